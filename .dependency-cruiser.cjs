@@ -1,0 +1,156 @@
+/** Who may import whom. The comment of a rule is the sentence a developer sees when it is broken. */
+const source = '^server/src';
+const tests = '\\.test\\.ts$';
+
+/** A folder that may import only what is listed (and itself). */
+function only(name, from, allowed, comment) {
+  return {
+    name,
+    severity: 'error',
+    comment,
+    from: { path: from, pathNot: tests },
+    to: { pathNot: [from, ...allowed] },
+  };
+}
+
+module.exports = {
+  forbidden: [
+    only(
+      'domain-is-pure',
+      `${source}/domain/`,
+      [],
+      'domain holds rules and types: it imports nothing, so that it needs no machine to run on.',
+    ),
+    only(
+      'store-port',
+      `${source}/storage/store\\.ts$`,
+      [`${source}/domain/`],
+      'The store port speaks of the domain only.',
+    ),
+    only(
+      'model-port',
+      `${source}/generation/model\\.ts$`,
+      [`${source}/domain/`],
+      'The model port speaks of the domain only.',
+    ),
+    only(
+      'usecases',
+      `${source}/usecases/`,
+      [`${source}/domain/`, `${source}/storage/store\\.ts$`, `${source}/generation/model\\.ts$`],
+      'A use case knows the domain and the ports; adapters, clocks and libraries come in through its context.',
+    ),
+    only(
+      'sqlite-adapter',
+      `${source}/storage/sqlite/`,
+      [
+        `${source}/domain/`,
+        `${source}/storage/store\\.ts$`,
+        '^node_modules/better-sqlite3/',
+        '^node_modules/@types/better-sqlite3/',
+        '^(fs|path)$',
+        '^node:',
+      ],
+      'The SQLite adapter knows the domain, its port and its driver, and never another adapter.',
+    ),
+    only(
+      'postgres-adapter',
+      `${source}/storage/postgres/`,
+      [
+        `${source}/domain/`,
+        `${source}/storage/store\\.ts$`,
+        '^node_modules/(@types/)?pg',
+        '^(fs|path)$',
+        '^node:',
+      ],
+      'The PostgreSQL adapter knows the domain, its port and its driver, and never another adapter.',
+    ),
+    only(
+      'worker',
+      `${source}/generation/worker\\.ts$`,
+      [`${source}/(domain|usecases)/`, `${source}/storage/store\\.ts$`, `${source}/generation/model\\.ts$`],
+      'The worker knows the domain, the use cases and the ports: which model and which store it has is decided in compose.ts.',
+    ),
+    {
+      name: 'http-surfaces',
+      severity: 'error',
+      comment: 'A surface knows the domain, the use cases and what http/*.ts shares, but not app.ts.',
+      from: { path: `${source}/http/[^/]+/`, pathNot: tests },
+      to: {
+        path: [
+          `${source}/(storage|generation|commands)/`,
+          `${source}/[^/]+\\.ts$`,
+          `${source}/http/app\\.ts$`,
+        ],
+      },
+    },
+    {
+      name: 'surfaces-apart',
+      severity: 'error',
+      comment:
+        'One surface never imports another: what two of them need stands in http/*.ts or is a use case.',
+      from: { path: `${source}/http/([^/]+)/` },
+      to: { path: `${source}/http/[^/]+/`, pathNot: `${source}/http/$1/` },
+    },
+    {
+      name: 'http-shared',
+      severity: 'error',
+      comment:
+        'http/*.ts stands below the surfaces; only app.ts (and what writes its document) puts them together.',
+      from: { path: `${source}/http/[^/]+\\.ts$`, pathNot: [tests, `${source}/http/app\\.ts$`] },
+      to: {
+        path: [`${source}/http/[^/]+/`, `${source}/(storage|generation|commands)/`, `${source}/[^/]+\\.ts$`],
+      },
+    },
+    {
+      name: 'commands',
+      severity: 'error',
+      comment:
+        'main.ts and the commands know compose.ts, config.ts, the use cases and the domain; adapters are named in compose.ts only.',
+      from: { path: [`${source}/commands/`, `${source}/main\\.ts$`], pathNot: tests },
+      to: {
+        path: [`${source}/(storage|generation|http)/`, '^node_modules/(better-sqlite3|fastify|pg)/'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'client-alone',
+      severity: 'error',
+      comment: 'client has no runtime dependencies and knows nothing of the server.',
+      from: { path: '^client/' },
+      to: { path: ['^(server|console|tests|bench)/', '^node_modules/'] },
+    },
+    {
+      name: 'server-alone',
+      severity: 'error',
+      comment: 'server knows none of the workspaces that stand around it.',
+      from: { path: '^server/' },
+      to: { path: '^(client|console|tests|bench)/' },
+    },
+    {
+      name: 'whole-system',
+      severity: 'error',
+      comment: 'tests and bench use the service from outside, as a user would; they import no part of it.',
+      from: { path: '^(tests|bench|console)/' },
+      to: { path: '^server/' },
+    },
+    {
+      name: 'no-circle',
+      severity: 'error',
+      comment: 'Two files that import each other are one file, or three.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'declared',
+      severity: 'error',
+      comment: 'What is imported is declared in the package.json of the workspace that imports it.',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'] },
+  },
+};

@@ -1,0 +1,73 @@
+import type { ParseArgsConfig } from 'node:util';
+import type { Config } from '../config.ts';
+import type { Context } from '../usecases/context.ts';
+
+/** What a command answers: one JSON value for programs, a text for people. */
+export interface Result {
+  readonly json: unknown;
+  readonly text: string;
+  /** Set when the answer itself is bad news. */
+  readonly exitCode?: number;
+}
+
+export interface Arguments {
+  readonly positionals: readonly string[];
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** A command on the store, beside a running server or without one. */
+export interface StoreCommand {
+  /** As it is typed: `org create`. */
+  readonly name: string;
+  /** What follows the name, as the help shows it. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Names of the positional arguments, all required. */
+  readonly positionals: readonly string[];
+  readonly options?: NonNullable<ParseArgsConfig['options']>;
+  run(context: Context, args: Arguments, config: Config): Promise<Result>;
+}
+
+/** The command line is wrong; the message says what would be right. */
+export class UsageError extends Error {}
+
+/** The one positional at `index`: `parseCommand` has counted them. */
+export function positional({ positionals }: Arguments, index: number): string {
+  return positionals[index] as string;
+}
+
+export function optionText({ options }: Arguments, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function optionChoice<T extends string>(
+  args: Arguments,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const value = optionText(args, name);
+  if (value === undefined || choices.includes(value as T)) return value as T | undefined;
+  throw new UsageError(`--${name} must be ${choices.join(' or ')}, and is '${value}'.`);
+}
+
+export function optionWhole(args: Arguments, name: string): number | undefined {
+  const value = optionText(args, name);
+  if (value === undefined) return undefined;
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw new UsageError(`--${name} must be a whole number, and is '${value}'.`);
+}
+
+/** Columns as wide as their longest cell; a sentence instead of an empty table. */
+export function table(rows: readonly (readonly string[])[], whenEmpty: string): string {
+  if (rows.length === 0) return whenEmpty;
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,94 @@
+import { X509Certificate } from 'node:crypto';
+import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Config } from '../config.ts';
+import type { StoreCommand } from './command.ts';
+
+interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export const doctor: StoreCommand = {
+  name: 'doctor',
+  usage: '',
+  summary: 'Check the configuration, the disk and the store, and say what to mend',
+  positionals: [],
+  async run({ store, now }, _args, config) {
+    const findings: Finding[] = [
+      { check: 'node', ok: true, detail: `Node.js ${process.versions.node}` },
+      checkDisk(config),
+      checkSync(config),
+      checkTls(config, now()),
+      checkBaseUrl(config),
+      ...(await store.diagnose()),
+    ];
+    const healthy = findings.every(({ ok }) => ok);
+    const text = findings.map(
+      ({ check, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${check.padEnd(11)} ${detail}`,
+    );
+    return { json: { healthy, findings }, text: text.join('\n'), exitCode: healthy ? 0 : 1 };
+  },
+};
+
+const freeBytesMin = 256 * 1024 * 1024;
+
+function checkDisk({ store }: Config): Finding {
+  const { bavail, bsize } = statfsSync(dirname(store.file));
+  const free = bavail * bsize;
+  const amount = `${Math.floor(free / 1024 / 1024)} MiB free beside ${store.file}`;
+  const ok = free >= freeBytesMin;
+  return { check: 'disk', ok, detail: ok ? amount : `${amount}: make room, or writes will soon fail` };
+}
+
+/** What every durable commit waits for. Above 50 ms the service works, and each write feels it. */
+function checkSync({ store }: Config): Finding {
+  const file = join(dirname(store.file), `.skein-doctor-${process.pid}`);
+  const rounds = 20;
+  const descriptor = openSync(file, 'w');
+  try {
+    const began = process.hrtime.bigint();
+    for (let round = 0; round < rounds; round += 1) {
+      writeSync(descriptor, Buffer.alloc(4096));
+      fdatasyncSync(descriptor);
+    }
+    const ms = Number(process.hrtime.bigint() - began) / rounds / 1e6;
+    return {
+      check: 'sync',
+      ok: true,
+      detail: `${ms.toFixed(2)} ms to sync a write${ms > 50 ? ', which is slow' : ''}`,
+    };
+  } finally {
+    closeSync(descriptor);
+    rmSync(file, { force: true });
+  }
+}
+
+function checkTls({ tls }: Config, now: number): Finding {
+  if (tls === undefined)
+    return {
+      check: 'tls',
+      ok: true,
+      detail: 'off: put a TLS proxy in front, or set SKEIN_TLS_CERT and SKEIN_TLS_KEY',
+    };
+  try {
+    const { validTo } = new X509Certificate(tls.cert);
+    const ok = Date.parse(validTo) > now;
+    return {
+      check: 'tls',
+      ok,
+      detail: ok
+        ? `the certificate is valid until ${validTo}`
+        : `the certificate expired on ${validTo}: renew it`,
+    };
+  } catch {
+    return { check: 'tls', ok: false, detail: 'SKEIN_TLS_CERT is not a certificate in PEM form' };
+  }
+}
+
+function checkBaseUrl({ baseUrl, tls }: Config): Finding {
+  const detail =
+    baseUrl ?? `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL where callers use another`;
+  return { check: 'base url', ok: true, detail };
+}

@@ -1,0 +1,69 @@
+import { changeOrganization } from '../usecases/change-organization.ts';
+import { createOrganization } from '../usecases/create-organization.ts';
+import { findOrganization } from '../usecases/find-organization.ts';
+import {
+  type Arguments,
+  optionChoice,
+  optionWhole,
+  positional,
+  type StoreCommand,
+  table,
+  UsageError,
+} from './command.ts';
+
+const options = { api: { type: 'string' }, quota: { type: 'string' } } as const;
+
+function readChange(args: Arguments): { apiEnabled?: boolean; dailyQuota?: number } {
+  const api = optionChoice(args, 'api', ['on', 'off']);
+  const dailyQuota = optionWhole(args, 'quota');
+  return { ...(api && { apiEnabled: api === 'on' }), ...(dailyQuota !== undefined && { dailyQuota }) };
+}
+
+export const orgCreate: StoreCommand = {
+  name: 'org create',
+  usage: 'NAME [--api on|off] [--quota N]',
+  summary: 'Make an organization; it is in the beta unless --api off',
+  positionals: ['NAME'],
+  options,
+  async run(context, args) {
+    const name = positional(args, 0);
+    const id = await createOrganization(context, { name, ...readChange(args) });
+    return { json: { id }, text: `Made the organization ${name}: ${id}` };
+  },
+};
+
+export const orgSet: StoreCommand = {
+  name: 'org set',
+  usage: 'ORG [--api on|off] [--quota N]',
+  summary: 'Take an organization into the beta or out of it, or change its daily quota',
+  positionals: ['ORG'],
+  options,
+  async run(context, args) {
+    const change = readChange(args);
+    if (Object.keys(change).length === 0)
+      throw new UsageError('Say what to change: --api on|off, --quota N, or both.');
+    const { id, name } = await findOrganization(context, positional(args, 0));
+    await changeOrganization(context, id, change);
+    return { json: { id }, text: `Changed ${name} (${id}).` };
+  },
+};
+
+export const orgList: StoreCommand = {
+  name: 'org list',
+  usage: '',
+  summary: 'Show all organizations',
+  positionals: [],
+  async run({ store }) {
+    const organizations = await store.listOrganizations();
+    const rows = organizations.map(({ id, name, apiEnabled, dailyQuota }) => [
+      id,
+      name,
+      apiEnabled ? 'API on' : 'API off',
+      `${dailyQuota} requests a day`,
+    ]);
+    return {
+      json: organizations,
+      text: table(rows, "There is no organization yet: 'skein org create NAME' makes one."),
+    };
+  },
+};

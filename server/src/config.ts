@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** Everything the environment decides. `variables` below is the one place that names and explains each. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly store: { readonly engine: 'sqlite'; readonly file: string };
+  /** Undefined: the address that the server listens on. */
+  readonly baseUrl: string | undefined;
+  readonly model: string;
+  readonly paginationWindow: number;
+  readonly dailyQuota: number;
+  readonly replyLeaseMs: number;
+  readonly replyDeadlineMs: number;
+  readonly replyConcurrency: number;
+  readonly promptLengthMax: number;
+  readonly titleLengthMax: number;
+  readonly linkLengthMax: number;
+  readonly bodyBytesMax: number;
+  readonly logLevel: string;
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+}
+
+interface Variable {
+  readonly default: string;
+  readonly meaning: string;
+}
+
+/** The table in docs/operating.md is checked against this one. */
+export const variables = {
+  SKEIN_HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
+  SKEIN_PORT: { default: '8080', meaning: 'Port to listen on; 0 takes a free one' },
+  SKEIN_DATABASE_URL: { default: 'sqlite:./data/skein.db', meaning: 'The store: `sqlite:` and a file' },
+  SKEIN_BASE_URL: {
+    default: '',
+    meaning: 'Where callers reach the service; begins every `threadUrl`. Default: the listening address',
+  },
+  SKEIN_MODEL: { default: 'scripted', meaning: 'Who writes the replies: `scripted`' },
+  SKEIN_PAGINATION_WINDOW: { default: '10000', meaning: 'Threads that one walk over a listing can reach' },
+  SKEIN_DAILY_QUOTA: { default: '10000', meaning: 'Requests a day of a new organization' },
+  SKEIN_REPLY_LEASE_MS: {
+    default: '15000',
+    meaning: 'How long a worker holds a reply without a sign of life',
+  },
+  SKEIN_REPLY_DEADLINE_MS: { default: '600000', meaning: 'When a reply that is not finished has failed' },
+  SKEIN_REPLY_CONCURRENCY: { default: '256', meaning: 'Replies written at once by one process' },
+  SKEIN_PROMPT_LENGTH_MAX: { default: '100000', meaning: 'Characters of a prompt' },
+  SKEIN_TITLE_LENGTH_MAX: { default: '500', meaning: 'Characters of a title' },
+  SKEIN_LINK_LENGTH_MAX: { default: '255', meaning: 'Characters of an `accountId` or `secondaryId`' },
+  SKEIN_BODY_BYTES_MAX: { default: '1048576', meaning: 'Bytes of a request body' },
+  SKEIN_LOG_LEVEL: {
+    default: 'info',
+    meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
+  },
+  SKEIN_TLS_CERT: {
+    default: '',
+    meaning: 'Certificate file (PEM); with `SKEIN_TLS_KEY` the service speaks HTTPS',
+  },
+  SKEIN_TLS_KEY: { default: '', meaning: 'Private key file (PEM)' },
+} as const satisfies Record<string, Variable>;
+
+export type VariableName = keyof typeof variables;
+
+/** A setting that makes no sense. The message names the variable and says what would. */
+export class ConfigError extends Error {
+  constructor(name: VariableName, fault: string) {
+    super(`${name} ${fault}.`);
+    this.name = 'ConfigError';
+  }
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const text = (name: VariableName): string => environment[name] || variables[name].default;
+  const whole = (name: VariableName, min: number, max = Number.MAX_SAFE_INTEGER): number => {
+    const value = /^\d{1,15}$/.test(text(name)) ? Number(text(name)) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new ConfigError(name, `must be a whole number from ${min} to ${max}, and is '${text(name)}'`);
+  };
+  const choice = (name: VariableName, choices: readonly string[]): string => {
+    if (choices.includes(text(name))) return text(name);
+    throw new ConfigError(name, `must be one of ${choices.join(', ')}, and is '${text(name)}'`);
+  };
+
+  return {
+    host: text('SKEIN_HOST'),
+    port: whole('SKEIN_PORT', 0, 65_535),
+    store: readStore(text('SKEIN_DATABASE_URL')),
+    baseUrl: readBaseUrl(text('SKEIN_BASE_URL')),
+    model: choice('SKEIN_MODEL', ['scripted']),
+    paginationWindow: whole('SKEIN_PAGINATION_WINDOW', 1),
+    dailyQuota: whole('SKEIN_DAILY_QUOTA', 0),
+    // Timers hold at most 2^31 - 1 ms.
+    replyLeaseMs: whole('SKEIN_REPLY_LEASE_MS', 100, 2 ** 31 - 1),
+    replyDeadlineMs: whole('SKEIN_REPLY_DEADLINE_MS', 100, 2 ** 31 - 1),
+    replyConcurrency: whole('SKEIN_REPLY_CONCURRENCY', 1, 100_000),
+    promptLengthMax: whole('SKEIN_PROMPT_LENGTH_MAX', 1),
+    titleLengthMax: whole('SKEIN_TITLE_LENGTH_MAX', 1),
+    linkLengthMax: whole('SKEIN_LINK_LENGTH_MAX', 1),
+    bodyBytesMax: whole('SKEIN_BODY_BYTES_MAX', 1, 2 ** 30),
+    logLevel: choice('SKEIN_LOG_LEVEL', logLevels),
+    tls: readTls(text('SKEIN_TLS_CERT'), text('SKEIN_TLS_KEY')),
+  };
+}
+
+function readStore(url: string): Config['store'] {
+  const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
+  // The address may hold a password: it is not repeated.
+  if (file === undefined)
+    throw new ConfigError('SKEIN_DATABASE_URL', 'must be sqlite: and a file, as in sqlite:./data/skein.db');
+  return { engine: 'sqlite', file: resolve(file) };
+}
+
+function readBaseUrl(text: string): string | undefined {
+  if (text === '') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new ConfigError('SKEIN_BASE_URL', `must be an http or https address, and is '${text}'`);
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function readTls(cert: string, key: string): Config['tls'] {
+  if (cert === '' && key === '') return undefined;
+  if (key === '') throw new ConfigError('SKEIN_TLS_KEY', 'must be set together with SKEIN_TLS_CERT');
+  if (cert === '') throw new ConfigError('SKEIN_TLS_CERT', 'must be set together with SKEIN_TLS_KEY');
+  return { cert: readPem('SKEIN_TLS_CERT', cert), key: readPem('SKEIN_TLS_KEY', key) };
+}
+
+function readPem(name: VariableName, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new ConfigError(name, `names a file that cannot be read: ${file}`);
+  }
+}

@@ -1,0 +1,54 @@
+import type { KeyId, UserId } from './id.ts';
+
+export const apiKeyPrefix = 'eak_';
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** 30 characters of base 62 hold 178 bits. */
+const secretLength = 30;
+const checksumLength = 6;
+const apiKeyPattern = new RegExp(`^${apiKeyPrefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
+
+/** An API key as it is listed: never the key itself. `userId` is null for an org-wide key. */
+export interface ApiKey {
+  readonly id: KeyId;
+  readonly name: string;
+  readonly userId: UserId | null;
+  readonly hint: string;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+}
+
+export function generateApiKey(
+  randomBytes: (size: number) => Uint8Array,
+  crc32: (text: string) => number,
+): string {
+  let body = apiKeyPrefix;
+  while (body.length < apiKeyPrefix.length + secretLength) {
+    for (const byte of randomBytes(secretLength)) {
+      // 248 is the greatest multiple of 62 in a byte; what lies above it would favour the first characters.
+      if (byte < 248 && body.length < apiKeyPrefix.length + secretLength) body += alphabet[byte % 62];
+    }
+  }
+  return body + checksum(body, crc32);
+}
+
+/** Whether the text can be a key at all: a mistyped or cut one is refused without asking the store. */
+export function isWellFormedApiKey(text: string, crc32: (text: string) => number): boolean {
+  if (!apiKeyPattern.test(text)) return false;
+  const body = text.slice(0, -checksumLength);
+  return checksum(body, crc32) === text.slice(-checksumLength);
+}
+
+/** `eak_abcd…wxyz`: enough to recognise a key in a list, too little to use it. */
+export function apiKeyHint(key: string): string {
+  return `${key.slice(0, apiKeyPrefix.length + 4)}…${key.slice(-4)}`;
+}
+
+function checksum(body: string, crc32: (text: string) => number): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let place = 0; place < checksumLength; place += 1) {
+    text = alphabet[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}

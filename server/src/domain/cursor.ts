@@ -1,0 +1,55 @@
+import type { ThreadId } from './id.ts';
+
+/** Where a thread stands in a listing: most recent activity first, the id breaking ties (§4.3.1). */
+export interface Position {
+  readonly activityAt: number;
+  readonly id: ThreadId;
+}
+
+/** What a cursor carries from one page of a walk to the next. */
+export interface Walk {
+  /** The position of the last row returned, as of the walk's start. */
+  readonly after: Position;
+  /** The store's own mark of the moment at which the walk began. */
+  readonly start: string;
+  readonly walked: number;
+  readonly truncated: boolean;
+}
+
+/** Which listing a cursor belongs to. Used with another one, it is malformed. */
+export type ListingName = string;
+
+/** Turns a walk into an opaque text and back; `open` answers `undefined` to anything that `seal` did not make for that listing. */
+export interface CursorSeal {
+  seal(listing: ListingName, plaintext: string): string;
+  open(listing: ListingName, sealed: string): string | undefined;
+}
+
+const version = '1';
+
+export function sealWalk(seal: CursorSeal, listing: ListingName, walk: Walk): string {
+  const { after, start, walked, truncated } = walk;
+  return seal.seal(
+    listing,
+    [version, after.activityAt, after.id, start, walked, truncated ? 1 : 0].join('|'),
+  );
+}
+
+export function openWalk(seal: CursorSeal, listing: ListingName, cursor: string): Walk | undefined {
+  const parts = seal.open(listing, cursor)?.split('|');
+  if (parts === undefined || parts[0] !== version || parts.length !== 6) return undefined;
+  const [, activityAt, id, start, walked, truncated] = parts as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  return {
+    after: { activityAt: Number(activityAt), id: id as ThreadId },
+    start,
+    walked: Number(walked),
+    truncated: truncated === '1',
+  };
+}

@@ -1,0 +1,79 @@
+/** A string that only code which has checked or made it may treat as `Name`. */
+type Branded<Name extends string> = string & { readonly __brand: Name };
+
+export type OrganizationId = Branded<'OrganizationId'>;
+export type UserId = Branded<'UserId'>;
+export type KeyId = Branded<'KeyId'>;
+export type ThreadId = Branded<'ThreadId'>;
+export type MessageId = Branded<'MessageId'>;
+
+export interface IdGenerator {
+  organization(): OrganizationId;
+  user(): UserId;
+  key(): KeyId;
+  thread(): ThreadId;
+  message(): MessageId;
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const timeLength = 10;
+const randomLength = 16;
+
+/**
+ * Ids are a prefix and 128 bits in base 32: 48 bits of time, 80 of chance. They sort in order of creation, also
+ * within one millisecond and when the clock steps back: the random part is then counted up instead of drawn anew.
+ */
+export function createIdGenerator(now: () => number, randomBytes: (size: number) => Uint8Array): IdGenerator {
+  let lastMs = -1;
+  let timePart = '';
+  let digits = new Uint8Array(randomLength);
+
+  function next(): string {
+    const ms = Math.max(now(), lastMs);
+    if (ms > lastMs) {
+      lastMs = ms;
+      timePart = encodeTime(ms);
+      // The low five bits of each byte: uniform, since 256 is a multiple of 32.
+      digits = randomBytes(randomLength).map((byte) => byte & 31);
+    } else {
+      countUp(digits);
+    }
+    let randomPart = '';
+    for (const digit of digits) randomPart += alphabet[digit];
+    return timePart + randomPart;
+  }
+
+  return {
+    organization: () => `org_${next()}` as OrganizationId,
+    user: () => `usr_${next()}` as UserId,
+    key: () => `key_${next()}` as KeyId,
+    thread: () => `thr_${next()}` as ThreadId,
+    message: () => `msg_${next()}` as MessageId,
+  };
+}
+
+/** Whether `text` could be the id of a thread. Anything else is simply a thread that does not exist. */
+export function isThreadId(text: string): text is ThreadId {
+  return /^thr_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
+}
+
+function encodeTime(ms: number): string {
+  let rest = ms;
+  let text = '';
+  for (let place = 0; place < timeLength; place += 1) {
+    text = alphabet[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function countUp(digits: Uint8Array): void {
+  for (let place = digits.length - 1; place >= 0; place -= 1) {
+    const digit = digits[place]!;
+    if (digit < 31) {
+      digits[place] = digit + 1;
+      return;
+    }
+    digits[place] = 0;
+  }
+}

@@ -1,0 +1,72 @@
+import type { MessageId, ThreadId } from './id.ts';
+
+export const messageStatuses = ['in_progress', 'corroborating', 'completed', 'failed', 'cancelled'] as const;
+
+export type MessageStatus = (typeof messageStatuses)[number];
+
+export interface Step {
+  readonly description: string;
+}
+
+export interface Source {
+  readonly id: string;
+  readonly title: string;
+  readonly url: string | null;
+  readonly snippet: string;
+}
+
+export interface UserMessage {
+  readonly id: MessageId;
+  readonly threadId: ThreadId;
+  readonly role: 'user';
+  readonly content: string;
+  readonly createdAt: number;
+}
+
+/** The assistant message is the job of writing it: there is no second queue to disagree with it. */
+export interface AssistantMessage {
+  readonly id: MessageId;
+  readonly threadId: ThreadId;
+  readonly role: 'assistant';
+  readonly content: string;
+  readonly createdAt: number;
+  readonly status: MessageStatus;
+  readonly completedAt: number | null;
+  readonly steps: readonly Step[];
+  readonly sources: readonly Source[] | null;
+  readonly model: string | null;
+}
+
+export type Message = UserMessage | AssistantMessage;
+
+export type ThreadState = 'idle' | 'in_progress' | 'error';
+
+export interface ThreadStatus {
+  readonly state: ThreadState;
+  readonly activeMessageId: MessageId | null;
+  readonly latestUpdate: string | null;
+  readonly stepCount: number;
+}
+
+const stateOf = {
+  in_progress: 'in_progress',
+  corroborating: 'in_progress',
+  completed: 'idle',
+  cancelled: 'idle',
+  failed: 'error',
+} as const satisfies Record<MessageStatus, ThreadState>;
+
+/** §3.1: what the latest assistant message says. Never stored, so it cannot disagree with that message. */
+export function deriveThreadStatus(messages: readonly Message[]): ThreadStatus {
+  const latest = messages.findLast((message) => message.role === 'assistant');
+  const state = latest === undefined ? 'idle' : stateOf[latest.status];
+  if (latest === undefined || state !== 'in_progress') {
+    return { state, activeMessageId: null, latestUpdate: null, stepCount: 0 };
+  }
+  return {
+    state,
+    activeMessageId: latest.id,
+    latestUpdate: latest.steps.at(-1)?.description ?? 'Thinking',
+    stepCount: latest.steps.length,
+  };
+}

@@ -1,0 +1,27 @@
+import type { OrganizationId, UserId } from './id.ts';
+
+export interface Organization {
+  readonly id: OrganizationId;
+  readonly name: string;
+  /** Whether the organization is in the beta: the public interface answers 404 otherwise. */
+  readonly apiEnabled: boolean;
+  readonly dailyQuota: number;
+  readonly createdAt: number;
+}
+
+export type MemberRole = 'admin' | 'member';
+
+export interface Member {
+  readonly userId: UserId;
+  readonly email: string;
+  readonly role: MemberRole;
+  /** An account for automation: it owns keys and threads, and cannot sign in. */
+  readonly service: boolean;
+  readonly joinedAt: number;
+}
+
+/** One spelling per address, so that `Ada@x` and `ada@x` are the same person. */
+export function normalizeEmail(text: string): string | undefined {
+  const email = text.trim().toLowerCase();
+  return email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined;
+}

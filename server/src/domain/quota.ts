@@ -1,0 +1,18 @@
+const dayMs = 86_400_000;
+
+/** What one request was told about its organization's quota. */
+export interface QuotaUse {
+  readonly granted: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+}
+
+/** The UTC calendar day, as days since 1970: a quota begins anew with it. */
+export function utcDay(ms: number): number {
+  return Math.floor(ms / dayMs);
+}
+
+/** Whole seconds until the next UTC midnight, never 0: a client that waits them finds a new quota. */
+export function secondsUntilReset(ms: number): number {
+  return Math.ceil(((utcDay(ms) + 1) * dayMs - ms) / 1000);
+}

@@ -1,0 +1,13 @@
+/** Whether a text can be kept and shown exactly as it came: PostgreSQL has no NUL, UTF-8 no lone surrogate. */
+export function isKeepable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** Why a name given by an operator cannot be kept, or `undefined` when it can. */
+export function nameFault(name: string, lengthMin: number, lengthMax: number): string | undefined {
+  if (!isKeepable(name)) return 'must not contain NUL or a lone surrogate';
+  const length = [...name].length;
+  return length < lengthMin || length > lengthMax
+    ? `must have ${lengthMin} to ${lengthMax} characters`
+    : undefined;
+}

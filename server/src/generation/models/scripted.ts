@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Model, ReplyEvent, ReplyRequest } from '../model.ts';
+
+/**
+ * A model whose every move the prompt decides, so that each state of a reply can be brought about and waited for.
+ * Lines of the prompt that begin with `#` are its script; without one it answers in a single step.
+ *
+ *     #step Reading the contract      #say Thirty days.      #corroborate
+ *     #wait 500                       #hang                  #fail the disk is on fire
+ */
+export const scriptedModel: Model = {
+  name: 'scripted',
+
+  async *reply({ prompt, signal }: ReplyRequest): AsyncGenerator<ReplyEvent> {
+    const script = prompt.split('\n').filter((line) => line.startsWith('#'));
+    if (script.length === 0) {
+      yield { type: 'step', description: 'Reading the prompt' };
+      yield { type: 'text', text: answerTo(prompt) };
+      return;
+    }
+    for (const line of script) {
+      const [, command, words = ''] = /^#(\w+) ?(.*)$/.exec(line) ?? [];
+      switch (command) {
+        case 'step':
+          yield { type: 'step', description: words };
+          break;
+        case 'say':
+          yield { type: 'text', text: words };
+          break;
+        case 'corroborate':
+          yield { type: 'corroborating' };
+          break;
+        case 'wait':
+          await pause(Number(words), undefined, { signal });
+          break;
+        case 'hang':
+          await untilAborted(signal);
+          break;
+        case 'fail':
+          throw new Error(words || 'The script says so.');
+      }
+    }
+  },
+};
+
+function answerTo(prompt: string): string {
+  const asked = prompt.trim();
+  const excerpt = asked.length > 200 ? `${asked.slice(0, 200).toWellFormed()}…` : asked;
+  return `You asked: ${excerpt}\n\nThe scripted model repeats the question; it knows no answers.`;
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -1,0 +1,59 @@
+import { Type } from 'typebox';
+import { createThread } from '../../usecases/create-thread.ts';
+import { defineRoute } from '../route.ts';
+import { presentThread } from './presentation.ts';
+import { type TextLimits, text, threadSchema } from './schemas.ts';
+
+export const createThreadRoute = ({ promptLengthMax, titleLengthMax, linkLengthMax }: TextLimits) =>
+  defineRoute({
+    method: 'POST',
+    url: '/threads',
+    operationId: 'createThread',
+    summary: 'Create a thread',
+    description:
+      'Stores the prompt as the first user message and starts generating the reply. Read the thread until its status is `idle` or `error`.',
+    caller: 'user',
+    headers: Type.Object({
+      'idempotency-key': Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          description: 'Repeat a create safely for 24 hours: the same key and body answer with the same ids.',
+        }),
+      ),
+    }),
+    body: Type.Object({
+      prompt: text(1, promptLengthMax, 'Stored as the first user message.'),
+      title: Type.Optional(text(1, titleLengthMax, 'Generated from the prompt if omitted.')),
+      accountId: Type.Optional(text(0, linkLengthMax, 'Associates the thread with an account.')),
+      secondaryId: Type.Optional(text(0, linkLengthMax, 'Secondary linkage; can be set here only.')),
+    }),
+    success: {
+      status: 201,
+      schema: Type.Object({
+        thread: threadSchema,
+        messageId: Type.String({ description: 'The user message.' }),
+        responseMessageId: Type.String({ description: 'The assistant message to be generated.' }),
+      }),
+    },
+    errors: {
+      INVALID_PARAMS:
+        'The body fails validation or is not JSON, or the Idempotency-Key was used with another body.',
+      FORBIDDEN: 'The credential is org-wide.',
+    },
+    async handle({ context, principal, headers, body, traceId }) {
+      const { prompt, title, accountId, secondaryId } = body;
+      const { thread, messageId, replyId } = await createThread(context, principal, {
+        prompt,
+        traceId,
+        ...(title !== undefined && { title }),
+        ...(accountId !== undefined && { accountId }),
+        ...(secondaryId !== undefined && { secondaryId }),
+        ...(headers['idempotency-key'] !== undefined && { idempotencyKey: headers['idempotency-key'] }),
+      });
+      return {
+        body: { thread: presentThread(thread, null), messageId, responseMessageId: replyId },
+        headers: { location: `/api/v1/threads/${thread.id}` },
+      };
+    },
+  });

@@ -1,0 +1,21 @@
+import { Type } from 'typebox';
+import { deleteThread } from '../../usecases/delete-thread.ts';
+import { defineRoute } from '../route.ts';
+import { threadPath } from './schemas.ts';
+
+export const deleteThreadRoute = defineRoute({
+  method: 'DELETE',
+  url: '/threads/:id',
+  operationId: 'deleteThread',
+  summary: 'Delete a thread',
+  description:
+    'Soft: the record is kept, and no longer returned by get or list. A reply on its way is cancelled.',
+  caller: 'user',
+  path: threadPath,
+  success: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },
+  errors: { FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.' },
+  async handle({ context, principal, path }) {
+    const id = await deleteThread(context, principal, path.id);
+    return { body: { id, deleted: true as const } };
+  },
+});

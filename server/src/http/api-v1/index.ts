@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Context } from '../../usecases/context.ts';
+import { admit } from '../authenticate.ts';
+import { mountRoute, type Route } from '../route.ts';
+import { createThreadRoute } from './create-thread.ts';
+import { deleteThreadRoute } from './delete-thread.ts';
+import { getThreadRoute } from './get-thread.ts';
+import { listThreadsRoute } from './list-threads.ts';
+import { describeRoute } from './openapi.ts';
+import { renameThreadRoute } from './rename-thread.ts';
+import { definitions, type TextLimits } from './schemas.ts';
+
+export interface ApiV1Options {
+  readonly limits: TextLimits;
+  readonly threadUrl: (id: string) => string;
+}
+
+export function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
+  return [
+    createThreadRoute(limits),
+    listThreadsRoute(limits, threadUrl),
+    getThreadRoute(threadUrl),
+    renameThreadRoute(limits, threadUrl),
+    deleteThreadRoute,
+  ];
+}
+
+/** The public interface, under `/api/v1`. Unknown routes stand behind the same door: 401 comes before 404. */
+export function apiV1(context: Context, options: ApiV1Options) {
+  return async (app: FastifyInstance): Promise<void> => {
+    const admitRequest = admit(context);
+    app.addHook('onRequest', async (request, reply) => {
+      await admitRequest(request, reply);
+      if (request.is404) throw noSuchRoute();
+    });
+    // Only reached by requests that the hook lets through; it is what binds the hook to unknown routes.
+    app.setNotFoundHandler(() => {
+      throw noSuchRoute();
+    });
+    for (const definition of definitions) app.addSchema(definition);
+    for (const route of apiV1Routes(options)) mountRoute(app, context, route, describeRoute(route));
+  };
+}
+
+function noSuchRoute(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is no such operation.');
+}

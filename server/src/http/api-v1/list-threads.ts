@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import { listThreads } from '../../usecases/list-threads.ts';
+import { defineRoute } from '../route.ts';
+import { presentThread } from './presentation.ts';
+import { conditionalHeaders, type TextLimits, text, threadSchema } from './schemas.ts';
+
+const limitDefault = 25;
+
+export const listThreadsRoute = ({ linkLengthMax }: TextLimits, threadUrl: (id: string) => string) =>
+  defineRoute({
+    method: 'GET',
+    url: '/threads',
+    operationId: 'listThreads',
+    summary: 'List threads',
+    description:
+      'Visible threads, most recent activity first. Pages are stable: a walk shows the threads that existed when it began, each once.',
+    caller: 'anyone',
+    query: Type.Object({
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 100, default: limitDefault, description: 'Threads per page.' }),
+      ),
+      cursor: Type.Optional(
+        Type.String({ description: "Opaque value of the previous page's `nextCursor`." }),
+      ),
+      accountId: Type.Optional(text(0, linkLengthMax, 'Only threads associated with this account.')),
+    }),
+    headers: conditionalHeaders,
+    success: {
+      status: 200,
+      conditional: true,
+      schema: Type.Object({
+        threads: Type.Array(threadSchema),
+        nextCursor: Type.Union([Type.String(), Type.Null()], {
+          description: 'Null means there are no more pages.',
+        }),
+        truncated: Type.Boolean({ description: 'Whether there are more threads than a walk can reach.' }),
+      }),
+    },
+    errors: {
+      INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not one of this listing.',
+    },
+    async handle({ context, principal, query }) {
+      const { threads, nextCursor, truncated } = await listThreads(context, principal, {
+        ...query,
+        limit: query.limit ?? limitDefault,
+      });
+      const shown = threads.map((thread) => presentThread(thread, threadUrl(thread.id)));
+      return {
+        body: { threads: shown, nextCursor, truncated },
+        // A cursor is sealed anew for every answer: what it says is the page before it, and whether there is one.
+        entity: [shown, nextCursor !== null, truncated],
+      };
+    },
+  });

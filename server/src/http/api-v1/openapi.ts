@@ -1,0 +1,73 @@
+import type { ErrorCode } from '../../domain/errors.ts';
+import { errorStatus } from '../error-response.ts';
+import type { Route } from '../route.ts';
+import { examples } from './examples.ts';
+import { errorSchema } from './schemas.ts';
+
+/** What any request under `/api/v1` can meet, in the order in which it is checked. */
+const commonErrors = {
+  UNAUTHORIZED: 'The credential is missing, malformed or revoked.',
+  NOT_FOUND:
+    'No such thread, or the caller may not read it, or the public API is not enabled for the organization.',
+  RATE_LIMITED: "The organization's daily quota is used up.",
+  INVALID_PARAMS: 'The request is malformed.',
+  INTERNAL_ERROR: 'Unexpected failure: retry with exponential backoff.',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+const header = (description: string) => ({ description, schema: { type: 'string' } });
+const headers = {
+  'X-Request-Id': header('The trace id of the request.'),
+  RateLimit: header('What is left of the daily quota, and the seconds until it begins anew.'),
+  'RateLimit-Policy': header('The daily quota.'),
+};
+
+/** The part of a route's schema that only the OpenAPI document uses. */
+export function describeRoute(route: Route): object {
+  const { operationId, summary, description, success } = route;
+  return {
+    operationId,
+    summary,
+    description,
+    tags: ['threads'],
+    security: [{ bearer: [] }],
+    response: {
+      [success.status]: {
+        description: 'Success.',
+        headers: { ...headers, ...successHeaders(route) },
+        content: { 'application/json': { schema: success.schema, example: examples[operationId] } },
+      },
+      ...(success.conditional && {
+        304: { description: 'Nothing changed since the given ETag.', type: 'null', headers },
+      }),
+      ...failures(route),
+    },
+  };
+}
+
+function successHeaders({ success }: Route) {
+  return {
+    ...(success.status === 201 && { Location: header('The path of the new thread.') }),
+    ...(success.conditional && { ETag: header('For If-None-Match.') }),
+  };
+}
+
+function failures({ errors }: Route): Record<number, object> {
+  const described = Object.entries({ ...commonErrors, ...errors }) as [ErrorCode, string][];
+  return Object.fromEntries(
+    described.map(([code, description]) => [
+      errorStatus[code],
+      {
+        description: `${code}: ${description}`,
+        headers: {
+          ...headers,
+          ...(code === 'RATE_LIMITED' && { 'Retry-After': header('Seconds until the quota begins anew.') }),
+        },
+        content: { 'application/json': { schema: errorSchema, example: exampleFailure(code, description) } },
+      },
+    ]),
+  );
+}
+
+function exampleFailure(code: ErrorCode, message: string): object {
+  return { error: { code, message, trace_id: '7d1f5c7e-0a56-4a58-9a0c-5f0b1c6f3f7a' } };
+}

@@ -1,0 +1,60 @@
+import type { Message } from '../../domain/message.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { MessageJson, ThreadJson } from './schemas.ts';
+
+/** A thread as §2.1 shows it. `threadUrl` is null in the create response only. */
+export function presentThread(thread: Thread, threadUrl: string | null): ThreadJson {
+  return {
+    id: thread.id,
+    title: thread.title,
+    createdAt: iso(thread.createdAt),
+    updatedAt: isoOrNull(thread.updatedAt),
+    accountId: thread.accountId,
+    secondaryId: thread.secondaryId,
+    published: thread.published,
+    deleted: thread.deletedAt !== null,
+    threadUrl,
+  };
+}
+
+/** A message as §2.2 shows it: a user message has no more than its text. */
+export function presentMessage(message: Message): MessageJson {
+  const { id, threadId, role, content } = message;
+  const createdAt = iso(message.createdAt);
+  if (message.role === 'user') {
+    return {
+      id,
+      threadId,
+      role,
+      content,
+      status: null,
+      createdAt,
+      completedAt: null,
+      steps: null,
+      sources: null,
+      attachments: null,
+      model: null,
+    };
+  }
+  return {
+    id,
+    threadId,
+    role,
+    content,
+    status: message.status,
+    createdAt,
+    completedAt: isoOrNull(message.completedAt),
+    steps: message.steps as MessageJson['steps'],
+    sources: message.sources as MessageJson['sources'],
+    attachments: null,
+    model: message.model,
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}

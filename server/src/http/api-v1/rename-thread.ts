@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+import { renameThread } from '../../usecases/rename-thread.ts';
+import { defineRoute } from '../route.ts';
+import { presentThread } from './presentation.ts';
+import { type TextLimits, text, threadPath, threadSchema } from './schemas.ts';
+
+export const renameThreadRoute = ({ titleLengthMax }: TextLimits, threadUrl: (id: string) => string) =>
+  defineRoute({
+    method: 'PATCH',
+    url: '/threads/:id',
+    operationId: 'renameThread',
+    summary: 'Rename a thread',
+    description: 'Sets the title, the only writable field. The thread moves to the top of the list.',
+    caller: 'user',
+    path: threadPath,
+    body: Type.Object({ title: text(1, titleLengthMax, 'The new title.') }, { additionalProperties: false }),
+    success: { status: 200, schema: Type.Object({ thread: threadSchema }) },
+    errors: {
+      INVALID_PARAMS: 'The body fails validation, is not JSON, or has another field than `title`.',
+      FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.',
+    },
+    async handle({ context, principal, path, body }) {
+      const thread = await renameThread(context, principal, path.id, body.title);
+      return { body: { thread: presentThread(thread, threadUrl(thread.id)) } };
+    },
+  });

@@ -1,0 +1,118 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { errorCodes } from '../../domain/errors.ts';
+import { messageStatuses } from '../../domain/message.ts';
+
+/** What a request's texts may measure, in code points. */
+export interface TextLimits {
+  readonly promptLengthMax: number;
+  readonly titleLengthMax: number;
+  readonly linkLengthMax: number;
+}
+
+const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-11-15T09:30:00.000Z'] });
+
+/** Named in the OpenAPI document, so that generated clients have the specification's type names. */
+const named = <T extends TSchema>(id: string, schema: T) => ({ ...schema, $id: id });
+const reference = <T extends TSchema>(schema: T & { $id: string }) =>
+  Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
+
+const threadDefinition = named(
+  'Thread',
+  Type.Object(
+    {
+      id: Type.String({ description: 'Stable thread identifier, prefixed `thr_`.' }),
+      title: Type.String({ description: 'Human-readable title.' }),
+      createdAt: time('Creation time (UTC).'),
+      updatedAt: nullable(time('Null if the thread was never updated.')),
+      accountId: nullable(Type.String({ description: 'Associated account id.' })),
+      secondaryId: nullable(Type.String({ description: 'Secondary linkage, settable only at creation.' })),
+      published: Type.Boolean({ description: 'Whether the thread is published to the organization.' }),
+      deleted: Type.Boolean({ description: 'True after a soft delete.' }),
+      threadUrl: nullable(
+        Type.String({ description: 'Deep link to the thread. Null in the create response.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+const messageDefinition = named(
+  'ThreadMessage',
+  Type.Object(
+    {
+      id: Type.String({ description: 'Message identifier, prefixed `msg_`.' }),
+      threadId: Type.String(),
+      role: Type.Enum(['user', 'assistant']),
+      content: Type.String(),
+      status: nullable(Type.Enum([...messageStatuses])),
+      createdAt: time('Creation time (UTC).'),
+      completedAt: nullable(time('When the message reached a terminal state.')),
+      steps: nullable(Type.Array(Type.Object({ description: Type.String() }))),
+      sources: nullable(
+        Type.Array(
+          Type.Object({
+            id: Type.String(),
+            title: Type.String(),
+            url: nullable(Type.String()),
+            snippet: Type.String(),
+          }),
+        ),
+      ),
+      attachments: nullable(Type.Array(Type.Unknown())),
+      model: nullable(Type.String({ description: 'Identifier of the model that produced the message.' })),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+const statusDefinition = named(
+  'ThreadStatus',
+  Type.Object(
+    {
+      state: Type.Enum(['idle', 'in_progress', 'error']),
+      activeMessageId: nullable(Type.String()),
+      latestUpdate: nullable(Type.String()),
+      stepCount: Type.Integer({ minimum: 0 }),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+const errorDefinition = named(
+  'Failure',
+  Type.Object(
+    {
+      error: Type.Object(
+        {
+          code: Type.Enum([...errorCodes]),
+          message: Type.String(),
+          trace_id: Type.String({ description: 'Unique id of the request; also in X-Request-Id.' }),
+        },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export const definitions = [threadDefinition, messageDefinition, statusDefinition, errorDefinition];
+export const threadSchema = reference(threadDefinition);
+export const messageSchema = reference(messageDefinition);
+export const statusSchema = reference(statusDefinition);
+export const errorSchema = reference(errorDefinition);
+
+export const threadPath = Type.Object({ id: Type.String({ description: 'Thread identifier.' }) });
+
+export const conditionalHeaders = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({ description: 'The ETag of an earlier answer: 304 if nothing has changed since.' }),
+  ),
+});
+
+export const text = (lengthMin: number, lengthMax: number, description: string) =>
+  Type.String({ format: 'text', minLength: lengthMin, maxLength: lengthMax, description });
+
+export type ThreadJson = Static<typeof threadDefinition>;
+export type MessageJson = Static<typeof messageDefinition>;

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { ServiceError } from '../domain/errors.ts';
+import type { Context } from '../usecases/context.ts';
+import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
+import { sendError } from './error-response.ts';
+import { health } from './health.ts';
+import { acceptJsonBodies } from './json-body.ts';
+import { createListener, type Tls } from './listener.ts';
+import { collectRoutes, publishReference } from './reference.ts';
+import { logRequest } from './request-log.ts';
+import { normalizeUrl } from './url.ts';
+import { formatFaults, validatorOptions } from './validation.ts';
+
+export interface AppOptions extends ApiV1Options {
+  readonly log: FastifyBaseLogger;
+  readonly tls: Tls | undefined;
+  readonly bodyBytesMax: number;
+}
+
+/** Every HTTP surface on one server. Closing it refuses what comes and finishes what runs. */
+export async function buildApp(context: Context, options: AppOptions): Promise<FastifyInstance> {
+  let closing = false;
+  const app = fastify({
+    loggerInstance: options.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    // One logger for all: every line that speaks of a request names its trace id.
+    childLoggerFactory: (logger) => logger,
+    genReqId: () => randomUUID(),
+    bodyLimit: options.bodyBytesMax,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    serverFactory: (handler) => createListener(handler, options.tls),
+    rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
+    // Left as it is: each route reads the parameters that it knows (query.ts).
+    routerOptions: {
+      querystringParser: (query) => query as unknown as Record<string, string>,
+      maxParamLength: 16 * 1024,
+    },
+    ajv: validatorOptions,
+    schemaErrorFormatter: formatFaults,
+  });
+
+  // Answers are sent as text already: a compiled serialiser is slower on nullable fields than JSON.stringify.
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler(() => {
+    throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
+  });
+  app.decorateRequest('credentialId', undefined);
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    if (closing) {
+      reply.header('connection', 'close');
+      throw new ServiceError('INTERNAL_ERROR', 'The service is shutting down: try again.');
+    }
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new ServiceError('INVALID_PARAMS', 'Host: is required.');
+    }
+  });
+  app.addHook('onResponse', logRequest);
+  acceptJsonBodies(app);
+
+  await collectRoutes(app);
+  await app.register(apiV1(context, options), { prefix: '/api/v1' });
+  await app.register(health(context, () => closing));
+  await publishReference(app);
+  return app;
+}

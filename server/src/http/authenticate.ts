@@ -1,0 +1,44 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../domain/errors.ts';
+import type { Principal } from '../domain/principal.ts';
+import { authenticate } from '../usecases/authenticate.ts';
+import { consumeQuota, type MeteredUse } from '../usecases/consume-quota.ts';
+import type { Context } from '../usecases/context.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by `admit`; routes behind it may rely on it. */
+    principal: Principal;
+    /** For the log: which credential called. */
+    credentialId: string | undefined;
+  }
+}
+
+/** The first three checks of every request to the public interface: 401, then 404 outside the beta, then 429. */
+export function admit(context: Context) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { principal, credentialId } = await authenticate(
+      context,
+      bearerCredential(request.headers.authorization),
+    );
+    request.principal = principal;
+    request.credentialId = credentialId;
+    const use = await consumeQuota(context, principal.organizationId);
+    describeQuota(reply, use);
+    if (!use.granted) {
+      reply.header('retry-after', use.resetSeconds);
+      throw new ServiceError('RATE_LIMITED', `The limit of ${use.limit} requests a day was exceeded.`);
+    }
+  };
+}
+
+/** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */
+function bearerCredential(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : (/^bearer +(\S+) *$/i.exec(header)?.[1] ?? '');
+}
+
+/** The RateLimit fields of draft-ietf-httpapi-ratelimit-headers. */
+function describeQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: MeteredUse): void {
+  reply.header('ratelimit-policy', `"day";q=${limit};w=86400`);
+  reply.header('ratelimit', `"day";r=${remaining};t=${resetSeconds}`);
+}

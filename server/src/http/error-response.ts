@@ -1,0 +1,48 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type ErrorCode, ServiceError } from '../domain/errors.ts';
+
+export const errorStatus = {
+  INVALID_PARAMS: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+} as const satisfies Record<ErrorCode, number>;
+
+export function errorBody(code: ErrorCode, message: string, traceId: string): string {
+  return JSON.stringify({ error: { code, message, trace_id: traceId } });
+}
+
+/** The last stop of every failed request: one envelope, six codes (§7). */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toServiceError(error as FastifyError);
+  if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
+  const { code, message } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
+  if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
+  reply
+    .code(errorStatus[code])
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(errorBody(code, message, request.id));
+}
+
+function unexpected(traceId: string): string {
+  return `Something went wrong on our side. Please try again, and quote ${traceId} if it persists.`;
+}
+
+/** What the framework refuses is the caller's mistake: there is no code but INVALID_PARAMS for it. */
+function toServiceError(error: FastifyError): ServiceError | undefined {
+  if (error instanceof ServiceError) return error;
+  if (error.validation) return new ServiceError('INVALID_PARAMS', error.message);
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServiceError('INVALID_PARAMS', 'body: is too large.');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ServiceError('INVALID_PARAMS', 'body: does not have the length that Content-Length says.');
+    default:
+      if (typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500) {
+        return new ServiceError('INVALID_PARAMS', 'The request is malformed.', { cause: error });
+      }
+      return undefined;
+  }
+}

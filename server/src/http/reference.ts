@@ -1,0 +1,50 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+
+const description = `Create a thread with a prompt; its reply is generated in the background. Read the thread until \`status.state\`
+is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "message", "trace_id"}}\` with one of six codes.`;
+
+/** Collects the routes registered after it into the OpenAPI document. */
+export async function collectRoutes(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Skein', version: '1', description, license: { name: 'MIT', identifier: 'MIT' } },
+      servers: [{ url: '/', description: 'This server' }],
+      tags: [{ name: 'threads', description: 'Conversation threads' }],
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'An API key (`eak_…`).' },
+        },
+      },
+    },
+    // The specification's own type names instead of def-0, def-1, …
+    refResolver: {
+      buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `def-${index}`),
+    },
+  });
+}
+
+/** `/openapi.json`, and the reference page at `/docs`, whose script is served from here too. */
+export async function publishReference(app: FastifyInstance): Promise<void> {
+  let document: string | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    document ??= openApiDocument(app);
+    return reply.header('content-type', 'application/json; charset=utf-8').send(document);
+  });
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  await app.register(scalar, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'Skein API reference',
+      telemetry: false,
+      withDefaultFonts: false,
+    },
+  });
+}
+
+/** As it is served and as it is committed, byte for byte. */
+export function openApiDocument(app: FastifyInstance): string {
+  return `${JSON.stringify(app.swagger(), null, 2)}\n`;
+}

@@ -1,0 +1,129 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TObject, TSchema } from 'typebox';
+import { type ErrorCode, ServiceError } from '../domain/errors.ts';
+import type { Principal, UserPrincipal } from '../domain/principal.ts';
+import type { Context } from '../usecases/context.ts';
+import { entityTag, matchesEntityTag } from './etag.ts';
+import { parseQuery } from './query.ts';
+
+/** Who may call a route: every principal, or users only (an org-wide principal then gets 403 before anything else). */
+interface CallerKinds {
+  anyone: Principal;
+  user: UserPrincipal;
+}
+
+export type Caller = keyof CallerKinds;
+
+/** `body` is what is sent; `entity`, where it differs, what an ETag is taken of. */
+export interface Answer<Body = unknown> {
+  readonly body: Body;
+  readonly entity?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Call<P extends Principal, Path, Query, Headers, Body> {
+  readonly context: Context;
+  readonly principal: P;
+  readonly path: Path;
+  readonly query: Query;
+  readonly headers: Headers;
+  readonly body: Body;
+  readonly traceId: string;
+}
+
+/**
+ * A route is one value. Authorization, validation and the OpenAPI document all derive from it, and the handler's types
+ * do too: a handler that needs a user does not compile on a route that anyone may call.
+ */
+export interface Route<
+  C extends Caller = Caller,
+  Path extends TObject = TObject,
+  Query extends TObject = TObject,
+  Headers extends TObject = TObject,
+  Body extends TObject = TObject,
+  Response extends TSchema = TSchema,
+> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly caller: C;
+  readonly path?: Path;
+  readonly query?: Query;
+  readonly headers?: Headers;
+  readonly body?: Body;
+  readonly success: { readonly status: 200 | 201; readonly schema: Response; readonly conditional?: boolean };
+  readonly errors: Partial<Record<ErrorCode, string>>;
+  handle(
+    call: Call<CallerKinds[C], Static<Path>, Static<Query>, Static<Headers>, Static<Body>>,
+  ): Promise<Answer<Static<Response>>>;
+}
+
+/** Lets the schemas of a route type its handler. */
+export function defineRoute<
+  C extends Caller,
+  Path extends TObject,
+  Query extends TObject,
+  Headers extends TObject,
+  Body extends TObject,
+  Response extends TSchema,
+>(route: Route<C, Path, Query, Headers, Body, Response>): Route {
+  return route as unknown as Route;
+}
+
+export function mountRoute(app: FastifyInstance, context: Context, route: Route, openapi: object): void {
+  const { query } = route;
+  app.route({
+    method: route.method,
+    url: route.url,
+    schema: {
+      ...openapi,
+      ...(route.path && { params: route.path }),
+      ...(query && { querystring: query }),
+      ...(route.headers && { headers: route.headers }),
+      ...(route.body && { body: route.body }),
+    },
+    ...(route.caller === 'user' && { onRequest: refuseServicePrincipal }),
+    ...(query && {
+      preValidation: async (request) => {
+        request.query = parseQuery(request.query as string, query);
+      },
+    }),
+    handler: async (request, reply) => {
+      const answer = await route.handle({
+        context,
+        principal: request.principal as UserPrincipal,
+        path: request.params as Record<string, unknown>,
+        query: request.query as Record<string, unknown>,
+        headers: request.headers as Record<string, unknown>,
+        body: request.body as Record<string, unknown>,
+        traceId: request.id,
+      });
+      return send(route, request, reply, answer);
+    },
+  });
+}
+
+async function refuseServicePrincipal({ principal }: FastifyRequest): Promise<void> {
+  if (principal.kind === 'user') return;
+  throw new ServiceError('FORBIDDEN', 'An org-wide credential can only read: use a personal key.');
+}
+
+function send(
+  { success }: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+): FastifyReply {
+  const body = JSON.stringify(answer.body);
+  reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
+  if (answer.headers) reply.headers(answer.headers);
+  if (success.conditional) {
+    const tag = entityTag(answer.entity === undefined ? body : JSON.stringify(answer.entity));
+    reply.header('etag', tag).header('cache-control', 'private, no-cache');
+    const ifNoneMatch = request.headers['if-none-match'];
+    if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, tag)) return reply.code(304).send();
+  }
+  return reply.send(body);
+}

@@ -1,0 +1,16 @@
+/**
+ * The request target as the router wants it. A path that cannot be decoded names nothing: its `%` becomes a character
+ * that no id has, so that it meets the same checks as any unknown path, in the same order.
+ */
+export function normalizeUrl(target: string): string {
+  const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
+  if (!url.includes('%')) return url;
+  const end = url.search(/[?#]/);
+  const path = end === -1 ? url : url.slice(0, end);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll('%', '!') + url.slice(path.length);
+  }
+}

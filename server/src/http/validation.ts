@@ -1,0 +1,62 @@
+import type { FastifyError, FastifyServerOptions } from 'fastify';
+import { isKeepable } from '../domain/text.ts';
+
+type SchemaErrorFormatter = NonNullable<FastifyServerOptions['schemaErrorFormatter']>;
+type ValidationFault = Parameters<SchemaErrorFormatter>[0][number];
+
+/** Nothing is coerced, dropped or filled in: a request is either right or refused. */
+export const validatorOptions = {
+  customOptions: {
+    allErrors: true,
+    coerceTypes: false,
+    removeAdditional: false,
+    useDefaults: false,
+    formats: {
+      text: isKeepable,
+    },
+  },
+} as const satisfies FastifyServerOptions['ajv'];
+
+const faultsShownMax = 5;
+
+/** One sentence that names the fields at fault. Never their values: one may be a prompt. */
+export const formatFaults: SchemaErrorFormatter = (faults, part) => {
+  const shown = faults.slice(0, faultsShownMax).map((fault) => describe(fault, part));
+  return new Error(`${shown.join('; ')}.`) as FastifyError;
+};
+
+function describe(fault: ValidationFault, part: string): string {
+  const field = fault.instancePath.slice(1).replaceAll('/', '.');
+  const { limit, missingProperty, additionalProperty, type } = fault.params as Record<
+    string,
+    string | number
+  >;
+  switch (fault.keyword) {
+    case 'required':
+      return `${missingProperty}: is required`;
+    case 'additionalProperties':
+      return `${String(additionalProperty).slice(0, 64)}: is not a field that can be set here`;
+    case 'type':
+      return field === '' ? `${part}: must be a JSON ${type}` : `${field}: must be ${article(String(type))}`;
+    case 'minLength':
+      return `${field}: must have at least ${characters(Number(limit))}`;
+    case 'maxLength':
+      return `${field}: must have at most ${characters(Number(limit))}`;
+    case 'minimum':
+      return `${field}: must be at least ${limit}`;
+    case 'maximum':
+      return `${field}: must be at most ${limit}`;
+    case 'format':
+      return `${field}: must not contain the character NUL or a lone surrogate`;
+    default:
+      return `${field || part}: ${fault.message}`;
+  }
+}
+
+function article(noun: string): string {
+  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+}
+
+function characters(count: number): string {
+  return count === 1 ? '1 character' : `${count} characters`;
+}

@@ -1,0 +1,17 @@
+import { type Logger, pino } from 'pino';
+
+const apiKeyInText = /eak_[0-9A-Za-z]{8,}/g;
+
+/** JSON lines on standard output. Whatever a line holds, an API key never leaves with it. */
+export function createLog(level: string): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: ['req.headers', 'headers', 'authorization', 'prompt', 'content', 'body'],
+      hooks: { streamWrite: (line) => line.replace(apiKeyInText, 'eak_[redacted]') },
+    },
+    pino.destination({ fd: 1, sync: false }),
+  );
+}

@@ -1,0 +1,107 @@
+import { parseArgs } from 'node:util';
+import { type Arguments, type Result, type StoreCommand, UsageError } from './commands/command.ts';
+import { doctor } from './commands/doctor.ts';
+import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
+import { memberAdd, memberList, memberRemove } from './commands/member.ts';
+import { orgCreate, orgList, orgSet } from './commands/org.ts';
+import { roles, serve } from './commands/serve.ts';
+import { threadPublish, threadUnpublish } from './commands/thread.ts';
+import { openContext } from './compose.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { ServiceError } from './domain/errors.ts';
+
+const storeCommands: readonly StoreCommand[] = [
+  orgCreate,
+  orgSet,
+  orgList,
+  memberAdd,
+  memberRemove,
+  memberList,
+  keyCreate,
+  keyRevoke,
+  keyList,
+  threadPublish,
+  threadUnpublish,
+  doctor,
+];
+
+process.exitCode = await main(process.argv.slice(2)).catch(complain);
+
+async function main(words: string[]): Promise<number> {
+  if (words.length === 0 || words[0] === 'help' || words[0] === '--help' || words[0] === '-h') {
+    process.stdout.write(help());
+    return 0;
+  }
+  if (words[0] === 'serve') return runServe(words.slice(1));
+  const command = storeCommands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
+  if (command === undefined) throw new UsageError(`There is no command '${words.slice(0, 2).join(' ')}'.`);
+  return runStoreCommand(command, words.slice(command.name.split(' ').length));
+}
+
+async function runServe(words: string[]): Promise<number> {
+  const { options } = parse('serve', words, [], { role: { type: 'string', default: 'all' } });
+  const role = roles.find((name) => name === options.role);
+  if (role === undefined) throw new UsageError(`--role must be ${roles.join(', ')}.`);
+  await serve(readConfig(process.env), role);
+  return 0;
+}
+
+async function runStoreCommand(command: StoreCommand, words: string[]): Promise<number> {
+  const args = parse(command.name, words, command.positionals, {
+    ...command.options,
+    json: { type: 'boolean' },
+  });
+  const config = readConfig(process.env);
+  const context = await openContext(config);
+  let result: Result;
+  try {
+    result = await command.run(context, args, config);
+  } finally {
+    await context.store.close();
+  }
+  process.stdout.write(`${args.options.json === true ? JSON.stringify(result.json) : result.text}\n`);
+  return result.exitCode ?? 0;
+}
+
+function parse(
+  name: string,
+  words: string[],
+  positionals: readonly string[],
+  options: NonNullable<StoreCommand['options']>,
+): Arguments {
+  let parsed: ReturnType<typeof parseArgs>;
+  try {
+    parsed = parseArgs({ args: words, options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  if (parsed.positionals.length !== positionals.length || parsed.positionals.includes('')) {
+    throw new UsageError(`'skein ${name}' takes ${positionals.join(' and ') || 'no arguments'}.`);
+  }
+  return { positionals: parsed.positionals, options: parsed.values as Arguments['options'] };
+}
+
+function help(): string {
+  const lines = storeCommands.map(
+    ({ name, usage, summary }) => `  skein ${name} ${usage}\n      ${summary}\n`,
+  );
+  return `Skein, a conversation-thread service.
+
+  skein serve [--role ${roles.join('|')}]
+      Run the service
+${lines.join('')}
+Every command but serve takes --json. The store is SKEIN_DATABASE_URL (sqlite:./data/skein.db).
+`;
+}
+
+/** One sentence on standard error that says what to do. */
+function complain(error: unknown): number {
+  const expected =
+    error instanceof ServiceError || error instanceof ConfigError || error instanceof UsageError;
+  const hint = error instanceof UsageError ? " 'skein help' shows all commands." : '';
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`skein: ${message}${hint}\n`);
+  if (!expected && process.env.SKEIN_LOG_LEVEL === 'debug')
+    process.stderr.write(`${(error as Error).stack}\n`);
+  return 1;
+}

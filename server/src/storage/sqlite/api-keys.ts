@@ -1,0 +1,91 @@
+import type { ApiKey } from '../../domain/credential.ts';
+import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
+import type { ApiKeys } from '../store.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { Database } from './database.ts';
+
+interface ApiKeyRow {
+  id: KeyId;
+  name: string;
+  user_id: UserId | null;
+  hint: string;
+  created_at: number;
+  revoked_at: number | null;
+}
+
+interface KeyGrantRow {
+  organization_id: OrganizationId;
+  id: KeyId;
+  user_id: UserId | null;
+  api_enabled: number;
+}
+
+export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys {
+  const apiEnabled = database
+    .prepare<[string], number>('SELECT api_enabled FROM organization WHERE id = ?')
+    .pluck();
+  const isMember = database.prepare<[string, string]>(
+    'SELECT 1 FROM member WHERE organization_id = ? AND user_id = ?',
+  );
+  const insert = database.prepare<[Uint8Array, string, string, string | null, string, string, number]>(
+    `INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const revoke = database.prepare<[number, string, string]>(
+    'UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE organization_id = ? AND id = ?',
+  );
+  const all = database.prepare<[string], ApiKeyRow>(
+    `SELECT id, name, user_id, hint, created_at, revoked_at FROM api_key
+     WHERE organization_id = ? ORDER BY created_at, id`,
+  );
+  const grant = database.prepare<[Uint8Array], KeyGrantRow>(
+    `SELECT organization_id, api_key.id, user_id, api_enabled
+     FROM api_key JOIN organization ON organization.id = organization_id
+     WHERE hash = ? AND revoked_at IS NULL`,
+  );
+
+  return {
+    createApiKey: (organizationId, { id, name, userId, hash, hint }) =>
+      commits.durable((clock) => {
+        const enabled = apiEnabled.get(organizationId);
+        if (enabled === undefined) return 'organization-missing';
+        if (enabled === 0) return 'api-disabled';
+        if (userId !== null && isMember.get(organizationId, userId) === undefined) return 'not-a-member';
+        insert.run(hash, organizationId, id, userId, name, hint, clock.now());
+        return 'created';
+      }),
+
+    revokeApiKey: (organizationId, keyId) =>
+      commits.durable((clock) => {
+        const { changes } = revoke.run(clock.now(), organizationId, keyId);
+        return changes === 1 ? 'revoked' : 'missing';
+      }),
+
+    async listApiKeys(organizationId) {
+      return all.all(organizationId).map(toApiKey);
+    },
+
+    async findKeyGrant(hash) {
+      const row = grant.get(hash);
+      return (
+        row && {
+          organizationId: row.organization_id,
+          keyId: row.id,
+          userId: row.user_id,
+          apiEnabled: row.api_enabled === 1,
+        }
+      );
+    },
+  };
+}
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    userId: row.user_id,
+    hint: row.hint,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  };
+}

@@ -1,0 +1,123 @@
+import type { Database } from './database.ts';
+
+/** The store's time within one commit. It never runs backwards, whatever the machine's clock and other processes do. */
+export interface CommitClock {
+  /** Not before anything committed so far. */
+  now(): number;
+  /** After everything committed so far, so that it stands above it in a listing even within one millisecond. */
+  after(): number;
+}
+
+interface Write {
+  readonly durable: boolean;
+  readonly run: (clock: CommitClock) => unknown;
+  readonly resolve: (value: never) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * Writes that arrive in one turn of the event loop commit together: durability costs one sync per batch, not per
+ * request. While a sync blocks the loop the next requests pile up in their sockets, so batches grow with the load.
+ */
+export class CommitQueue {
+  readonly #database: Database;
+  readonly #wallClock: () => number;
+  readonly #statements;
+  #waiting: Write[] = [];
+
+  constructor(database: Database, wallClock: () => number) {
+    this.#database = database;
+    this.#wallClock = wallClock;
+    this.#statements = {
+      begin: database.prepare('BEGIN IMMEDIATE'),
+      commit: database.prepare('COMMIT'),
+      rollback: database.prepare('ROLLBACK'),
+      savepoint: database.prepare('SAVEPOINT one_write'),
+      release: database.prepare('RELEASE one_write'),
+      undo: database.prepare('ROLLBACK TO one_write'),
+      latestTime: database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck(),
+      keepLatestTime: database.prepare<[number]>('UPDATE store_clock SET latest_at = ?'),
+    };
+  }
+
+  /** Runs `write` inside the next commit and resolves when that is on the disk. */
+  durable<T>(write: (clock: CommitClock) => T): Promise<T> {
+    return this.#enqueue(true, write);
+  }
+
+  /** Runs `write` inside the next commit; alone, it is not synced: a killed process keeps it, a power cut may not. */
+  unsynced<T>(write: () => T): Promise<T> {
+    return this.#enqueue(false, write);
+  }
+
+  /** Commits what waits now, without waiting for the turn to end. */
+  flush(): void {
+    const batch = this.#waiting;
+    if (batch.length === 0) return;
+    this.#waiting = [];
+    const settle = this.#commit(batch);
+    for (const done of settle) done();
+  }
+
+  #enqueue<T>(durable: boolean, run: (clock: CommitClock) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ durable, run, resolve, reject });
+      if (this.#waiting.length === 1) setImmediate(() => this.flush());
+    });
+  }
+
+  /** What to tell each caller, once the whole batch is on the disk, or is not. */
+  #commit(batch: readonly Write[]): Array<() => void> {
+    const statements = this.#statements;
+    const durable = batch.some((write) => write.durable);
+    try {
+      // A pragma outside the transaction: inside one it would not take effect.
+      if (durable) this.#database.pragma('synchronous = FULL');
+      statements.begin.run();
+      const clock = durable ? this.#startClock() : undefined;
+      const settle = batch.map((write) => this.#runOne(write, clock));
+      if (clock !== undefined) statements.keepLatestTime.run(clock.now());
+      statements.commit.run();
+      return settle;
+    } catch (error) {
+      if (this.#database.inTransaction) statements.rollback.run();
+      return batch.map(
+        ({ reject }) =>
+          () =>
+            reject(error),
+      );
+    } finally {
+      if (durable) this.#database.pragma('synchronous = NORMAL');
+    }
+  }
+
+  /** A write that fails takes back its own part and leaves the others of its batch alone. */
+  #runOne(write: Write, clock: CommitClock | undefined): () => void {
+    const { savepoint, release, undo } = this.#statements;
+    savepoint.run();
+    try {
+      const value = write.run(clock as CommitClock);
+      release.run();
+      return () => write.resolve(value as never);
+    } catch (error) {
+      // The database itself gave up on the transaction (disk full, I/O error): the whole batch has failed.
+      if (!this.#database.inTransaction) throw error;
+      undo.run();
+      release.run();
+      return () => write.reject(error);
+    }
+  }
+
+  #startClock(): CommitClock {
+    const wall = this.#wallClock();
+    let latest = Math.max(wall, this.#statements.latestTime.get() ?? 0);
+    return {
+      now: () => latest,
+      after: () => {
+        // Under a burst of renames the clock runs at most a second ahead; beyond that the id breaks the tie.
+        if (latest < wall + 1000) latest += 1;
+        return latest;
+      },
+    };
+  }
+}

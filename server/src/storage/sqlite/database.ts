@@ -1,0 +1,48 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+
+export type Database = Sqlite.Database;
+
+const migrationsFolder = join(import.meta.dirname, 'migrations');
+
+/** Opens the file, makes it where it is missing, and brings its schema up to date. */
+export function openDatabase(file: string): Database {
+  mkdirSync(dirname(file), { recursive: true });
+  const database = new Sqlite(file);
+  try {
+    // First of all, so that two processes starting at once wait for each other.
+    database.pragma('busy_timeout = 5000');
+    database.pragma('journal_mode = WAL');
+    database.pragma('foreign_keys = ON');
+    // 64 MiB of pages, and reads of the rest through the page cache of the system: no copy per page.
+    database.pragma('cache_size = -65536');
+    database.pragma('mmap_size = 4294967296');
+    // Raised to FULL for every durable commit: see commit-queue.ts.
+    database.pragma('synchronous = NORMAL');
+    migrate(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
+
+/** Forward only, under the write lock: a second process that starts meanwhile waits, then finds nothing to do. */
+function migrate(database: Database): void {
+  const files = readdirSync(migrationsFolder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  database
+    .transaction(() => {
+      const done = database.pragma('user_version', { simple: true }) as number;
+      if (done > files.length) {
+        throw new Error(
+          `The store was written by a newer release (schema ${done}, this one knows ${files.length}): install that release.`,
+        );
+      }
+      for (const file of files.slice(done)) database.exec(readFileSync(join(migrationsFolder, file), 'utf8'));
+      if (done < files.length) database.pragma(`user_version = ${files.length}`);
+    })
+    .immediate();
+}

@@ -1,0 +1,51 @@
+import type { Diagnosis } from '../store.ts';
+import type { Database } from './database.ts';
+
+/** A clock this far behind the newest row is wrong; below it, a burst of renames explains the difference. */
+const clockBehindMaxMs = 5000;
+
+export function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
+  return [
+    checkSchema(database),
+    checkIntegrity(database),
+    checkClock(database, wallClock()),
+    checkReplies(database),
+  ];
+}
+
+function checkSchema(database: Database): Diagnosis {
+  const schema = database.pragma('user_version', { simple: true });
+  const journal = database.pragma('journal_mode', { simple: true });
+  const ok = journal === 'wal';
+  const detail = ok
+    ? `SQLite, schema ${schema}`
+    : `the journal is ${journal}, not WAL: move the store to a local disk`;
+  return { check: 'store', ok, detail };
+}
+
+function checkIntegrity(database: Database): Diagnosis {
+  const result = String(database.pragma('quick_check(1)', { simple: true }));
+  const broken = (database.pragma('foreign_key_check') as unknown[]).length;
+  const ok = result === 'ok' && broken === 0;
+  const detail = ok
+    ? 'no damage found'
+    : `damaged (${result}, ${broken} broken references): restore a backup`;
+  return { check: 'integrity', ok, detail };
+}
+
+function checkClock(database: Database, now: number): Diagnosis {
+  const latest = database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck().get() ?? 0;
+  const ok = latest - now < clockBehindMaxMs;
+  const detail = ok
+    ? 'not behind the store'
+    : `${Math.round((latest - now) / 1000)} s behind the newest row: set it right`;
+  return { check: 'clock', ok, detail };
+}
+
+function checkReplies(database: Database): Diagnosis {
+  const waiting = database
+    .prepare<[], number>("SELECT count(*) FROM message WHERE status IN ('in_progress', 'corroborating')")
+    .pluck()
+    .get();
+  return { check: 'replies', ok: true, detail: `${waiting} on their way` };
+}

@@ -1,0 +1,49 @@
+import type { Store } from '../store.ts';
+import { sqliteApiKeys } from './api-keys.ts';
+import { CommitQueue } from './commit-queue.ts';
+import { openDatabase } from './database.ts';
+import { diagnose } from './diagnose.ts';
+import { sqliteMembers } from './members.ts';
+import { sqliteOrganizations } from './organizations.ts';
+import { sqliteQuotas } from './quotas.ts';
+import { sqliteReplies } from './replies.ts';
+import { sqliteThreads } from './threads.ts';
+import { sqliteWalks } from './walks.ts';
+
+/** The embedded store: one file, one connection, one process that serves; operators' commands may run beside it. */
+export function openSqliteStore(file: string, wallClock: () => number = Date.now): Store {
+  const database = openDatabase(file);
+  const commits = new CommitQueue(database, wallClock);
+  const keepSecret = database.prepare<[string, Uint8Array]>(
+    'INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const readSecret = database.prepare<[string], Buffer>('SELECT value FROM secret WHERE name = ?').pluck();
+  const ping = database.prepare('SELECT latest_at FROM store_clock');
+
+  return {
+    ...sqliteOrganizations(database, commits),
+    ...sqliteMembers(database, commits),
+    ...sqliteApiKeys(database, commits),
+    ...sqliteQuotas(database, commits),
+    ...sqliteThreads(database, commits),
+    ...sqliteWalks(database),
+    ...sqliteReplies(database, commits),
+
+    secret: (name, candidate) =>
+      commits.durable(() => {
+        keepSecret.run(name, candidate);
+        return readSecret.get(name)!;
+      }),
+
+    async ping() {
+      ping.get();
+    },
+
+    diagnose: async () => diagnose(database, wallClock),
+
+    async close() {
+      commits.flush();
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { OrganizationId } from '../../domain/id.ts';
+import type { Organization } from '../../domain/organization.ts';
+import type { Organizations } from '../store.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { Database } from './database.ts';
+
+interface OrganizationRow {
+  id: OrganizationId;
+  name: string;
+  api_enabled: number;
+  daily_quota: number;
+  created_at: number;
+}
+
+export function sqliteOrganizations(database: Database, commits: CommitQueue): Organizations {
+  const insert = database.prepare<[string, string, number, number, number]>(
+    'INSERT INTO organization (id, name, api_enabled, daily_quota, created_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const update = database.prepare<[number | null, number | null, string], OrganizationRow>(
+    `UPDATE organization SET api_enabled = coalesce(?, api_enabled), daily_quota = coalesce(?, daily_quota)
+     WHERE id = ? RETURNING *`,
+  );
+  const byId = database.prepare<[string], OrganizationRow>('SELECT * FROM organization WHERE id = ?');
+  const byName = database.prepare<[string], OrganizationRow>(
+    'SELECT * FROM organization WHERE name = ? LIMIT 2',
+  );
+  const all = database.prepare<[], OrganizationRow>('SELECT * FROM organization ORDER BY created_at, id');
+
+  return {
+    createOrganization: ({ id, name, apiEnabled, dailyQuota }) =>
+      commits.durable((clock) => {
+        insert.run(id, name, Number(apiEnabled), dailyQuota, clock.now());
+      }),
+
+    updateOrganization: (organizationId, { apiEnabled, dailyQuota }) =>
+      commits.durable(() => {
+        const enabled = apiEnabled === undefined ? null : Number(apiEnabled);
+        const row = update.get(enabled, dailyQuota ?? null, organizationId);
+        return row && toOrganization(row);
+      }),
+
+    async findOrganization(idOrName) {
+      const named = byName.all(idOrName);
+      const row = byId.get(idOrName) ?? (named.length === 1 ? named[0] : undefined);
+      return row && toOrganization(row);
+    },
+
+    async listOrganizations() {
+      return all.all().map(toOrganization);
+    },
+  };
+}
+
+function toOrganization(row: OrganizationRow): Organization {
+  return {
+    id: row.id,
+    name: row.name,
+    apiEnabled: row.api_enabled === 1,
+    dailyQuota: row.daily_quota,
+    createdAt: row.created_at,
+  };
+}

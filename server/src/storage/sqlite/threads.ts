@@ -1,0 +1,209 @@
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { Message, MessageStatus } from '../../domain/message.ts';
+import type { NewThread, Threads } from '../store.ts';
+import type { CommitClock, CommitQueue } from './commit-queue.ts';
+import type { Database } from './database.ts';
+import { sqliteListingSizes } from './listing-sizes.ts';
+import { type ThreadRow, threadColumns, toThread } from './thread-row.ts';
+
+interface MessageRow {
+  message_id: MessageId;
+  role: 'user' | 'assistant';
+  content: string;
+  message_created_at: number;
+  status: MessageStatus | null;
+  completed_at: number | null;
+  steps: string | null;
+  sources: string | null;
+  model: string | null;
+}
+
+interface IdempotencyRow {
+  body_hash: Buffer;
+  thread_id: ThreadId;
+  message_id: MessageId;
+  reply_id: MessageId;
+  created_at: number;
+}
+
+const moveNoteKeptMs = 86_400_000;
+
+export function sqliteThreads(
+  database: Database,
+  commits: CommitQueue,
+): Omit<Threads, 'beginWalk' | 'continueWalk'> {
+  const sizes = sqliteListingSizes(database);
+  const insertThread = database.prepare(
+    `INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, published)
+     VALUES (@organizationId, @id, @userId, @title, @accountId, @secondaryId, @now, 0)`,
+  );
+  const insertUserMessage = database.prepare(
+    `INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
+     VALUES (?, ?, ?, 'user', ?, ?)`,
+  );
+  const insertReply = database.prepare(
+    `INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
+       available_at, claim_token, attempts, deadline_at, trace_id)
+     VALUES (?, ?, ?, 'assistant', '', ?, 'in_progress', '[]', ?, 0, 0, ?, ?)`,
+  );
+  const findIdempotencyKey = database.prepare<[string, string, string, number], IdempotencyRow>(
+    `SELECT body_hash, thread_id, message_id, reply_id, created_at FROM idempotency_key
+     WHERE organization_id = ? AND user_id = ? AND key = ? AND expires_at > ?`,
+  );
+  const forgetExpiredKeys = database.prepare<[string, number]>(
+    'DELETE FROM idempotency_key WHERE organization_id = ? AND expires_at <= ?',
+  );
+  const insertIdempotencyKey = database.prepare(
+    `INSERT INTO idempotency_key
+       (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const selectThread = database.prepare<
+    [string, string],
+    ThreadRow & { sequence: number; activity_at: number }
+  >(`SELECT ${threadColumns}, sequence, activity_at FROM thread WHERE organization_id = ? AND id = ?`);
+  // One statement, so that thread and messages are of one moment even beside another process.
+  const selectThreadWithMessages = database.prepare<[string, string], ThreadRow & MessageRow>(
+    `SELECT ${threadColumns}, message.id AS message_id, role, content, message.created_at AS message_created_at,
+       status, completed_at, steps, sources, model
+     FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
+     WHERE thread.organization_id = ? AND thread.id = ? ORDER BY message.id`,
+  );
+  const rename = database.prepare<[string, number, string, string, string], ThreadRow>(
+    `UPDATE thread SET title = ?, updated_at = ?
+     WHERE organization_id = ? AND id = ? AND user_id = ? AND deleted_at IS NULL RETURNING *`,
+  );
+  const noteMove = database.prepare<[string, number, number, number]>(
+    `INSERT INTO thread_move (organization_id, thread_sequence, left_activity_at, moved_at) VALUES (?, ?, ?, ?)`,
+  );
+  // At most two of the oldest: the notes stay few without a sweep, and a rename never pays for many.
+  const forgetOldMoves = database.prepare<[number]>(
+    `DELETE FROM thread_move
+     WHERE sequence IN (SELECT sequence FROM thread_move ORDER BY sequence LIMIT 2) AND moved_at < ?`,
+  );
+  const softDelete = database.prepare<[number, string, string, string], ThreadRow>(
+    `UPDATE thread SET deleted_at = ?
+     WHERE organization_id = ? AND id = ? AND user_id = ? AND deleted_at IS NULL RETURNING *`,
+  );
+  const cancelReplies = database.prepare<[number, string, string]>(
+    `UPDATE message SET status = 'cancelled', completed_at = ?
+     WHERE organization_id = ? AND thread_id = ? AND status IN ('in_progress', 'corroborating')`,
+  );
+  const publish = database.prepare<[number, string, string, number], ThreadRow>(
+    `UPDATE thread SET published = ?
+     WHERE organization_id = ? AND id = ? AND deleted_at IS NULL AND published <> ? RETURNING *`,
+  );
+
+  function insertAll(organizationId: OrganizationId, thread: NewThread, now: number): void {
+    const { id, userId, title, accountId, secondaryId, prompt, messageId, replyId, traceId } = thread;
+    insertThread.run({ organizationId, id, userId, title, accountId, secondaryId, now });
+    insertUserMessage.run(organizationId, id, messageId, prompt, now);
+    insertReply.run(organizationId, id, replyId, now, now, now + thread.replyDeadlineMs, traceId);
+    sizes.adjust({ organizationId, userId, accountId }, { threads: 1, published: 0 });
+  }
+
+  function createOnce(
+    organizationId: OrganizationId,
+    thread: NewThread,
+    { key, bodyHash, keepMs }: NonNullable<NewThread['idempotency']>,
+    now: number,
+  ): Awaited<ReturnType<Threads['createThread']>> {
+    const seen = findIdempotencyKey.get(organizationId, thread.userId, key, now);
+    if (seen !== undefined) {
+      if (!seen.body_hash.equals(bodyHash)) return { outcome: 'key-reused' };
+      const { thread_id: threadId, message_id: messageId, reply_id: replyId, created_at: createdAt } = seen;
+      return { outcome: 'repeated', threadId, messageId, replyId, createdAt };
+    }
+    forgetExpiredKeys.run(organizationId, now);
+    insertAll(organizationId, thread, now);
+    const { id, userId, messageId, replyId } = thread;
+    insertIdempotencyKey.run(
+      organizationId,
+      userId,
+      key,
+      bodyHash,
+      id,
+      messageId,
+      replyId,
+      now,
+      now + keepMs,
+    );
+    return { outcome: 'created', createdAt: now };
+  }
+
+  function renameNow(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    userId: UserId,
+    title: string,
+    clock: CommitClock,
+  ): Awaited<ReturnType<Threads['renameThread']>> {
+    const before = selectThread.get(organizationId, threadId);
+    if (before === undefined) return { outcome: 'missing' };
+    const after = clock.after();
+    const renamed = rename.get(title, after, organizationId, threadId, userId);
+    if (renamed === undefined) return { outcome: 'refused', thread: toThread(before) };
+    noteMove.run(organizationId, before.sequence, before.activity_at, after);
+    forgetOldMoves.run(after - moveNoteKeptMs);
+    return { outcome: 'renamed', thread: toThread(renamed) };
+  }
+
+  return {
+    createThread: (organizationId, thread) =>
+      commits.durable((clock) => {
+        if (thread.idempotency) return createOnce(organizationId, thread, thread.idempotency, clock.now());
+        insertAll(organizationId, thread, clock.now());
+        return { outcome: 'created', createdAt: clock.now() };
+      }),
+
+    async getThread(organizationId, threadId) {
+      const rows = selectThreadWithMessages.all(organizationId, threadId);
+      const first = rows[0];
+      return first && { thread: toThread(first), messages: rows.map(toMessage) };
+    },
+
+    renameThread: (organizationId, threadId, userId, title) =>
+      commits.durable((clock) => renameNow(organizationId, threadId, userId, title, clock)),
+
+    deleteThread: (organizationId, threadId, userId) =>
+      commits.durable((clock) => {
+        const deleted = softDelete.get(clock.now(), organizationId, threadId, userId);
+        if (deleted === undefined) {
+          const kept = selectThread.get(organizationId, threadId);
+          return kept ? { outcome: 'refused', thread: toThread(kept) } : { outcome: 'missing' };
+        }
+        cancelReplies.run(clock.now(), organizationId, threadId);
+        sizes.adjust(toThread(deleted), { threads: -1, published: -deleted.published });
+        return { outcome: 'deleted' };
+      }),
+
+    setThreadPublished: (organizationId, threadId, published) =>
+      commits.durable(() => {
+        const changed = publish.get(Number(published), organizationId, threadId, Number(published));
+        if (changed !== undefined) {
+          sizes.adjust(toThread(changed), { threads: 0, published: published ? 1 : -1 });
+          return 'done';
+        }
+        return selectThread.get(organizationId, threadId)?.deleted_at === null ? 'done' : 'missing';
+      }),
+  };
+}
+
+function toMessage(row: ThreadRow & MessageRow): Message {
+  const message = {
+    id: row.message_id,
+    threadId: row.id,
+    content: row.content,
+    createdAt: row.message_created_at,
+  };
+  if (row.status === null) return { ...message, role: 'user' };
+  return {
+    ...message,
+    role: 'assistant',
+    status: row.status,
+    completedAt: row.completed_at,
+    steps: row.steps === null ? [] : JSON.parse(row.steps),
+    sources: row.sources === null ? null : JSON.parse(row.sources),
+    model: row.model,
+  };
+}

@@ -1,0 +1,23 @@
+import type { CursorSeal } from '../domain/cursor.ts';
+import type { IdGenerator } from '../domain/id.ts';
+import type { Store } from '../storage/store.ts';
+
+/** What every use case stands on. Clock, chance and hashing come from outside, so that the rules stay pure. */
+export interface Context {
+  readonly store: Store;
+  readonly ids: IdGenerator;
+  readonly cursorSeal: CursorSeal;
+  readonly now: () => number;
+  readonly randomBytes: (size: number) => Uint8Array;
+  readonly crc32: (text: string) => number;
+  readonly sha256: (text: string) => Uint8Array;
+  readonly settings: Settings;
+  /** Called after a commit that left a reply to be written. */
+  readonly replyWaiting: () => void;
+}
+
+export interface Settings {
+  readonly paginationWindow: number;
+  readonly dailyQuota: number;
+  readonly replyDeadlineMs: number;
+}
