@@ -7,7 +7,6 @@ import { createCursorSeal } from './cursor-seal.ts';
 import { createIdGenerator } from './domain/id.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
 import { ReplyWorker } from './generation/worker.ts';
-import { buildApp } from './http/app.ts';
 
 export { createLog } from './log.ts';
 
@@ -41,12 +40,14 @@ export function startWorker(config: Config, { store, now }: Context, log: Logger
 }
 
 /** `baseUrl` is asked for when an answer needs it: a free port is known only after listening. */
-export function composeApp(
+export async function composeApp(
   config: Config,
   context: Context,
   log: Logger,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
+  // Loaded here, so that the operator's commands start without the HTTP stack.
+  const { buildApp } = await import('./http/app.ts');
   return buildApp(context, {
     log,
     tls: config.tls,

@@ -14,7 +14,7 @@ const commonErrors = {
   INTERNAL_ERROR: 'Unexpected failure: retry with exponential backoff.',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
-const header = (description: string) => ({ description, schema: { type: 'string' } });
+const header = (description: string) => ({ description, type: 'string' });
 const headers = {
   'X-Request-Id': header('The trace id of the request.'),
   RateLimit: header('What is left of the daily quota, and the seconds until it begins anew.'),

@@ -1,0 +1,98 @@
+import { checkAnswer } from './conformance.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed body; undefined where there is none. */
+  readonly body: any;
+}
+
+export interface Call {
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body` as JSON. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+/** The public interface as one credential's holder uses it. Every answer is held against openapi.json. */
+export class Api {
+  readonly #baseUrl: string;
+  readonly #key: string | undefined;
+
+  constructor(baseUrl: string, key?: string) {
+    this.#baseUrl = baseUrl;
+    this.#key = key;
+  }
+
+  async call(method: string, path: string, { body, raw, headers = {} }: Call = {}): Promise<Answer> {
+    const hasBody = body !== undefined || raw !== undefined;
+    const response = await fetch(`${this.#baseUrl}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
+        ...(hasBody && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(hasBody && { body: raw ?? JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+    checkAnswer(method, path, answer);
+    return answer;
+  }
+
+  create(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.call('POST', '/threads', { body, headers });
+  }
+
+  get(id: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.call('GET', `/threads/${id}`, { headers });
+  }
+
+  list(query: Record<string, string | number> = {}, headers: Record<string, string> = {}): Promise<Answer> {
+    const text = new URLSearchParams(
+      Object.entries(query).map(([name, value]) => [name, String(value)]),
+    ).toString();
+    return this.call('GET', text === '' ? '/threads' : `/threads?${text}`, { headers });
+  }
+
+  rename(id: string, title: string): Promise<Answer> {
+    return this.call('PATCH', `/threads/${id}`, { body: { title } });
+  }
+
+  delete(id: string): Promise<Answer> {
+    return this.call('DELETE', `/threads/${id}`);
+  }
+
+  /** Every thread of a listing, page by page. */
+  async walk(query: Record<string, string | number> = {}): Promise<any[]> {
+    const threads: any[] = [];
+    let cursor: string | null | undefined;
+    while (cursor !== null) {
+      const { status, body } = await this.list({ ...query, ...(cursor !== undefined && { cursor }) });
+      if (status !== 200) throw new Error(`list answered ${status}: ${JSON.stringify(body)}`);
+      threads.push(...body.threads);
+      cursor = body.nextCursor as string | null;
+    }
+    return threads;
+  }
+
+  /** Polls, as a caller would, until the reply has finished or failed. */
+  async untilDone(id: string, timeoutMs = 10_000): Promise<any> {
+    return this.until(id, (body) => body.status.state !== 'in_progress', timeoutMs);
+  }
+
+  async until(id: string, condition: (body: any) => boolean, timeoutMs = 10_000): Promise<any> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const { status, body } = await this.get(id);
+      if (status === 200 && condition(body)) return body;
+      if (Date.now() > deadline) throw new Error(`gave up on ${id}: ${status} ${JSON.stringify(body)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}

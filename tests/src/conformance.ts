@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Answer } from './api.ts';
+import { root } from './service.ts';
+
+const document = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'));
+const ajv = new Ajv2020({
+  strict: false,
+  formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, text: true },
+});
+ajv.addSchema({ $id: 'openapi', ...document });
+const compiled = new Map<string, ValidateFunction>();
+
+/** Fails unless the answer is one that openapi.json announces for the operation, field by field. */
+export function checkAnswer(method: string, path: string, { status, headers, body }: Answer): void {
+  assert.match(headers.get('x-request-id') ?? '', /./, 'every answer bears X-Request-Id');
+  if (status >= 400 && body !== undefined) {
+    assertMatches('#/components/schemas/Failure', body);
+    assert.equal(body.error.trace_id, headers.get('x-request-id'), 'the trace id is the request id');
+  }
+  const template = templateOf(path);
+  const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()];
+  if (operation === undefined) return;
+  const announced = operation.responses[status];
+  assert.ok(announced, `openapi.json does not announce ${status} for ${method} ${template}`);
+  if (body === undefined || announced.content === undefined) return;
+  const pointer = [
+    'paths',
+    template,
+    method.toLowerCase(),
+    'responses',
+    status,
+    'content',
+    'application/json',
+    'schema',
+  ];
+  assertMatches(
+    `#/${pointer.map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`,
+    body,
+  );
+}
+
+function templateOf(path: string): string | undefined {
+  const pathname = path.split('?')[0];
+  if (pathname === '/threads') return '/api/v1/threads';
+  return /^\/threads\/[^/]+$/.test(pathname as string) ? '/api/v1/threads/{id}' : undefined;
+}
+
+function assertMatches(reference: string, value: unknown): void {
+  let validate = compiled.get(reference);
+  if (validate === undefined) {
+    validate = ajv.compile({ $ref: `openapi${reference}` });
+    compiled.set(reference, validate);
+  }
+  assert.ok(validate(value), `${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { root, Service } from './service.ts';
+
+describe('The OpenAPI document', () => {
+  let service: Service;
+  before(async () => {
+    service = await Service.start();
+  });
+  after(() => service.end());
+
+  it('is committed as it is served', async () => {
+    const served = await (await fetch(`${service.baseUrl}/openapi.json`)).text();
+    const committed = readFileSync(join(root, 'openapi.json'), 'utf8');
+    assert.equal(committed, served, "run 'npm run openapi' and commit openapi.json");
+  });
+
+  it('describes the five operations, each with an example and every error it can answer', async () => {
+    const document = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'));
+    assert.equal(document.openapi, '3.1.0');
+    const operations = Object.entries<Record<string, any>>(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+    );
+    assert.deepEqual(operations.map(({ name }) => name).sort(), [
+      'delete /api/v1/threads/{id}',
+      'get /api/v1/threads',
+      'get /api/v1/threads/{id}',
+      'patch /api/v1/threads/{id}',
+      'post /api/v1/threads',
+    ]);
+    for (const { name, operation } of operations) {
+      for (const status of ['400', '401', '404', '429', '500']) {
+        assert.ok(operation.responses[status]?.content['application/json'].example, `${name} ${status}`);
+      }
+      const success = operation.responses['201'] ?? operation.responses['200'];
+      assert.ok(success.content['application/json'].example, name);
+    }
+  });
+
+  it('has a reference page that loads nothing from elsewhere', async () => {
+    const response = await fetch(`${service.baseUrl}/docs`);
+    assert.equal(response.status, 200);
+    const page = await response.text();
+    const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
+    assert.ok(loaded.length > 0);
+    for (const address of loaded) {
+      const url = new URL(address, response.url);
+      assert.equal(url.origin, service.baseUrl);
+      assert.equal((await fetch(url)).status, 200);
+    }
+  });
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+/** The repository. */
+export const root = resolve(import.meta.dirname, '../..');
+const launcher = join(root, 'node_modules/.bin/skein');
+
+type Environment = Record<string, string>;
+
+/** A folder that is gone when the tests of the file have ended. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-test-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What the tests do not say must not come from the machine they run on. */
+function cleanEnvironment(environment: Environment): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('SKEIN_') && name !== 'NODE_TEST_CONTEXT',
+  );
+  return { ...Object.fromEntries(inherited), ...environment };
+}
+
+export interface CommandOutcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The operator's command, as typed. */
+export async function runSkein(
+  folder: string,
+  words: readonly string[],
+  environment: Environment = {},
+): Promise<CommandOutcome> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(launcher, [...words], {
+      cwd: folder,
+      env: cleanEnvironment(environment),
+    });
+    return { exitCode: 0, stdout, stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { exitCode: code, stdout, stderr };
+  }
+}
+
+/** A running `skein serve`, in its own folder and on a free port. */
+export class Service {
+  readonly folder: string;
+  readonly baseUrl: string;
+  /** Everything the process has printed so far, line by line. */
+  readonly output: string[];
+  readonly #process: ChildProcess;
+  readonly #exited: Promise<number | NodeJS.Signals>;
+
+  private constructor(folder: string, baseUrl: string, output: string[], child: ChildProcess) {
+    this.folder = folder;
+    this.baseUrl = baseUrl;
+    this.output = output;
+    this.#process = child;
+    this.#exited = exitOf(child);
+  }
+
+  static async start({
+    folder = temporaryFolder(),
+    environment = {},
+    words = [],
+  }: {
+    folder?: string;
+    environment?: Environment;
+    words?: string[];
+  } = {}): Promise<Service> {
+    const child = spawn(launcher, ['serve', ...words], {
+      cwd: folder,
+      env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    // A test that fails halfway leaves nothing running.
+    const killAtExit = () => child.kill('SIGKILL');
+    process.once('exit', killAtExit);
+    child.once('exit', () => process.removeListener('exit', killAtExit));
+    const output: string[] = [];
+    const ready = new Promise<string>((resolveReady, reject) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface({ input: stream }).on('line', (line) => {
+          output.push(line);
+          if (line.includes('"msg":"ready"')) resolveReady(JSON.parse(line).address ?? '');
+        });
+      }
+      child.once('exit', (code) =>
+        reject(new Error(`skein serve ended with ${code}:\n${output.join('\n')}`)),
+      );
+    });
+    return new Service(folder, await ready, output, child);
+  }
+
+  get pid(): number {
+    return this.#process.pid as number;
+  }
+
+  /** Sends a signal and waits for the end; answers the exit code, or the signal that ended it. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
+    this.#process.kill(signal);
+    return this.#exited;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** The operator's command on this service's store, which must succeed; answers its JSON. */
+  async skein(...words: string[]): Promise<any> {
+    const { exitCode, stdout, stderr } = await runSkein(this.folder, [...words, '--json']);
+    assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
+    return JSON.parse(stdout);
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
+  return new Promise((resolveExit) => {
+    child.once('exit', (code, signal) => resolveExit(code ?? (signal as NodeJS.Signals)));
+  });
+}
