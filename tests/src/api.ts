@@ -54,9 +54,9 @@ export class Api {
   }
 
   list(query: Record<string, string | number> = {}, headers: Record<string, string> = {}): Promise<Answer> {
-    const text = new URLSearchParams(
-      Object.entries(query).map(([name, value]) => [name, String(value)]),
-    ).toString();
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
+    const text = parameters.toString();
     return this.call('GET', text === '' ? '/threads' : `/threads?${text}`, { headers });
   }
 
