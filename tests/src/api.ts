@@ -1,11 +1,4 @@
-import { checkAnswer } from './conformance.ts';
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The parsed body; undefined where there is none. */
-  readonly body: any;
-}
+import { type Answer, checkAnswer } from './conformance.ts';
 
 export interface Call {
   readonly body?: unknown;

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Answer } from './api.ts';
 import { root } from './service.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed body; undefined where there is none. */
+  readonly body: any;
+}
 
 const document = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'));
 const ajv = new Ajv2020({
