@@ -83,7 +83,7 @@ function parse(
 
 function help(): string {
   const lines = storeCommands.map(
-    ({ name, usage, summary }) => `  skein ${name} ${usage}\n      ${summary}\n`,
+    ({ name, usage, summary }) => `  ${`skein ${name} ${usage}`.trimEnd()}\n      ${summary}\n`,
   );
   return `Skein, a conversation-thread service.
 

@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 export interface CommitClock {
   /** Not before anything committed so far. */
   now(): number;
-  /** After everything committed so far, so that it stands above it in a listing even within one millisecond. */
+  /** After everything that earlier commits dated, so that it stands above it in a listing even within one millisecond. */
   after(): number;
 }
 
@@ -109,13 +109,13 @@ export class CommitQueue {
   }
 
   #startClock(): CommitClock {
-    const wall = this.#wallClock();
-    let latest = Math.max(wall, this.#statements.latestTime.get() ?? 0);
+    const committed = this.#statements.latestTime.get() ?? 0;
+    let latest = Math.max(this.#wallClock(), committed);
     return {
       now: () => latest,
       after: () => {
-        // Under a burst of renames the clock runs at most a second ahead; beyond that the id breaks the tie.
-        if (latest < wall + 1000) latest += 1;
+        // One tick per commit at most, so that the clock runs ahead of the wall only as fast as the disk syncs.
+        latest = Math.max(latest, committed + 1);
         return latest;
       },
     };

@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, describe } from 'node:test';
+import { describeApiKeys } from './api-keys.ts';
+import { type OpenStore, World } from './fixture.ts';
+import { describeForeignOrganizations } from './foreign-organizations.ts';
+import { describeMembers } from './members.ts';
+import { describeOrganizations } from './organizations.ts';
+import { describeQuotas } from './quotas.ts';
+import { describeReplies } from './replies.ts';
+import { describeThreads } from './threads.ts';
+import { describeWalks } from './walks.ts';
+
+/** What every adapter promises. `fresh` answers an opener on data that no other test sees. */
+export function describeStore(engine: string, fresh: () => OpenStore): void {
+  describe(`The ${engine} store`, () => {
+    const current: { world: World } = {} as { world: World };
+    const world = () => current.world;
+    beforeEach(async () => {
+      current.world = await World.open(fresh());
+    });
+    afterEach(() => current.world.close());
+
+    describeOrganizations(world);
+    describeMembers(world);
+    describeApiKeys(world);
+    describeQuotas(world);
+    describeThreads(world);
+    describeWalks(world);
+    describeReplies(world);
+    describeForeignOrganizations(world);
+  });
+}

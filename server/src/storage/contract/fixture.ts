@@ -1,0 +1,137 @@
+import {
+  createIdGenerator,
+  type MessageId,
+  type OrganizationId,
+  type ThreadId,
+  type UserId,
+} from '../../domain/id.ts';
+import type { ListedThread, Listing, NewThread, Store } from '../store.ts';
+
+/** Opens another node on the same data; each test gets data of its own. */
+export type OpenStore = (wallClock: () => number) => Store | Promise<Store>;
+
+/** A clock that stands still until it is told to move. */
+export class TestClock {
+  ms = Date.UTC(2026, 10, 15, 12);
+  readonly now = (): number => this.ms;
+}
+
+let seed = 0;
+const ids = createIdGenerator(Date.now, (size) =>
+  Uint8Array.from({ length: size }, () => (seed = (seed * 31 + 7) % 256)),
+);
+
+/** One store with what a test needs in it; `node` opens a second one beside it. */
+export class World {
+  readonly clock = new TestClock();
+  readonly store: Store;
+  readonly #open: OpenStore;
+  readonly #nodes: Store[] = [];
+
+  private constructor(open: OpenStore, store: Store, clock: TestClock) {
+    this.#open = open;
+    this.store = store;
+    this.clock = clock;
+    this.#nodes.push(store);
+  }
+
+  static async open(open: OpenStore): Promise<World> {
+    const clock = new TestClock();
+    return new World(open, await open(clock.now), clock);
+  }
+
+  async node(): Promise<Store> {
+    const store = await this.#open(this.clock.now);
+    this.#nodes.push(store);
+    return store;
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.#nodes) await node.close();
+  }
+
+  async organization(
+    change: { apiEnabled?: boolean; dailyQuota?: number; name?: string } = {},
+  ): Promise<OrganizationId> {
+    const id = ids.organization();
+    await this.store.createOrganization({ id, name: 'Acme', apiEnabled: true, dailyQuota: 10, ...change });
+    return id;
+  }
+
+  async member(organizationId: OrganizationId, email = `${ids.user()}@example.org`): Promise<UserId> {
+    const added = await this.store.addMember(organizationId, {
+      candidateUserId: ids.user(),
+      email,
+      role: 'member',
+      service: false,
+    });
+    if (added.outcome !== 'added') throw new Error(added.outcome);
+    return added.userId;
+  }
+
+  async thread(
+    organizationId: OrganizationId,
+    userId: UserId,
+    change: Partial<NewThread> = {},
+  ): Promise<NewThread> {
+    const thread = newThread(userId, change);
+    await this.store.createThread(organizationId, thread);
+    return thread;
+  }
+
+  /** The ids of a whole listing, walked in pages of `limit`. */
+  async walk(organizationId: OrganizationId, listing: Listing, limit = 3): Promise<ThreadId[]> {
+    const first = await this.store.beginWalk(organizationId, listing, limit);
+    return [...idsOf(first.rows), ...(await this.restOfWalk(organizationId, listing, limit, first))];
+  }
+
+  async restOfWalk(
+    organizationId: OrganizationId,
+    listing: Listing,
+    limit: number,
+    { rows, more, start }: { rows: ListedThread[]; more: boolean; start: string },
+  ): Promise<ThreadId[]> {
+    const shown: ThreadId[] = [];
+    let after = rows.at(-1)?.position;
+    let goesOn = more;
+    while (goesOn && after !== undefined) {
+      const page = await this.store.continueWalk(organizationId, listing, limit, { start, after });
+      shown.push(...idsOf(page.rows));
+      after = page.rows.at(-1)?.position;
+      goesOn = page.more;
+    }
+    return shown;
+  }
+}
+
+export function idsOf(rows: readonly ListedThread[]): ThreadId[] {
+  return rows.map(({ thread }) => thread.id);
+}
+
+export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewThread {
+  return {
+    id: ids.thread(),
+    userId,
+    title: 'A title',
+    accountId: null,
+    secondaryId: null,
+    prompt: 'A prompt',
+    messageId: ids.message(),
+    replyId: ids.message(),
+    replyDeadlineMs: 600_000,
+    traceId: 'trace',
+    ...change,
+  };
+}
+
+export function hashOf(byte: number): Uint8Array {
+  return new Uint8Array(32).fill(byte);
+}
+
+export const strangers = {
+  organization: () => ids.organization(),
+  user: () => ids.user(),
+  key: () => ids.key(),
+  thread: (): ThreadId => ids.thread(),
+  message: (): MessageId => ids.message(),
+};

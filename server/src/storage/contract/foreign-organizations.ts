@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hashOf, newThread, strangers, type World } from './fixture.ts';
+
+export function describeForeignOrganizations(world: () => World): void {
+  describe('a foreign organization', () => {
+    it('reads and changes nothing, by any method, with ids that are right but for the organization', async () => {
+      const { store } = world();
+      const home = await world().organization({ name: 'Home' });
+      const foreign = await world().organization({ name: 'Foreign' });
+      const userId = await world().member(home, 'ada@example.org');
+      const thread = await world().thread(home, userId, { accountId: 'a' });
+      await store.setThreadPublished(home, thread.id, true);
+      const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '' };
+      await store.createApiKey(home, key);
+      const [claim] = await store.claimReplies(1, 1000);
+      assert.ok(claim);
+      const before = await snapshot();
+
+      assert.equal(await store.getThread(foreign, thread.id), undefined);
+      assert.deepEqual(await store.renameThread(foreign, thread.id, userId, 'x'), { outcome: 'missing' });
+      assert.deepEqual(await store.deleteThread(foreign, thread.id, userId), { outcome: 'missing' });
+      assert.equal(await store.setThreadPublished(foreign, thread.id, false), 'missing');
+      assert.equal(await store.revokeApiKey(foreign, key.id), 'missing');
+      assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }), 'not-a-member');
+      assert.equal(await store.findMember(foreign, 'ada@example.org'), undefined);
+      assert.deepEqual(await store.removeMember(foreign, 'ada@example.org'), { outcome: 'missing' });
+      assert.deepEqual(await store.listMembers(foreign), []);
+      assert.deepEqual(await store.listApiKeys(foreign), []);
+      for (const listing of [
+        { userId },
+        { userId: null },
+        { userId, accountId: 'a' },
+        { userId: null, accountId: 'a' },
+      ]) {
+        const page = await store.beginWalk(foreign, listing, 10);
+        assert.deepEqual([page.rows, page.more, page.size], [[], false, 0]);
+        const after = { activityAt: Number.MAX_SAFE_INTEGER, id: thread.id };
+        assert.deepEqual(
+          (await store.continueWalk(foreign, listing, 10, { start: page.start, after })).rows,
+          [],
+        );
+      }
+      const stolen = { ...claim, organizationId: foreign };
+      const result = { status: 'completed', content: 'x', steps: [], sources: null, model: 'm' } as const;
+      assert.equal(await store.settleReply(stolen, result), false);
+      const progress = { status: 'in_progress', content: 'x', steps: [], leaseMs: 1000 } as const;
+      assert.equal(await store.recordReplyProgress(stolen, progress), false);
+      await store.releaseReply(stolen);
+      assert.deepEqual(await store.claimReplies(10, 1000), []);
+      await store.updateOrganization(foreign, { apiEnabled: false, dailyQuota: 0 });
+      await store.consumeQuota(foreign, 1);
+
+      assert.deepEqual(await snapshot(), before);
+
+      async function snapshot() {
+        return {
+          organization: await store.findOrganization(home),
+          thread: await store.getThread(home, thread.id),
+          members: await store.listMembers(home),
+          keys: await store.listApiKeys(home),
+          grant: await store.findKeyGrant(hashOf(1)),
+        };
+      }
+    });
+
+    it('keeps its own thread under an id that another organization has, too', async () => {
+      const { store } = world();
+      const [home, foreign] = [await world().organization(), await world().organization()];
+      const userId = await world().member(home, 'ada@example.org');
+      await world().member(foreign, 'ada@example.org');
+      const made = newThread(userId, { title: 'Home' });
+      await store.createThread(home, made);
+      await store.createThread(foreign, { ...made, title: 'Foreign' });
+      await store.deleteThread(foreign, made.id, userId);
+      const kept = await store.getThread(home, made.id);
+      assert.equal(kept?.thread.title, 'Home');
+      assert.equal(kept?.thread.deletedAt, null);
+      assert.equal(kept?.messages.length, 2);
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { strangers, type World } from './fixture.ts';
+
+export function describeOrganizations(world: () => World): void {
+  describe('organizations', () => {
+    it('gives back exactly what was kept', async () => {
+      const { store, clock } = world();
+      const organization = { id: strangers.organization(), name: 'Ünï 🧶', apiEnabled: false, dailyQuota: 0 };
+      await store.createOrganization(organization);
+      assert.deepEqual(await store.findOrganization(organization.id), {
+        ...organization,
+        createdAt: clock.ms,
+      });
+    });
+
+    it('changes only what is given', async () => {
+      const { store } = world();
+      const id = await world().organization({ apiEnabled: true, dailyQuota: 7 });
+      assert.equal((await store.updateOrganization(id, { dailyQuota: 8 }))?.apiEnabled, true);
+      const changed = await store.updateOrganization(id, { apiEnabled: false });
+      assert.equal(changed?.dailyQuota, 8);
+      assert.equal(changed?.apiEnabled, false);
+      assert.equal(await store.updateOrganization(strangers.organization(), { dailyQuota: 1 }), undefined);
+    });
+
+    it('finds by a name only while it is the only one', async () => {
+      const { store } = world();
+      const id = await world().organization({ name: 'Twin' });
+      assert.equal((await store.findOrganization('Twin'))?.id, id);
+      await world().organization({ name: 'Twin' });
+      assert.equal(await store.findOrganization('Twin'), undefined);
+    });
+
+    it('lists in order of creation', async () => {
+      const made = [await world().organization(), await world().organization(), await world().organization()];
+      const listed = await world().store.listOrganizations();
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        made,
+      );
+    });
+
+    it('keeps the first value of a secret, on every node', async () => {
+      const other = await world().node();
+      const first = await world().store.secret('a', new Uint8Array([1, 2, 0, 255]));
+      const second = await other.secret('a', new Uint8Array([9]));
+      assert.deepEqual([...first], [1, 2, 0, 255]);
+      assert.deepEqual([...second], [1, 2, 0, 255]);
+      assert.deepEqual([...(await other.secret('b', new Uint8Array([9])))], [9]);
+    });
+
+    it('answers a ping while it is open, and finds nothing wrong with itself', async () => {
+      await world().store.ping();
+      for (const { check, ok, detail } of await world().store.diagnose())
+        assert.ok(ok, `${check}: ${detail}`);
+    });
+  });
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hashOf, newThread, strangers, type World } from './fixture.ts';
+
+const everything = 'Z̷̡a\u0301lgo 🧶\u{10FFFF} \u2028 "\\ \t\r\n ﷽ null';
+
+export function describeThreads(world: () => World): void {
+  describe('threads', () => {
+    it('gives back exactly what was kept: texts to the last code point, times to the millisecond', async () => {
+      const { store, clock } = world();
+      const organizationId = await world().organization();
+      const userId = await world().member(organizationId);
+      clock.ms += 7;
+      const made = newThread(userId, {
+        title: everything,
+        accountId: '',
+        secondaryId: everything,
+        prompt: everything.repeat(5000),
+      });
+      assert.deepEqual(await store.createThread(organizationId, made), {
+        outcome: 'created',
+        createdAt: clock.ms,
+      });
+      const createdAt = clock.ms;
+      assert.deepEqual(await store.getThread(organizationId, made.id), {
+        thread: {
+          organizationId,
+          id: made.id,
+          userId,
+          title: everything,
+          accountId: '',
+          secondaryId: everything,
+          createdAt,
+          updatedAt: null,
+          published: false,
+          deletedAt: null,
+        },
+        messages: [
+          { id: made.messageId, threadId: made.id, role: 'user', content: made.prompt, createdAt },
+          {
+            id: made.replyId,
+            threadId: made.id,
+            role: 'assistant',
+            content: '',
+            createdAt,
+            status: 'in_progress',
+            completedAt: null,
+            steps: [],
+            sources: null,
+            model: null,
+          },
+        ],
+      });
+    });
+
+    it('keeps nothing of a thread that cannot be made, and all of the others made with it', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const good = [newThread(userId), newThread(userId)];
+      const bad = newThread(strangers.user());
+      const results = await Promise.allSettled(
+        [good[0]!, bad, good[1]!].map((made) => store.createThread(organization, made)),
+      );
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      );
+      assert.equal(await store.getThread(organization, bad.id), undefined);
+      assert.equal((await world().walk(organization, { userId })).length, 2);
+    });
+
+    it('answers a repeated idempotency key with what it made, and refuses it with another body', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
+      const first = newThread(userId, { idempotency });
+      const created = await store.createThread(organization, first);
+      assert.equal(created.outcome, 'created');
+      clock.ms += 999;
+      assert.deepEqual(await store.createThread(organization, newThread(userId, { idempotency })), {
+        outcome: 'repeated',
+        threadId: first.id,
+        messageId: first.messageId,
+        replyId: first.replyId,
+        createdAt: clock.ms - 999,
+      });
+      const otherBody = newThread(userId, { idempotency: { ...idempotency, bodyHash: hashOf(2) } });
+      assert.deepEqual(await store.createThread(organization, otherBody), { outcome: 'key-reused' });
+      assert.deepEqual(await world().walk(organization, { userId }), [first.id]);
+    });
+
+    it('makes one thread of concurrent creates with one idempotency key, on two nodes', async () => {
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const nodes = [world().store, await world().node()];
+      const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          nodes[index % 2]!.createThread(organization, newThread(userId, { idempotency })),
+        ),
+      );
+      assert.equal(results.filter(({ outcome }) => outcome === 'created').length, 1);
+      assert.equal((await world().walk(organization, { userId })).length, 1);
+    });
+
+    it('forgets an idempotency key when its time is over, and knows it per user and organization', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const [ada, bob] = [await world().member(organization), await world().member(organization)];
+      const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
+      const outcome = async (userId: typeof ada) =>
+        (await store.createThread(organization, newThread(userId, { idempotency }))).outcome;
+      assert.equal(await outcome(ada), 'created');
+      assert.equal(await outcome(bob), 'created');
+      clock.ms += 1000;
+      assert.equal(await outcome(ada), 'created');
+      assert.equal(await outcome(ada), 'repeated');
+    });
+
+    it('renames for the creator only', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const [ada, bob] = [await world().member(organization), await world().member(organization)];
+      const { id } = await world().thread(organization, ada);
+      clock.ms += 5;
+      const refused = await store.renameThread(organization, id, bob, 'Mine');
+      assert.equal(refused.outcome, 'refused');
+      assert.equal((await store.getThread(organization, id))?.thread.title, 'A title');
+      const renamed = await store.renameThread(organization, id, ada, 'Mine');
+      assert.equal(renamed.outcome, 'renamed');
+      const after = (await store.getThread(organization, id))?.thread;
+      assert.deepEqual(renamed.outcome === 'renamed' && renamed.thread, after);
+      assert.equal(after?.title, 'Mine');
+      assert.ok((after?.updatedAt ?? 0) >= clock.ms);
+      assert.deepEqual(await store.renameThread(organization, strangers.thread(), ada, 'x'), {
+        outcome: 'missing',
+      });
+    });
+
+    it('deletes softly, once, for the creator only, and cancels the reply in the same commit', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const [ada, bob] = [await world().member(organization), await world().member(organization)];
+      const { id } = await world().thread(organization, ada);
+      assert.equal((await store.deleteThread(organization, id, bob)).outcome, 'refused');
+      assert.equal((await store.getThread(organization, id))?.thread.deletedAt, null);
+      assert.deepEqual(await store.deleteThread(organization, id, ada), { outcome: 'deleted' });
+      const kept = await store.getThread(organization, id);
+      assert.equal(kept?.thread.deletedAt, clock.ms);
+      const reply = kept?.messages[1];
+      assert.equal(reply?.role === 'assistant' && reply.status, 'cancelled');
+      assert.equal(reply?.role === 'assistant' && reply.completedAt, clock.ms);
+      assert.equal((await store.deleteThread(organization, id, ada)).outcome, 'refused');
+      assert.equal((await store.renameThread(organization, id, ada, 'x')).outcome, 'refused');
+      assert.equal(await store.setThreadPublished(organization, id, true), 'missing');
+      assert.deepEqual(await store.deleteThread(organization, strangers.thread(), ada), {
+        outcome: 'missing',
+      });
+    });
+
+    it('publishes and takes back without touching the activity', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const { id } = await world().thread(organization, await world().member(organization));
+      for (const published of [true, true, false, false]) {
+        assert.equal(await store.setThreadPublished(organization, id, published), 'done');
+        const thread = (await store.getThread(organization, id))?.thread;
+        assert.equal(thread?.published, published);
+        assert.equal(thread?.updatedAt, null);
+      }
+      assert.equal(await store.setThreadPublished(organization, strangers.thread(), true), 'missing');
+    });
+  });
+}
