@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import {
+  type Cell,
+  type CredentialName,
+  credentials,
+  expectedOutcome,
+  isReadable,
+  nameOf,
+  type Owner,
+  type Standing,
+  type Target,
+  type ThreadKind,
+  targets,
+} from './access-rules.ts';
+import { Api } from './api.ts';
+import type { Answer } from './conformance.ts';
+import { runSkein, Service, temporaryFolder } from './service.ts';
+import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
+
+type Side = ThreadKind['organization'];
+const owners: readonly Owner[] = ['ada', 'ben'];
+const sides: readonly Side[] = ['own', 'another'];
+
+/** Two organizations with the same two members, a thread of every kind, and a credential of every kind. */
+export class AccessWorld {
+  readonly service: Service;
+  readonly missingId = `thr_${'0'.repeat(26)}`;
+  readonly #organizations: Record<Side, string>;
+  readonly #credentials: Record<CredentialName, string | undefined>;
+  readonly #owners: Record<Side, Record<Owner, Api>>;
+  /** Every thread that was ever made here, by id. */
+  readonly #threads = new Map<string, ThreadKind>();
+  /** The thread that cells of a target share. Only a cell that may delete it gets one of its own. */
+  readonly #shared = new Map<string, string>();
+  readonly #doomed = new Map<string, string>();
+
+  private constructor(
+    service: Service,
+    organizations: Record<Side, string>,
+    issued: Record<CredentialName, string | undefined>,
+    ownerApis: Record<Side, Record<Owner, Api>>,
+  ) {
+    this.service = service;
+    this.#organizations = organizations;
+    this.#credentials = issued;
+    this.#owners = ownerApis;
+  }
+
+  static async make(): Promise<AccessWorld> {
+    const service = await Service.start();
+    const [own, another] = await Promise.all([
+      makeOrganization(service, 'Own'),
+      makeOrganization(service, 'Another'),
+    ]);
+    const [ada, ben, foreignAda, foreignBen, orgWide, revokedOrgWide, unknown] = await Promise.all([
+      makeMember(service, own, 'ada@example.com'),
+      makeMember(service, own, 'ben@example.com'),
+      makeMember(service, another, 'ada@example.com'),
+      makeMember(service, another, 'ben@example.com'),
+      makeOrgWideKey(service, own),
+      makeOrgWideKey(service, own),
+      keyOfAnotherStore(),
+    ]);
+    const revokedPersonal = await makePersonalKey(service, own, 'ada@example.com');
+    for (const { id, api } of [revokedPersonal, revokedOrgWide]) {
+      assert.equal((await api.list()).status, 200, 'a revoked key must have been a good one');
+      await service.skein('key', 'revoke', own, id);
+    }
+    const world = new AccessWorld(
+      service,
+      { own, another },
+      {
+        none: undefined,
+        malformed: mistyped(ada.key),
+        unknown,
+        'revoked personal key': revokedPersonal.key,
+        'revoked org-wide key': revokedOrgWide.key,
+        "Ada's personal key": ada.key,
+        "Ben's personal key": ben.key,
+        'org-wide key': orgWide.key,
+      },
+      { own: { ada: ada.api, ben: ben.api }, another: { ada: foreignAda.api, ben: foreignBen.api } },
+    );
+    await world.#makeThreads();
+    return world;
+  }
+
+  apiOf(credential: CredentialName): Api {
+    return new Api(this.service.baseUrl, this.#credentials[credential]);
+  }
+
+  async #makeThreads(): Promise<void> {
+    const kinds = targets.filter((target) => typeof target !== 'string');
+    const deletable = kinds.filter(({ organization, deleted }) => organization === 'own' && !deleted);
+    await Promise.all([
+      ...kinds.map(async (kind) => this.#shared.set(nameOf(kind), await this.#makeThread(kind))),
+      ...deletable.map(async (kind) => this.#doomed.set(nameOf(kind), await this.#makeThread(kind))),
+    ]);
+  }
+
+  async #makeThread(kind: ThreadKind): Promise<string> {
+    const { organization, owner, published, deleted } = kind;
+    const api = this.#owners[organization][owner];
+    const { id } = (await api.create({ prompt: 'Who may read this?', accountId: nameOf(kind) })).body.thread;
+    await api.untilDone(id);
+    if (published) await this.service.skein('thread', 'publish', this.#organizations[organization], id);
+    assert.equal((await api.get(id)).body.thread.published, published);
+    if (deleted) assert.equal((await api.delete(id)).status, 200);
+    this.#threads.set(id, kind);
+    return id;
+  }
+
+  async bringTo(standing: Standing): Promise<void> {
+    const api = standing === 'out of the beta' ? 'off' : 'on';
+    const quota = standing === 'out of quota' ? '0' : '10000000';
+    await this.service.skein('org', 'set', this.#organizations.own, '--api', api, '--quota', quota);
+  }
+
+  idOf(cell: Cell): string {
+    if (cell.target === 'missing') return this.missingId;
+    if (cell.target === 'malformed id') return 'nonsense';
+    const succeeds = cell.operation === 'delete' && expectedOutcome(cell).code === undefined;
+    return (succeeds ? this.#doomed : this.#shared).get(nameOf(cell.target)) as string;
+  }
+
+  perform(cell: Cell): Promise<Answer> {
+    const api = this.apiOf(cell.credential);
+    const id = this.idOf(cell);
+    switch (cell.operation) {
+      case 'create':
+        return api.create({ prompt: 'Create', accountId: 'created by a cell' });
+      case 'create with an invalid body':
+        return api.create({ prompt: '' });
+      case 'get':
+        return api.get(id);
+      case 'list':
+        return api.list({ accountId: nameOf(cell.target), limit: 100 });
+      case 'list with an invalid query':
+        return api.list({ limit: 0 });
+      case 'rename':
+        return api.rename(id, titleGivenBy(cell));
+      case 'rename with an invalid body':
+        return api.call('PATCH', `/threads/${id}`, { body: { title: titleGivenBy(cell), published: true } });
+      case 'delete':
+        return api.delete(id);
+    }
+  }
+
+  /** Takes note of what a cell was allowed to do. */
+  record(cell: Cell, { body }: Answer): void {
+    const identity = credentials[cell.credential] as Owner;
+    if (cell.operation === 'create') {
+      this.#threads.set(body.thread.id, {
+        organization: 'own',
+        owner: identity,
+        published: false,
+        deleted: false,
+      });
+    }
+    if (cell.operation === 'delete') {
+      this.#threads.set(body.id, { ...(this.#threads.get(body.id) as ThreadKind), deleted: true });
+    }
+  }
+
+  /** The ids that a credential must find, all in all; with a target, those among the threads of its kind. */
+  readableIds(credential: CredentialName, target?: Target): string[] {
+    const name = target && nameOf(target);
+    const belongs = (id: string) =>
+      name === undefined || id === this.#shared.get(name) || id === this.#doomed.get(name);
+    return [...this.#threads]
+      .filter(([id, kind]) => belongs(id) && isReadable(kind, credentials[credential]))
+      .map(([id]) => id)
+      .sort();
+  }
+
+  /**
+   * Everything that can be seen of both organizations' threads by their owners, and of one thread with its messages;
+   * comparable as text.
+   */
+  async snapshot(id: string): Promise<string> {
+    const kind = this.#threads.get(id);
+    const views = sides.flatMap((side) => owners.map((owner) => this.#owners[side][owner]));
+    const listings = await Promise.all(views.map((api) => api.walk({ limit: 100 })));
+    const whole = kind && (await this.#owners[kind.organization][kind.owner].get(id));
+    return JSON.stringify([listings, whole?.status, whole?.status === 200 && whole.body]);
+  }
+
+  /** The same, of every thread that cells share. */
+  async fullSnapshot(): Promise<string> {
+    const seen: string[] = [];
+    for (const id of this.#shared.values()) seen.push(await this.snapshot(id));
+    return seen.join('\n');
+  }
+}
+
+export function titleGivenBy({ credential, operation, target }: Cell): string {
+  return `${operation} by ${credential}: ${nameOf(target)}`;
+}
+
+/** A key that is right in every respect, but was issued elsewhere. */
+async function keyOfAnotherStore(): Promise<string> {
+  const folder = temporaryFolder();
+  const words = [
+    ['org', 'create', 'Elsewhere', '--json'],
+    ['key', 'create', 'Elsewhere', '--org-wide', '--json'],
+  ];
+  let stdout = '';
+  for (const command of words) {
+    const outcome = await runSkein(folder, command);
+    assert.equal(outcome.exitCode, 0, outcome.stderr);
+    stdout = outcome.stdout;
+  }
+  return JSON.parse(stdout).key;
+}
+
+function mistyped(key: string): string {
+  const last = key.at(-1) === 'a' ? 'b' : 'a';
+  return key.slice(0, -1) + last;
+}
