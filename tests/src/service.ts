@@ -20,7 +20,7 @@ export function temporaryFolder(): string {
 }
 
 /** What the tests do not say must not come from the machine they run on. */
-function cleanEnvironment(environment: Environment): NodeJS.ProcessEnv {
+export function cleanEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SKEIN_') && name !== 'NODE_TEST_CONTEXT',
   );

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, it } from 'node:test';
+import { blocksOf, sectionOf } from './markdown.ts';
+import { cleanEnvironment, root, temporaryFolder } from './service.ts';
+
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const tour = blocksOf(sectionOf(readme, '## A tour in five minutes'));
+const start = 'npm ci && npm start';
+
+describe('The README', () => {
+  const environment = cleanEnvironment({
+    SKEIN_PORT: '0',
+    SKEIN_DATABASE_URL: `sqlite:${join(temporaryFolder(), 'skein.db')}`,
+  });
+  let service: ChildProcess | undefined;
+  let greeting: string[];
+
+  before(async () => {
+    const curl = spawnSync('curl', ['--version']);
+    assert.equal(curl.status, 0, "the tour needs curl, which is not here: 'apt-get install curl' brings it");
+    const commands = blocksOf(readme).map(({ text }) => text.trim());
+    assert.ok(commands.includes(start), `the README does not say '${start}'`);
+    // A group of its own, so that a signal reaches the service behind npm and its shell.
+    service = spawn('npm', ['start'], { cwd: root, env: environment, detached: true });
+    process.once('exit', endService);
+    service.once('exit', () => process.removeListener('exit', endService));
+    greeting = await untilReady(service);
+  });
+  after(async () => {
+    if (service === undefined || service.exitCode !== null) return;
+    const ended = new Promise((resolve) => service?.once('close', resolve));
+    endService();
+    await ended;
+  });
+  function endService(): void {
+    process.kill(-(service?.pid as number), 'SIGTERM');
+  }
+
+  it('has a tour whose every command prints what it says', () => {
+    const key = match(greeting, /^ {2}(eak_\w+)$/);
+    const address = match(greeting, /"address":"([^"]+)"/);
+    const commands = tour.filter(({ language }) => language === 'sh');
+    assert.ok(commands.length >= 10, 'the tour has its commands');
+    const [settings, ...steps] = commands.map(({ text }) => text);
+    const pasted = [replaceSettings(settings as string, key, address), ...steps];
+    assert.deepEqual(transcript(pasted, address, environment), announced());
+  });
+
+  it('shows a greeting whose curl line works when pasted', () => {
+    const line = match(greeting, /^ {2}(curl .*)$/);
+    const { stdout } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
+    assert.match(JSON.parse(stdout).thread.id, /^thr_/);
+  });
+});
+
+/** What a newcomer changes before pasting, and nothing else. */
+function replaceSettings(block: string, key: string, address: string): string {
+  assert.ok(block.includes('KEY=eak_…\n'), 'the tour asks for the key');
+  assert.ok(block.includes('API=http://127.0.0.1:8080/'), 'the tour names the default address');
+  return block.replace('eak_…', key).replace('http://127.0.0.1:8080', address);
+}
+
+/** All blocks in one shell, as they are pasted; answers what each of them printed. */
+function transcript(blocks: string[], address: string, env: NodeJS.ProcessEnv): unknown[] {
+  const mark = '=== the next block ===';
+  const { stdout, stderr, status } = spawnSync('sh', ['-eu'], {
+    input: blocks.join(`echo '${mark}'\n`),
+    cwd: root,
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  assert.equal(status, 0, `the tour stopped after:\n${stdout}\n${stderr}`);
+  const [nothing, ...outputs] = stdout.replaceAll(address, 'http://127.0.0.1:8080').split(`${mark}\n`);
+  assert.equal(nothing, '', 'the settings print nothing');
+  return withoutChance(outputs);
+}
+
+/** What the README says that each block prints. */
+function announced(): unknown[] {
+  const outputs = tour.slice(1).filter((_, index) => index % 2 === 1);
+  assert.ok(
+    outputs.every(({ language }) => language === 'text' || language === 'json'),
+    'below each block of commands stands what it prints',
+  );
+  return withoutChance(outputs.map(({ text }) => text));
+}
+
+/** Ids become numbers in order of appearance, so that the same id twice is still the same; times become one word. */
+function withoutChance(outputs: string[]): unknown[] {
+  const seen: string[] = [];
+  const numbered = (id: string) => {
+    if (!seen.includes(id)) seen.push(id);
+    return `${id.slice(0, 3)} ${seen.indexOf(id)}`;
+  };
+  return outputs
+    .map((text) =>
+      text
+        .replaceAll(/\b(?:thr|msg)_[0-9a-z]{26}\b/g, numbered)
+        .replaceAll(/"trace_id": ?"[0-9a-f-]{36}"/g, '"trace_id":"some"')
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]{12}Z/g, 'some time'),
+    )
+    .map((text) => (text.startsWith('{') ? JSON.parse(text) : text));
+}
+
+function match(lines: string[], pattern: RegExp): string {
+  const found = lines.map((line) => pattern.exec(line)?.[1]).find((part) => part !== undefined);
+  assert.ok(found, `npm start printed nothing like ${pattern}:\n${lines.join('\n')}`);
+  return found;
+}
+
+function untilReady(child: ChildProcess): Promise<string[]> {
+  const lines: string[] = [];
+  return new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream as NodeJS.ReadableStream }).on('line', (line) => {
+        lines.push(line);
+        if (line.includes('"msg":"ready"')) resolve(lines);
+      });
+    }
+    child.once('exit', (code) => reject(new Error(`npm start ended with ${code}:\n${lines.join('\n')}`)));
+  });
+}
