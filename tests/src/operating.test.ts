@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { blocksOf, sectionOf, tableRows } from './markdown.ts';
+import { cleanEnvironment, root, runSkein, Service } from './service.ts';
+
+const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+const firstCells = (heading: string) =>
+  tableRows(sectionOf(document, heading)).map(([cell]) => cell as string);
+
+describe('docs/operating.md', () => {
+  let service: Service;
+  let key: string;
+  before(async () => {
+    service = await Service.start();
+    ({ key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example'));
+  });
+  after(() => service.end());
+  const call = (path: string, init: RequestInit = {}) =>
+    fetch(`${service.baseUrl}${path}`, {
+      ...init,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(init.headers as Record<string, string>),
+      },
+    });
+
+  it("shows the operator's commands as 'skein help' prints them", async () => {
+    const { stdout } = await runSkein(service.folder, ['help']);
+    const printed = stdout.split('\n').map((line) => line.trimEnd());
+    const [shown] = blocksOf(sectionOf(document, "## The operator's command"));
+    assert.equal(shown?.text.trim(), printed.join('\n').trim());
+  });
+
+  it('names every check of the doctor', async () => {
+    const { findings } = await service.skein('doctor');
+    assert.deepEqual(
+      firstCells('## Doctor'),
+      findings.map(({ check }: { check: string }) => check),
+    );
+  });
+
+  it('has a backup command that copies the store of a running service', async () => {
+    const { thread } = (await (
+      await call('/api/v1/threads', { method: 'POST', body: '{"prompt":"Keep me"}' })
+    ).json()) as any;
+    // Where npx looks for what npm ci brought.
+    symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));
+    const [command] = sectionOf(document, '## Data and backup').match(/^ +npx node .*$/m) ?? [];
+    assert.ok(command, 'the document has the command');
+    const { status, stderr } = spawnSync('sh', ['-c', command], {
+      cwd: service.folder,
+      env: cleanEnvironment({}),
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+    const copy = { SKEIN_DATABASE_URL: 'sqlite:./skein-backup.db' };
+    assert.equal((await runSkein(service.folder, ['doctor'], copy)).exitCode, 0);
+    assert.equal(
+      (await runSkein(service.folder, ['thread', 'publish', 'Demo', thread.id], copy)).exitCode,
+      0,
+      'the copy has the thread',
+    );
+  });
+
+  it('says what the health addresses answer', async () => {
+    const rows = tableRows(sectionOf(document, '## Health'));
+    assert.deepEqual(
+      rows.map(([address]) => address),
+      ['/healthz', '/readyz'],
+    );
+    for (const [address, answer] of rows) {
+      const response = await fetch(`${service.baseUrl}${address}`);
+      const said = `${response.status} \`${await response.text()}\``;
+      assert.ok(answer?.startsWith(said), `${address} answers ${said}`);
+    }
+  });
+
+  it('names every field of a line about a request, and a stop that ends with 0', async () => {
+    const other = await Service.start();
+    const { key: otherKey } = await other.skein('key', 'create', 'Demo', '--org-wide');
+    await (
+      await fetch(`${other.baseUrl}/api/v1/threads`, { headers: { authorization: `Bearer ${otherKey}` } })
+    ).text();
+    assert.equal(await other.end('SIGTERM'), 0);
+    const lines = other.output.filter((line) => line.includes('"msg":"request"'));
+    assert.equal(lines.length, 1);
+    assert.deepEqual(firstCells('## Log'), Object.keys(JSON.parse(lines[0] as string)));
+  });
+
+  it('states the fixed limits that the service enforces', async () => {
+    const limits = Object.fromEntries(
+      tableRows(sectionOf(document, '## Limits')).map(([name, value]) => [name, Number.parseInt(value!, 10)]),
+    );
+    const refusal = async (path: string, init: RequestInit) => {
+      const response = await call(path, init);
+      return `${response.status} ${((await response.json()) as any).error.message}`;
+    };
+    const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    assert.deepEqual(limits, {
+      'Request line and headers': 16_384,
+      'Nesting of a JSON body': 32,
+      'Threads per page': 100,
+      'Characters of an `Idempotency-Key`': 255,
+    });
+    assert.equal(
+      await refusal('/api/v1/threads', { headers: { 'x-long': 'x'.repeat(16_384) } }),
+      '400 The request line and headers exceed 16384 bytes.',
+    );
+    assert.equal(
+      await refusal('/api/v1/threads', { method: 'POST', body: deep(33) }),
+      '400 body: is nested deeper than 32 levels.',
+    );
+    assert.match(await refusal('/api/v1/threads?limit=101', {}), /^400 limit: must be at most 100/);
+    const headers = { 'idempotency-key': 'x'.repeat(256) };
+    assert.match(
+      await refusal('/api/v1/threads', { method: 'POST', body: '{"prompt":"Hello"}', headers }),
+      /^400 idempotency-key: must have at most 255 characters/,
+    );
+  });
+
+  it('states how long idle connections and a stop last', async () => {
+    const response = await call('/healthz');
+    const [, seconds] = /timeout=(\d+)/.exec(response.headers.get('keep-alive') ?? '') ?? [];
+    assert.ok(seconds && document.includes(`an idle connection open for ${seconds} s`));
+    const source = readFileSync(join(root, 'server/src/commands/serve.ts'), 'utf8');
+    const [, drainMs] = /^const drainMs = ([\d_]+);$/m.exec(source) ?? [];
+    assert.ok(drainMs, 'serve.ts says how long it drains');
+    assert.ok(document.includes(`after ${Number(drainMs.replaceAll('_', '')) / 1000} s is cut off`));
+  });
+});
