@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { composeApp, createLog, openContext } from '../compose.ts';
+import { readConfig } from '../config.ts';
+import { errorCodes } from '../domain/errors.ts';
+import { utcDay } from '../domain/quota.ts';
+import { addMember } from '../usecases/add-member.ts';
+import type { Context } from '../usecases/context.ts';
+import { createApiKey } from '../usecases/create-api-key.ts';
+import { createOrganization } from '../usecases/create-organization.ts';
+import { errorStatus } from './error-response.ts';
+
+const document = readFileSync(join(import.meta.dirname, '../../../docs/errors.md'), 'utf8');
+
+interface Chapter {
+  readonly code: string;
+  readonly request: string;
+  readonly answer: string;
+}
+
+const chapters: Chapter[] = document
+  .split(/^## /m)
+  .slice(1)
+  .map((text) => ({
+    code: text.slice(0, text.indexOf('\n')),
+    request: /^```http\n(.*?)^```$/ms.exec(text)?.[1] ?? '',
+    answer: /^```json\n(.*?)^```$/ms.exec(text)?.[1] ?? '',
+  }));
+
+describe('docs/errors.md', () => {
+  let folder: string;
+  let context: Context;
+  let app: FastifyInstance;
+  const keys: Record<string, string> = {};
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'skein-errors-'));
+    const config = readConfig({ SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}` });
+    context = await openContext(config);
+    app = await composeApp(config, context, createLog('silent'), () => 'http://skein.example');
+    await makeKeys(context, keys);
+  });
+  after(async () => {
+    await app.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('has the codes and statuses of the service in its table, and a chapter for each', () => {
+    const rows = [...document.matchAll(/^\| `([A-Z_]+)` \| (\d+) \|/gm)].map(([, code, status]) => [
+      code,
+      status,
+    ]);
+    assert.deepEqual(
+      rows,
+      errorCodes.map((code) => [code, String(errorStatus[code])]),
+    );
+    assert.deepEqual(
+      chapters.map(({ code }) => code),
+      errorCodes,
+    );
+  });
+
+  it('shows for each code a request and the very answer that the service gives to it', async () => {
+    assert.equal(chapters.length, 6);
+    for (const { code, request, answer } of chapters) {
+      // The last chapter is about a store that does not answer.
+      if (code === 'INTERNAL_ERROR') await context.store.close();
+      const response = await send(app, request, keys);
+      const shown = JSON.parse(answer);
+      const traceId = String(response.headers['x-request-id']);
+      assert.equal(response.statusCode, errorStatus[code as keyof typeof errorStatus], code);
+      assert.deepEqual(response.json(), JSON.parse(answer.replaceAll(shown.error.trace_id, traceId)));
+    }
+  });
+});
+
+/** The keys that the requests of the document name. */
+async function makeKeys(context: Context, keys: Record<string, string>): Promise<void> {
+  const organizationId = await createOrganization(context, { name: 'Reading' });
+  const userId = await addMember(context, organizationId, { email: 'ada@skein.example' });
+  const spentId = await createOrganization(context, { name: 'Spent' });
+  const { dailyQuota } = context.settings;
+  const today = utcDay(context.now());
+  // Tomorrow's too: the test may run over midnight.
+  for (const day of [today, today + 1]) {
+    await Promise.all(Array.from({ length: dailyQuota }, () => context.store.consumeQuota(spentId, day)));
+  }
+  const personal = await createApiKey(context, organizationId, { userId, name: '' });
+  const orgWide = await createApiKey(context, organizationId, { userId: null, name: '' });
+  const spent = await createApiKey(context, spentId, { userId: null, name: '' });
+  keys.PERSONAL_KEY = personal.key;
+  keys.ORG_WIDE_KEY = orgWide.key;
+  keys.SPENT_KEY = spent.key;
+  keys.KEY_WHILE_THE_STORE_IS_DOWN = personal.key;
+}
+
+/** Sends an `http` block of the document. */
+async function send(
+  app: FastifyInstance,
+  text: string,
+  keys: Record<string, string>,
+): Promise<LightMyRequestResponse> {
+  const [head = '', payload] = text.split('\n\n');
+  const [line = '', ...fields] = head.trim().split('\n');
+  const [method, url] = line.split(' ') as ['GET' | 'POST', string];
+  const headers = fields.map((field) => field.split(': ') as [string, string]);
+  const named = headers.map(([name, value]) => [
+    name,
+    value.replace(/^Bearer (\w+)$/, (_, key) => `Bearer ${keys[key]}`),
+  ]);
+  return app.inject({ method, url, headers: Object.fromEntries(named), ...(payload && { payload }) });
+}
