@@ -18,7 +18,10 @@ export class TestClock {
 
 let seed = 0;
 const ids = createIdGenerator(Date.now, (size) =>
-  Uint8Array.from({ length: size }, () => (seed = (seed * 31 + 7) % 256)),
+  Uint8Array.from({ length: size }, () => {
+    seed = (seed * 31 + 7) % 256;
+    return seed;
+  }),
 );
 
 /** One store with what a test needs in it; `node` opens a second one beside it. */

@@ -1,33 +1,49 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 
-export interface ThreadRow {
-  organization_id: OrganizationId;
-  id: ThreadId;
-  user_id: UserId;
-  title: string;
-  account_id: string | null;
-  secondary_id: string | null;
-  created_at: number;
-  updated_at: number | null;
-  published: number;
-  deleted_at: number | null;
-}
+/** Read with `.raw()`: a page of rows as arrays costs a quarter less than as objects. */
+export type ThreadRow = [
+  organizationId: OrganizationId,
+  id: ThreadId,
+  userId: UserId,
+  title: string,
+  accountId: string | null,
+  secondaryId: string | null,
+  createdAt: number,
+  updatedAt: number | null,
+  published: number,
+  deletedAt: number | null,
+];
 
+/** In the order of `ThreadRow`. */
 export const threadColumns = `thread.organization_id, thread.id, thread.user_id, thread.title, thread.account_id,
   thread.secondary_id, thread.created_at, thread.updated_at, thread.published, thread.deleted_at`;
 
-export function toThread(row: ThreadRow): Thread {
+export const threadColumnCount = 10;
+
+export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
+  const [
+    organizationId,
+    id,
+    userId,
+    title,
+    accountId,
+    secondaryId,
+    createdAt,
+    updatedAt,
+    published,
+    deletedAt,
+  ] = row;
   return {
-    organizationId: row.organization_id,
-    id: row.id,
-    userId: row.user_id,
-    title: row.title,
-    accountId: row.account_id,
-    secondaryId: row.secondary_id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    published: row.published === 1,
-    deletedAt: row.deleted_at,
+    organizationId,
+    id,
+    userId,
+    title,
+    accountId,
+    secondaryId,
+    createdAt,
+    updatedAt,
+    published: published === 1,
+    deletedAt,
   };
 }

@@ -4,19 +4,18 @@ import type { NewThread, Threads } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { sqliteListingSizes } from './listing-sizes.ts';
-import { type ThreadRow, threadColumns, toThread } from './thread-row.ts';
+import { type ThreadRow, threadColumnCount, threadColumns, toThread } from './thread-row.ts';
 
-interface MessageRow {
-  message_id: MessageId;
-  role: 'user' | 'assistant';
-  content: string;
-  message_created_at: number;
-  status: MessageStatus | null;
-  completed_at: number | null;
-  steps: string | null;
-  sources: string | null;
-  model: string | null;
-}
+type MessageRow = [
+  id: MessageId,
+  content: string,
+  createdAt: number,
+  status: MessageStatus | null,
+  completedAt: number | null,
+  steps: string | null,
+  sources: string | null,
+  model: string | null,
+];
 
 interface IdempotencyRow {
   body_hash: Buffer;
@@ -34,8 +33,9 @@ export function sqliteThreads(
 ): Omit<Threads, 'beginWalk' | 'continueWalk'> {
   const sizes = sqliteListingSizes(database);
   const insertThread = database.prepare(
-    `INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, published)
-     VALUES (@organizationId, @id, @userId, @title, @accountId, @secondaryId, @now, 0)`,
+    `INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at,
+       published, deleted)
+     VALUES (@organizationId, @id, @userId, @title, @accountId, @secondaryId, @now, @now, 0, 0)`,
   );
   const insertUserMessage = database.prepare(
     `INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
@@ -58,21 +58,25 @@ export function sqliteThreads(
        (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const selectThread = database.prepare<
-    [string, string],
-    ThreadRow & { sequence: number; activity_at: number }
-  >(`SELECT ${threadColumns}, sequence, activity_at FROM thread WHERE organization_id = ? AND id = ?`);
+  const selectThread = database
+    .prepare<[string, string], [...ThreadRow, sequence: number, activityAt: number]>(
+      `SELECT ${threadColumns}, sequence, activity_at FROM thread WHERE organization_id = ? AND id = ?`,
+    )
+    .raw();
   // One statement, so that thread and messages are of one moment even beside another process.
-  const selectThreadWithMessages = database.prepare<[string, string], ThreadRow & MessageRow>(
-    `SELECT ${threadColumns}, message.id AS message_id, role, content, message.created_at AS message_created_at,
-       status, completed_at, steps, sources, model
-     FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-     WHERE thread.organization_id = ? AND thread.id = ? ORDER BY message.id`,
-  );
-  const rename = database.prepare<[string, number, string, string, string], ThreadRow>(
-    `UPDATE thread SET title = ?, updated_at = ?
-     WHERE organization_id = ? AND id = ? AND user_id = ? AND deleted_at IS NULL RETURNING *`,
-  );
+  const selectThreadWithMessages = database
+    .prepare<[string, string], [...ThreadRow, ...MessageRow]>(
+      `SELECT ${threadColumns}, message.id, content, message.created_at, status, completed_at, steps, sources, model
+       FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
+       WHERE thread.organization_id = ? AND thread.id = ? ORDER BY message.id`,
+    )
+    .raw();
+  const rename = database
+    .prepare<[string, number, number, string, string, string], ThreadRow>(
+      `UPDATE thread SET title = ?, updated_at = ?, activity_at = ?
+     WHERE organization_id = ? AND id = ? AND user_id = ? AND deleted = 0 RETURNING ${threadColumns}`,
+    )
+    .raw();
   const noteMove = database.prepare<[string, number, number, number]>(
     `INSERT INTO thread_move (organization_id, thread_sequence, left_activity_at, moved_at) VALUES (?, ?, ?, ?)`,
   );
@@ -81,18 +85,22 @@ export function sqliteThreads(
     `DELETE FROM thread_move
      WHERE sequence IN (SELECT sequence FROM thread_move ORDER BY sequence LIMIT 2) AND moved_at < ?`,
   );
-  const softDelete = database.prepare<[number, string, string, string], ThreadRow>(
-    `UPDATE thread SET deleted_at = ?
-     WHERE organization_id = ? AND id = ? AND user_id = ? AND deleted_at IS NULL RETURNING *`,
-  );
+  const softDelete = database
+    .prepare<[number, string, string, string], ThreadRow>(
+      `UPDATE thread SET deleted_at = ?, deleted = 1
+     WHERE organization_id = ? AND id = ? AND user_id = ? AND deleted = 0 RETURNING ${threadColumns}`,
+    )
+    .raw();
   const cancelReplies = database.prepare<[number, string, string]>(
     `UPDATE message SET status = 'cancelled', completed_at = ?
      WHERE organization_id = ? AND thread_id = ? AND status IN ('in_progress', 'corroborating')`,
   );
-  const publish = database.prepare<[number, string, string, number], ThreadRow>(
-    `UPDATE thread SET published = ?
-     WHERE organization_id = ? AND id = ? AND deleted_at IS NULL AND published <> ? RETURNING *`,
-  );
+  const publish = database
+    .prepare<[number, string, string, number], ThreadRow>(
+      `UPDATE thread SET published = ?
+     WHERE organization_id = ? AND id = ? AND deleted = 0 AND published <> ? RETURNING ${threadColumns}`,
+    )
+    .raw();
 
   function insertAll(organizationId: OrganizationId, thread: NewThread, now: number): void {
     const { id, userId, title, accountId, secondaryId, prompt, messageId, replyId, traceId } = thread;
@@ -141,9 +149,10 @@ export function sqliteThreads(
     const before = selectThread.get(organizationId, threadId);
     if (before === undefined) return { outcome: 'missing' };
     const after = clock.after();
-    const renamed = rename.get(title, after, organizationId, threadId, userId);
+    const renamed = rename.get(title, after, after, organizationId, threadId, userId);
     if (renamed === undefined) return { outcome: 'refused', thread: toThread(before) };
-    noteMove.run(organizationId, before.sequence, before.activity_at, after);
+    const [sequence, activityAt] = before.slice(threadColumnCount) as [number, number];
+    noteMove.run(organizationId, sequence, activityAt, after);
     forgetOldMoves.run(after - moveNoteKeptMs);
     return { outcome: 'renamed', thread: toThread(renamed) };
   }
@@ -173,7 +182,8 @@ export function sqliteThreads(
           return kept ? { outcome: 'refused', thread: toThread(kept) } : { outcome: 'missing' };
         }
         cancelReplies.run(clock.now(), organizationId, threadId);
-        sizes.adjust(toThread(deleted), { threads: -1, published: -deleted.published });
+        const thread = toThread(deleted);
+        sizes.adjust(thread, { threads: -1, published: thread.published ? -1 : 0 });
         return { outcome: 'deleted' };
       }),
 
@@ -184,26 +194,28 @@ export function sqliteThreads(
           sizes.adjust(toThread(changed), { threads: 0, published: published ? 1 : -1 });
           return 'done';
         }
-        return selectThread.get(organizationId, threadId)?.deleted_at === null ? 'done' : 'missing';
+        const unchanged = selectThread.get(organizationId, threadId);
+        return unchanged !== undefined && toThread(unchanged).deletedAt === null ? 'done' : 'missing';
       }),
   };
 }
 
-function toMessage(row: ThreadRow & MessageRow): Message {
-  const message = {
-    id: row.message_id,
-    threadId: row.id,
-    content: row.content,
-    createdAt: row.message_created_at,
-  };
-  if (row.status === null) return { ...message, role: 'user' };
+function toMessage(row: [...ThreadRow, ...MessageRow]): Message {
+  const [id, content, createdAt, status, completedAt, steps, sources, model] = row.slice(
+    threadColumnCount,
+  ) as MessageRow;
+  const threadId = row[1];
+  if (status === null) return { id, threadId, role: 'user', content, createdAt };
   return {
-    ...message,
+    id,
+    threadId,
     role: 'assistant',
-    status: row.status,
-    completedAt: row.completed_at,
-    steps: row.steps === null ? [] : JSON.parse(row.steps),
-    sources: row.sources === null ? null : JSON.parse(row.sources),
-    model: row.model,
+    content,
+    createdAt,
+    status,
+    completedAt,
+    steps: steps === null ? [] : JSON.parse(steps),
+    sources: sources === null ? null : JSON.parse(sources),
+    model,
   };
 }

@@ -3,7 +3,7 @@ import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { sqliteListingSizes } from './listing-sizes.ts';
-import { type ThreadRow, threadColumns, toThread } from './thread-row.ts';
+import { type ThreadRow, threadColumnCount, threadColumns, toThread } from './thread-row.ts';
 
 interface WalkParameters {
   organizationId: OrganizationId;
@@ -19,7 +19,7 @@ interface MoveParameters extends WalkParameters {
   lastMove: number;
 }
 
-type MovedRow = ThreadRow & { left_activity_at: number };
+type MovedRow = [...ThreadRow, leftActivityAt: number];
 
 /** Before the first row of any listing. */
 const top = { activityAt: Number.MAX_SAFE_INTEGER, id: '' as ThreadId };
@@ -32,8 +32,8 @@ export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'co
   const sizes = sqliteListingSizes(database);
   const lastThread = database.prepare<[], number | null>('SELECT max(sequence) FROM thread').pluck();
   const lastMove = database.prepare<[], number | null>('SELECT max(sequence) FROM thread_move').pluck();
-  const pages = preparePages(database);
-  const moves = prepareMoves(database);
+  const pages = prepareEach<WalkParameters, ThreadRow>(database, pageQueries());
+  const moves = prepareEach<MoveParameters, MovedRow>(database, moveQueries());
 
   function page(parameters: WalkParameters): ListedThread[] {
     return pages[listingKind(parameters)].all(parameters).map((row) => {
@@ -46,7 +46,7 @@ export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'co
   function moved(parameters: MoveParameters): ListedThread[] {
     return moves[listingKind(parameters)].all(parameters).map((row) => ({
       thread: toThread(row),
-      position: { activityAt: row.left_activity_at, id: row.id },
+      position: { activityAt: row[threadColumnCount], id: row[1] },
     }));
   }
 
@@ -85,48 +85,59 @@ function listingKind({ userId, accountId }: WalkParameters): ListingKind {
  * Own and published are two index ranges, merged: each gives its first rows, the union of both the page. Only keys are
  * merged; the rows themselves are read for the page alone.
  */
-function preparePages(database: Database) {
+function pageQueries(): Record<ListingKind, string> {
   const range = (conditions: string) => `SELECT * FROM (
     SELECT sequence, activity_at, id FROM thread
-    WHERE organization_id = @organizationId AND ${conditions} AND deleted_at IS NULL
+    WHERE organization_id = @organizationId AND ${conditions} AND deleted = 0
       AND (activity_at, id) < (@activityAt, @id) AND sequence <= @lastSequence
     ORDER BY activity_at DESC, id DESC LIMIT @count)`;
-  const prepare = (...ranges: string[]) =>
-    database.prepare<[WalkParameters], ThreadRow>(
-      `SELECT ${threadColumns} FROM (${ranges.join(' UNION ')} ORDER BY activity_at DESC, id DESC LIMIT @count) AS page
-       CROSS JOIN thread ON thread.sequence = page.sequence
-       ORDER BY page.activity_at DESC, page.id DESC`,
-    );
+  const page = (...ranges: string[]) =>
+    `SELECT ${threadColumns} FROM (${ranges.join(' UNION ')} ORDER BY activity_at DESC, id DESC LIMIT @count) AS page
+     CROSS JOIN thread ON thread.sequence = page.sequence
+     ORDER BY page.activity_at DESC, page.id DESC`;
   const own = range('user_id = @userId');
   const ownAccount = range('user_id = @userId AND account_id = @accountId');
   const published = range('published = 1');
   const publishedAccount = range('account_id = @accountId AND published = 1');
   return {
-    own: prepare(own, published),
-    ownAccount: prepare(ownAccount, publishedAccount),
-    published: prepare(published),
-    publishedAccount: prepare(publishedAccount),
-  } satisfies Record<ListingKind, unknown>;
+    own: page(own, published),
+    ownAccount: page(ownAccount, publishedAccount),
+    published: page(published),
+    publishedAccount: page(publishedAccount),
+  };
 }
 
 /** The first move of each thread after the walk's start holds the position it had at the start. */
-function prepareMoves(database: Database) {
-  const prepare = (visible: string) =>
-    database.prepare<[MoveParameters], MovedRow>(
-      `SELECT ${threadColumns}, left_activity_at FROM (
-         SELECT thread_sequence, left_activity_at, min(sequence) FROM thread_move
-         WHERE organization_id = @organizationId AND sequence > @lastMove GROUP BY thread_sequence) AS moved
-       CROSS JOIN thread ON thread.sequence = thread_sequence
-       WHERE ${visible} AND deleted_at IS NULL
-         AND (left_activity_at, thread.id) < (@activityAt, @id) AND thread.sequence <= @lastSequence
-       ORDER BY left_activity_at DESC, thread.id DESC LIMIT @count`,
-    );
+function moveQueries(): Record<ListingKind, string> {
+  const moved = (visible: string) =>
+    `SELECT ${threadColumns}, left_activity_at FROM (
+       SELECT thread_sequence, left_activity_at, min(sequence) FROM thread_move
+       WHERE organization_id = @organizationId AND sequence > @lastMove GROUP BY thread_sequence) AS moved
+     CROSS JOIN thread ON thread.sequence = thread_sequence
+     WHERE ${visible} AND deleted = 0
+       AND (left_activity_at, thread.id) < (@activityAt, @id) AND thread.sequence <= @lastSequence
+     ORDER BY left_activity_at DESC, thread.id DESC LIMIT @count`;
   return {
-    own: prepare('(user_id = @userId OR published = 1)'),
-    ownAccount: prepare('(user_id = @userId OR published = 1) AND account_id = @accountId'),
-    published: prepare('published = 1'),
-    publishedAccount: prepare('published = 1 AND account_id = @accountId'),
-  } satisfies Record<ListingKind, unknown>;
+    own: moved('(user_id = @userId OR published = 1)'),
+    ownAccount: moved('(user_id = @userId OR published = 1) AND account_id = @accountId'),
+    published: moved('published = 1'),
+    publishedAccount: moved('published = 1 AND account_id = @accountId'),
+  };
+}
+
+/** Every query of a walk, for the test that reads their plans. */
+export function walkQueries(): string[] {
+  return [...Object.values(pageQueries()), ...Object.values(moveQueries())];
+}
+
+function prepareEach<Parameters, Row>(database: Database, queries: Record<ListingKind, string>) {
+  const prepare = (kind: ListingKind) => database.prepare<[Parameters], Row>(queries[kind]).raw();
+  return {
+    own: prepare('own'),
+    ownAccount: prepare('ownAccount'),
+    published: prepare('published'),
+    publishedAccount: prepare('publishedAccount'),
+  };
 }
 
 /** One row more than asked for tells whether another page follows. */

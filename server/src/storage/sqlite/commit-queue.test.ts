@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { CommitQueue } from './commit-queue.ts';
+import { type Database, openDatabase } from './database.ts';
+
+const full = 2;
+const normal = 1;
+
+describe('The commit queue', () => {
+  let folder: string;
+  let database: Database;
+  let commits: CommitQueue;
+  let wall: number;
+  const synchronous = () => database.pragma('synchronous', { simple: true });
+  const kept = () => database.prepare<[], string>('SELECT name FROM secret ORDER BY name').pluck().all();
+  const keep = (name: string) => {
+    database.prepare('INSERT INTO secret (name, value) VALUES (?, ?)').run(name, Buffer.alloc(1));
+    return name;
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'skein-commits-'));
+    database = openDatabase(join(folder, 'x.db'));
+    wall = 1000;
+    commits = new CommitQueue(database, () => wall);
+  });
+  afterEach(() => {
+    database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('commits the writes of one turn together, each with its own answer', async () => {
+    const seenByOthers = openDatabase(join(folder, 'x.db'));
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map((name) =>
+        commits.durable(() => {
+          const already = seenByOthers.prepare<[], number>('SELECT count(*) FROM secret').pluck().get();
+          assert.equal(already, 0, 'nothing is visible before all is committed');
+          return keep(name);
+        }),
+      ),
+    );
+    seenByOthers.close();
+    assert.deepEqual(answers, ['a', 'b', 'c']);
+    assert.deepEqual(kept(), ['a', 'b', 'c']);
+  });
+
+  it('syncs every commit that holds a durable write, and no other', async () => {
+    assert.equal(await commits.durable(synchronous), full);
+    assert.equal(await commits.unsynced(synchronous), normal);
+    assert.deepEqual(await Promise.all([commits.unsynced(synchronous), commits.durable(synchronous)]), [
+      full,
+      full,
+    ]);
+    assert.equal(synchronous(), normal);
+  });
+
+  it('takes back a write that fails, and only that', async () => {
+    const results = await Promise.allSettled([
+      commits.durable(() => keep('a')),
+      commits.durable(() => {
+        keep('b');
+        throw new Error('changed its mind');
+      }),
+      commits.durable(() => keep('c')),
+    ]);
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    assert.deepEqual(kept(), ['a', 'c']);
+  });
+
+  it('tells every writer when the commit itself fails, keeps nothing, and works again afterwards', async () => {
+    const blocker = openDatabase(join(folder, 'x.db'));
+    database.pragma('busy_timeout = 1');
+    blocker.exec('BEGIN IMMEDIATE');
+    const results = await Promise.allSettled(['a', 'b'].map((name) => commits.durable(() => keep(name))));
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    blocker.exec('ROLLBACK');
+    blocker.close();
+    assert.deepEqual(kept(), []);
+    assert.equal(await commits.durable(() => keep('c')), 'c');
+  });
+
+  it('dates later commits never before earlier ones, also after a restart with the clock set back', async () => {
+    assert.equal(await commits.durable((clock) => clock.now()), 1000);
+    wall = 10;
+    assert.equal(await commits.durable((clock) => clock.now()), 1000);
+    assert.equal(await commits.durable((clock) => clock.after()), 1001);
+    const restarted = new CommitQueue(database, () => 10);
+    assert.equal(await restarted.durable((clock) => clock.now()), 1001);
+    wall = 2000;
+    assert.equal(await commits.durable((clock) => clock.after()), 2000);
+  });
+});

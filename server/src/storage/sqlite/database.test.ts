@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { openDatabase } from './database.ts';
+import { walkQueries } from './walks.ts';
+
+describe('The SQLite database', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-database-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is made where it is missing, folders included, and opened again as it is', () => {
+    const file = join(folder, 'a/b/x.db');
+    openDatabase(file).close();
+    const database = openDatabase(file);
+    assert.equal(database.pragma('journal_mode', { simple: true }), 'wal');
+    assert.ok(Number(database.pragma('user_version', { simple: true })) > 0);
+    database.close();
+  });
+
+  it('is refused when a newer release wrote it', () => {
+    const file = join(folder, 'newer.db');
+    const database = openDatabase(file);
+    database.pragma('user_version = 999');
+    database.close();
+    assert.throws(() => openDatabase(file), /newer release/);
+  });
+
+  it('finds every page by covering indexes alone, never by scanning threads', () => {
+    const database = openDatabase(join(folder, 'plans.db'));
+    const names = ['thread_own', 'thread_own_account', 'thread_published', 'thread_published_account'];
+    const used = new Set<string>();
+    for (const sql of walkQueries()) {
+      const plan = database
+        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/@\w+/g, '1')}`)
+        .all();
+      for (const { detail } of plan) {
+        assert.doesNotMatch(detail, /SCAN (thread|thread_move|message)\b/, sql);
+        for (const name of names) if (detail.includes(`COVERING INDEX ${name} `)) used.add(name);
+      }
+    }
+    assert.deepEqual([...used].sort(), names);
+    database.close();
+  });
+});
