@@ -51,6 +51,8 @@ export async function composeApp(
   return buildApp(context, {
     log,
     tls: config.tls,
+    requestTimeoutMs: config.requestTimeoutMs,
+    refused: (traceId, reason) => log.info({ trace_id: traceId, status: 400, reason }, 'request refused'),
     bodyBytesMax: config.bodyBytesMax,
     limits: config,
     threadUrl: (id) => `${baseUrl()}/threads/${id}`,

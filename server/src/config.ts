@@ -18,6 +18,7 @@ export interface Config {
   readonly titleLengthMax: number;
   readonly linkLengthMax: number;
   readonly bodyBytesMax: number;
+  readonly requestTimeoutMs: number;
   readonly logLevel: string;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
 }
@@ -49,6 +50,7 @@ export const variables = {
   SKEIN_TITLE_LENGTH_MAX: { default: '500', meaning: 'Characters of a title' },
   SKEIN_LINK_LENGTH_MAX: { default: '255', meaning: 'Characters of an `accountId` or `secondaryId`' },
   SKEIN_BODY_BYTES_MAX: { default: '1048576', meaning: 'Bytes of a request body' },
+  SKEIN_REQUEST_TIMEOUT_MS: { default: '30000', meaning: 'How long a request may take to arrive' },
   SKEIN_LOG_LEVEL: {
     default: 'info',
     meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
@@ -100,6 +102,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     titleLengthMax: whole('SKEIN_TITLE_LENGTH_MAX', 1),
     linkLengthMax: whole('SKEIN_LINK_LENGTH_MAX', 1),
     bodyBytesMax: whole('SKEIN_BODY_BYTES_MAX', 1, 2 ** 30),
+    requestTimeoutMs: whole('SKEIN_REQUEST_TIMEOUT_MS', 100, 2 ** 31 - 1),
     logLevel: choice('SKEIN_LOG_LEVEL', logLevels),
     tls: readTls(text('SKEIN_TLS_CERT'), text('SKEIN_TLS_KEY')),
   };

@@ -73,7 +73,8 @@ function parse(
   try {
     parsed = parseArgs({ args: words, options, allowPositionals: true });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    // Node's advice goes on for lines; its first sentence says what is wrong.
+    throw new UsageError((error as Error).message.split(/(?<=\.)\s/)[0]);
   }
   if (parsed.positionals.length !== positionals.length || parsed.positionals.includes('')) {
     throw new UsageError(`'skein ${name}' takes ${positionals.join(' and ') || 'no arguments'}.`);

@@ -17,11 +17,10 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const log = createLog(config.logLevel);
   let wakeWorker = () => {};
   const context = await openContext(config, () => wakeWorker());
-  const demoKey = await makeDemo(context);
   const app = role === 'worker' ? undefined : await listen(config, context, log);
   const worker = role === 'api' ? undefined : startWorker(config, context, log);
   wakeWorker = () => worker?.wake();
-  if (app && demoKey !== undefined) process.stdout.write(`${demoGreeting(demoKey, app.baseUrl)}\n`);
+  if (app) await greetNewcomer(context, app.baseUrl);
   log.info({ role, address: app?.baseUrl, store: config.store.engine, model: config.model }, 'ready');
 
   const signal = await stopRequested;
@@ -31,6 +30,12 @@ export async function serve(config: Config, role: Role): Promise<void> {
   await context.store.close();
   log.info('stopped');
   await new Promise<void>((resolve) => log.flush(() => resolve()));
+}
+
+/** Only where it can be shown, and only once we listen: a start that fails must not use up the demo. */
+async function greetNewcomer(context: Context, baseUrl: string): Promise<void> {
+  const key = await makeDemo(context);
+  if (key !== undefined) process.stdout.write(`${demoGreeting(key, baseUrl)}\n`);
 }
 
 type Log = ReturnType<typeof createLog>;

@@ -4,17 +4,17 @@ import { ServiceError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { sendError } from './error-response.ts';
+import { refuseAmbiguousRequest } from './headers.ts';
 import { health } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
-import { createListener, type Tls } from './listener.ts';
+import { createListener, type ListenerOptions } from './listener.ts';
 import { collectRoutes, publishReference } from './reference.ts';
 import { logRequest } from './request-log.ts';
 import { normalizeUrl } from './url.ts';
 import { formatFaults, validatorOptions } from './validation.ts';
 
-export interface AppOptions extends ApiV1Options {
+export interface AppOptions extends ApiV1Options, ListenerOptions {
   readonly log: FastifyBaseLogger;
-  readonly tls: Tls | undefined;
   readonly bodyBytesMax: number;
 }
 
@@ -30,7 +30,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     bodyLimit: options.bodyBytesMax,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => createListener(handler, options.tls),
+    serverFactory: (handler) => createListener(handler, options),
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
     // Left as it is: each route reads the parameters that it knows (query.ts).
     routerOptions: {
@@ -57,16 +57,14 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
       reply.header('connection', 'close');
       throw new ServiceError('INTERNAL_ERROR', 'The service is shutting down: try again.');
     }
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new ServiceError('INVALID_PARAMS', 'Host: is required.');
-    }
+    refuseAmbiguousRequest(request.raw);
   });
   app.addHook('onResponse', logRequest);
   acceptJsonBodies(app);
 
   await collectRoutes(app);
   await app.register(apiV1(context, options), { prefix: '/api/v1' });
-  await app.register(health(context, () => closing));
+  await app.register(health(context));
   await publishReference(app);
   return app;
 }

@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
 import { authenticate } from '../usecases/authenticate.ts';
 import { consumeQuota, type MeteredUse } from '../usecases/consume-quota.ts';
 import type { Context } from '../usecases/context.ts';
+import { countHeader } from './headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,10 +19,7 @@ declare module 'fastify' {
 /** The first three checks of every request to the public interface: 401, then 404 outside the beta, then 429. */
 export function admit(context: Context) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { principal, credentialId } = await authenticate(
-      context,
-      bearerCredential(request.headers.authorization),
-    );
+    const { principal, credentialId } = await authenticate(context, bearerCredential(request.raw));
     request.principal = principal;
     request.credentialId = credentialId;
     const use = await consumeQuota(context, principal.organizationId);
@@ -33,8 +32,12 @@ export function admit(context: Context) {
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */
-function bearerCredential(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : (/^bearer +(\S+) *$/i.exec(header)?.[1] ?? '');
+function bearerCredential(request: IncomingMessage): string | undefined {
+  const header = request.headers.authorization;
+  if (header === undefined) return undefined;
+  // Of two lines Node keeps the first: which one was meant is not ours to guess.
+  if (countHeader(request, 'authorization') > 1) return '';
+  return /^bearer +(\S+) *$/i.exec(header)?.[1] ?? '';
 }
 
 /** The RateLimit fields of draft-ietf-httpapi-ratelimit-headers. */

@@ -37,6 +37,8 @@ function toServiceError(error: FastifyError): ServiceError | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServiceError('INVALID_PARAMS', 'body: is too large.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError('INVALID_PARAMS', 'Content-Type: must be application/json.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ServiceError('INVALID_PARAMS', 'body: does not have the length that Content-Length says.');
     default:

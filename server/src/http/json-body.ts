@@ -8,9 +8,12 @@ const depthMax = 32;
 export function acceptJsonBodies(app: FastifyInstance): void {
   const parseSafely = app.getDefaultJsonParser('error', 'error');
 
+  app.addHook('onRequest', async ({ method, raw }) => {
+    // DELETE has no body by contract (§4.5); clients that name a type for it anyway, whatever it is, do no harm.
+    if (method === 'DELETE') delete raw.headers['content-type'];
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    // DELETE has no body by contract (§4.5); clients that send one anyway, or a stray Content-Type, do no harm.
     if (request.method === 'DELETE' || body.length === 0) return done(null, undefined);
     if (!isJson(request)) return done(invalid('Content-Type: must be application/json.'), undefined);
     if (!isUtf8(body)) return done(invalidUtf8(body), undefined);
@@ -24,7 +27,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 }
 
 function isJson(request: FastifyRequest): boolean {
-  return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(
+  return /^application\/json\s*(;\s*(charset\s*=\s*"?utf-8"?\s*)?)*$/i.test(
     request.headers['content-type'] ?? '',
   );
 }

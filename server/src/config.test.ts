@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readConfig, type VariableName } from './config.ts';
+
+describe('The configuration', () => {
+  it('needs nothing', () => {
+    const config = readConfig({});
+    assert.equal(config.host, '127.0.0.1');
+    assert.equal(config.port, 8080);
+    assert.match(config.store.file, /data\/skein\.db$/);
+    assert.equal(config.paginationWindow, 10_000);
+    assert.equal(config.dailyQuota, 10_000);
+    assert.equal(config.promptLengthMax, 100_000);
+    assert.equal(config.bodyBytesMax, 1024 * 1024);
+    assert.equal(config.baseUrl, undefined);
+    assert.equal(config.tls, undefined);
+  });
+
+  it('takes a variable that is set to nothing as not set', () => {
+    assert.equal(readConfig({ SKEIN_PORT: '' }).port, 8080);
+  });
+
+  it('accepts what makes sense', () => {
+    assert.equal(readConfig({ SKEIN_PORT: '0' }).port, 0);
+    assert.equal(readConfig({ SKEIN_DATABASE_URL: 'sqlite:///tmp/x.db' }).store.file, '/tmp/x.db');
+    assert.equal(readConfig({ SKEIN_BASE_URL: 'https://x.example/y/' }).baseUrl, 'https://x.example/y');
+  });
+
+  it('refuses nonsense and names the variable', () => {
+    const nonsense: [VariableName, string][] = [
+      ['SKEIN_PORT', '65536'],
+      ['SKEIN_PORT', '-1'],
+      ['SKEIN_PORT', '80a'],
+      ['SKEIN_DATABASE_URL', 'mysql://x'],
+      ['SKEIN_DATABASE_URL', 'sqlite:'],
+      ['SKEIN_BASE_URL', 'x.example'],
+      ['SKEIN_BASE_URL', 'ftp://x.example'],
+      ['SKEIN_MODEL', 'gpt'],
+      ['SKEIN_PAGINATION_WINDOW', '0'],
+      ['SKEIN_DAILY_QUOTA', '1.5'],
+      ['SKEIN_REPLY_LEASE_MS', '1'],
+      ['SKEIN_REPLY_DEADLINE_MS', '9999999999'],
+      ['SKEIN_REPLY_CONCURRENCY', '0'],
+      ['SKEIN_PROMPT_LENGTH_MAX', 'many'],
+      ['SKEIN_TITLE_LENGTH_MAX', '0'],
+      ['SKEIN_LINK_LENGTH_MAX', '0'],
+      ['SKEIN_BODY_BYTES_MAX', '0'],
+      ['SKEIN_LOG_LEVEL', 'loud'],
+      ['SKEIN_TLS_CERT', '/does/not/exist'],
+      ['SKEIN_TLS_KEY', '/does/not/exist'],
+    ];
+    for (const [name, value] of nonsense) {
+      assert.throws(() => readConfig({ [name]: value }), /^ConfigError: SKEIN_\w+ .+\.$/, `${name}=${value}`);
+    }
+    assert.throws(
+      () => readConfig({ SKEIN_PORT: 'x' }),
+      /SKEIN_PORT must be a whole number from 0 to 65535, and is 'x'\./,
+    );
+  });
+
+  it('does not repeat a database address, which may hold a password', () => {
+    assert.throws(
+      () => readConfig({ SKEIN_DATABASE_URL: 'postgres://u:secret@h/d' }),
+      (error: Error) => !error.message.includes('secret'),
+    );
+  });
+});

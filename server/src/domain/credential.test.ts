@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { crc32 } from 'node:zlib';
+import { apiKeyHint, generateApiKey, isWellFormedApiKey } from './credential.ts';
+
+describe('An API key', () => {
+  const key = generateApiKey(randomBytes, crc32);
+
+  it('has its prefix, more than 160 random bits in base 62 and a checksum', () => {
+    assert.match(key, /^eak_[0-9A-Za-z]{36}$/);
+    assert.ok(30 * Math.log2(62) >= 160);
+    assert.ok(isWellFormedApiKey(key, crc32));
+    assert.notEqual(generateApiKey(randomBytes, crc32), key);
+  });
+
+  it('draws every character with the same chance', () => {
+    const drawn = generateApiKey(
+      (size) => Uint8Array.from({ length: size }, (_, index) => 226 + index),
+      crc32,
+    );
+    // 226 to 247 are used, 248 to 255 are not: they would favour the first characters.
+    assert.equal(drawn.slice(26, 34), drawn.slice(4, 12));
+  });
+
+  it('is recognised as damaged when any character is changed, missing or added', () => {
+    for (let index = 0; index < key.length; index += 1) {
+      const other = key[index] === 'A' ? 'B' : 'A';
+      const damaged = [
+        key.slice(0, index) + other + key.slice(index + 1),
+        key.slice(0, index) + key.slice(index + 1),
+        key.slice(0, index) + other + key.slice(index),
+      ];
+      for (const text of damaged) assert.ok(!isWellFormedApiKey(text, crc32), text);
+    }
+    assert.ok(!isWellFormedApiKey(`${key}\n`, crc32));
+  });
+
+  it('is listed by its first and last four characters only', () => {
+    assert.equal(apiKeyHint('eak_abcdefghijklmnopqrstuvwxyz'), 'eak_abcd…wxyz');
+  });
+});

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { isKeepable, nameFault } from './text.ts';
+
+describe('A text from outside', () => {
+  it('can be kept unless it has a NUL or a lone surrogate', () => {
+    for (const text of ['', ' ', '🧶', '\u{10FFFF}', '\uFFFD', '\u0001'])
+      assert.ok(isKeepable(text), JSON.stringify(text));
+    for (const text of ['\0', 'a\0b', '\uD800', 'a\uDC00', '\uDC00\uD800'])
+      assert.ok(!isKeepable(text), JSON.stringify(text));
+  });
+
+  it('is measured in code points', () => {
+    assert.equal(nameFault('🧶🧶', 1, 2), undefined);
+    assert.match(nameFault('🧶🧶🧶', 1, 2) ?? '', /1 to 2 characters/);
+    assert.match(nameFault('', 1, 2) ?? '', /1 to 2 characters/);
+    assert.match(nameFault('\0', 1, 2) ?? '', /NUL/);
+  });
+});
