@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { createCursorSeal } from './cursor-seal.ts';
 import { createIdGenerator } from './domain/id.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
@@ -11,11 +11,12 @@ import { ReplyWorker } from './generation/worker.ts';
 export { createLog } from './log.ts';
 
 import { openSqliteStore } from './storage/sqlite/open.ts';
+import type { Store } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 
 /** The only place that names adapters. Everything else receives what it stands on. */
 export async function openContext(config: Config, replyWaiting: () => void = () => {}): Promise<Context> {
-  const store = openSqliteStore(config.store.file);
+  const store = openStore(config);
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   return {
     store,
@@ -24,7 +25,7 @@ export async function openContext(config: Config, replyWaiting: () => void = () 
     now: Date.now,
     randomBytes,
     crc32,
-    sha256: (text) => hash('sha256', text, 'buffer'),
+    sha256: (text) => hash('sha256', text),
     settings: {
       paginationWindow: config.paginationWindow,
       dailyQuota: config.dailyQuota,
@@ -32,6 +33,17 @@ export async function openContext(config: Config, replyWaiting: () => void = () 
     },
     replyWaiting,
   };
+}
+
+function openStore({ store: { file } }: Config): Store {
+  try {
+    return openSqliteStore(file);
+  } catch (error) {
+    throw new ConfigError(
+      'SKEIN_DATABASE_URL',
+      `names ${file}, which cannot be opened (${(error as Error).message})`,
+    );
+  }
 }
 
 export function startWorker(config: Config, { store, now }: Context, log: Logger): ReplyWorker {

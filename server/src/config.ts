@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 
 /** Everything the environment decides. `variables` below is the one place that names and explains each. */
 export interface Config {
@@ -129,7 +130,16 @@ function readTls(cert: string, key: string): Config['tls'] {
   if (cert === '' && key === '') return undefined;
   if (key === '') throw new ConfigError('SKEIN_TLS_KEY', 'must be set together with SKEIN_TLS_CERT');
   if (cert === '') throw new ConfigError('SKEIN_TLS_CERT', 'must be set together with SKEIN_TLS_KEY');
-  return { cert: readPem('SKEIN_TLS_CERT', cert), key: readPem('SKEIN_TLS_KEY', key) };
+  const pair = { cert: readPem('SKEIN_TLS_CERT', cert), key: readPem('SKEIN_TLS_KEY', key) };
+  try {
+    createSecureContext(pair);
+  } catch {
+    throw new ConfigError(
+      'SKEIN_TLS_CERT',
+      'and SKEIN_TLS_KEY must be a certificate and its key, in PEM form',
+    );
+  }
+  return pair;
 }
 
 function readPem(name: VariableName, file: string): Buffer {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { CursorSeal } from './domain/cursor.ts';
 
 const algorithm = 'aes-256-gcm';
@@ -9,7 +9,9 @@ const tagLength = 16;
  * Authenticated encryption under a key kept in the store: a cursor works on any node and after a restart, and one that
  * was changed in any byte, or comes from another listing, does not open.
  */
-export function createCursorSeal(key: Uint8Array): CursorSeal {
+export function createCursorSeal(keyBytes: Uint8Array): CursorSeal {
+  // Once: making a key object of the bytes for every cursor costs more than sealing it.
+  const key = createSecretKey(keyBytes);
   return {
     seal(listing, plaintext) {
       const nonce = randomBytes(nonceLength);

@@ -31,6 +31,8 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => createListener(handler, options),
+    // The listener answers these itself; Fastify's own answer would come first, and not in our envelope.
+    clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
     // Left as it is: each route reads the parameters that it knows (query.ts).
     routerOptions: {

@@ -14,10 +14,10 @@ interface CallerKinds {
 
 export type Caller = keyof CallerKinds;
 
-/** `body` is what is sent; `entity`, where it differs, what an ETag is taken of. */
 export interface Answer<Body = unknown> {
   readonly body: Body;
-  readonly entity?: unknown;
+  /** A text within the body that is new each time although nothing has changed: an ETag leaves it out. */
+  readonly volatile?: string | null;
   readonly headers?: Record<string, string>;
 }
 
@@ -120,7 +120,7 @@ function send(
   reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
   if (answer.headers) reply.headers(answer.headers);
   if (success.conditional) {
-    const tag = entityTag(answer.entity === undefined ? body : JSON.stringify(answer.entity));
+    const tag = entityTag(answer.volatile ? body.replace(answer.volatile, '') : body);
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     const ifNoneMatch = request.headers['if-none-match'];
     if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, tag)) return reply.code(304).send();

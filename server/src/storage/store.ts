@@ -73,7 +73,8 @@ export interface NewApiKey {
   readonly name: string;
   /** Null makes the key org-wide. */
   readonly userId: UserId | null;
-  readonly hash: Uint8Array;
+  /** SHA-256, in hexadecimal. */
+  readonly hash: string;
   readonly hint: string;
 }
 
@@ -96,7 +97,7 @@ export interface ApiKeys {
   /** In order of creation, revoked ones included. */
   listApiKeys(organizationId: OrganizationId): Promise<ApiKey[]>;
   /** Reads committed state every time: a key revoked by another process is unknown from that commit on. */
-  findKeyGrant(hash: Uint8Array): Promise<KeyGrant | undefined>;
+  findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
 }
 
 export interface Quotas {
@@ -118,7 +119,7 @@ export interface NewThread {
   readonly replyId: MessageId;
   readonly replyDeadlineMs: number;
   readonly traceId: string;
-  readonly idempotency?: { readonly key: string; readonly bodyHash: Uint8Array; readonly keepMs: number };
+  readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly keepMs: number };
 }
 
 /** Whose threads a listing shows: the user's own and all published ones, or (null) the published ones only. */

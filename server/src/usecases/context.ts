@@ -10,7 +10,8 @@ export interface Context {
   readonly now: () => number;
   readonly randomBytes: (size: number) => Uint8Array;
   readonly crc32: (text: string) => number;
-  readonly sha256: (text: string) => Uint8Array;
+  /** In hexadecimal. */
+  readonly sha256: (text: string) => string;
   readonly settings: Settings;
   /** Called after a commit that left a reply to be written. */
   readonly replyWaiting: () => void;

@@ -67,9 +67,6 @@ export async function createThread(
   return { thread, messageId, replyId };
 }
 
-function hashOf(
-  { sha256 }: Context,
-  { prompt, title, accountId, secondaryId }: CreateThreadInput,
-): Uint8Array {
+function hashOf({ sha256 }: Context, { prompt, title, accountId, secondaryId }: CreateThreadInput): string {
   return sha256(JSON.stringify([prompt, title ?? null, accountId ?? null, secondaryId ?? null]));
 }

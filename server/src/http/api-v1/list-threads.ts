@@ -45,10 +45,7 @@ export const listThreadsRoute = ({ linkLengthMax }: TextLimits, threadUrl: (id: 
         limit: query.limit ?? limitDefault,
       });
       const shown = threads.map((thread) => presentThread(thread, threadUrl(thread.id)));
-      return {
-        body: { threads: shown, nextCursor, truncated },
-        // A cursor is sealed anew for every answer: what it says is the page before it, and whether there is one.
-        entity: [shown, nextCursor !== null, truncated],
-      };
+      // A cursor is sealed anew for every answer, and an old one is as good as the new.
+      return { body: { threads: shown, nextCursor, truncated }, volatile: nextCursor };
     },
   });

@@ -1,5 +1,6 @@
 import type { Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { iso } from './iso-time.ts';
 import type { MessageJson, ThreadJson } from './schemas.ts';
 
 /** A thread as §2.1 shows it. `threadUrl` is null in the create response only. */
@@ -49,10 +50,6 @@ export function presentMessage(message: Message): MessageJson {
     attachments: null,
     model: message.model,
   };
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 function isoOrNull(ms: number | null): string | null {

@@ -127,8 +127,8 @@ export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewT
   };
 }
 
-export function hashOf(byte: number): Uint8Array {
-  return new Uint8Array(32).fill(byte);
+export function hashOf(byte: number): string {
+  return byte.toString(16).padStart(2, '0').repeat(32);
 }
 
 export const strangers = {

@@ -27,7 +27,7 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
   const isMember = database.prepare<[string, string]>(
     'SELECT 1 FROM member WHERE organization_id = ? AND user_id = ?',
   );
-  const insert = database.prepare<[Uint8Array, string, string, string | null, string, string, number]>(
+  const insert = database.prepare<[string, string, string, string | null, string, string, number]>(
     `INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
@@ -38,7 +38,7 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
     `SELECT id, name, user_id, hint, created_at, revoked_at FROM api_key
      WHERE organization_id = ? ORDER BY created_at, id`,
   );
-  const grant = database.prepare<[Uint8Array], KeyGrantRow>(
+  const grant = database.prepare<[string], KeyGrantRow>(
     `SELECT organization_id, api_key.id, user_id, api_enabled
      FROM api_key JOIN organization ON organization.id = organization_id
      WHERE hash = ? AND revoked_at IS NULL`,

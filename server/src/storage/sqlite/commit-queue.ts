@@ -71,7 +71,7 @@ export class CommitQueue {
     const statements = this.#statements;
     const durable = batch.some((write) => write.durable);
     try {
-      // A pragma outside the transaction: inside one it would not take effect.
+      // Outside the transaction, where it takes effect; and not as a prepared statement, which would change nothing when run.
       if (durable) this.#database.pragma('synchronous = FULL');
       statements.begin.run();
       const clock = durable ? this.#startClock() : undefined;
@@ -110,11 +110,13 @@ export class CommitQueue {
 
   #startClock(): CommitClock {
     const committed = this.#statements.latestTime.get() ?? 0;
-    let latest = Math.max(this.#wallClock(), committed);
+    const wall = this.#wallClock();
+    // Behind the wall's back every commit is one tick after the last: ids then no longer tell which came first.
+    let latest = wall < committed ? committed + 1 : wall;
     return {
       now: () => latest,
       after: () => {
-        // One tick per commit at most, so that the clock runs ahead of the wall only as fast as the disk syncs.
+        // One tick per commit at most: the clock runs ahead of the wall only while a thousand commits a second last.
         latest = Math.max(latest, committed + 1);
         return latest;
       },

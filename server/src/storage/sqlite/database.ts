@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
@@ -8,7 +8,7 @@ const migrationsFolder = join(import.meta.dirname, 'migrations');
 
 /** Opens the file, makes it where it is missing, and brings its schema up to date. */
 export function openDatabase(file: string): Database {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   const database = new Sqlite(file);
   try {
     // First of all, so that two processes starting at once wait for each other.
@@ -26,6 +26,13 @@ export function openDatabase(file: string): Database {
     throw error;
   }
   return database;
+}
+
+/** Step by step: Node's own recursive mkdir never returns where a folder cannot be made, as under /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder);
 }
 
 /** Forward only, under the write lock: a second process that starts meanwhile waits, then finds nothing to do. */

@@ -18,7 +18,7 @@ type MessageRow = [
 ];
 
 interface IdempotencyRow {
-  body_hash: Buffer;
+  body_hash: string;
   thread_id: ThreadId;
   message_id: MessageId;
   reply_id: MessageId;
@@ -118,7 +118,7 @@ export function sqliteThreads(
   ): Awaited<ReturnType<Threads['createThread']>> {
     const seen = findIdempotencyKey.get(organizationId, thread.userId, key, now);
     if (seen !== undefined) {
-      if (!seen.body_hash.equals(bodyHash)) return { outcome: 'key-reused' };
+      if (seen.body_hash !== bodyHash) return { outcome: 'key-reused' };
       const { thread_id: threadId, message_id: messageId, reply_id: replyId, created_at: createdAt } = seen;
       return { outcome: 'repeated', threadId, messageId, replyId, createdAt };
     }

@@ -82,19 +82,19 @@ function listingKind({ userId, accountId }: WalkParameters): ListingKind {
 }
 
 /**
- * Own and published are two index ranges, merged: each gives its first rows, the union of both the page. Only keys are
- * merged; the rows themselves are read for the page alone.
+ * Own and published are two index ranges in the same order, merged as they are read: the page takes its first rows and
+ * the merge stops there. Only keys are merged; the rows themselves are read for the page alone.
  */
 function pageQueries(): Record<ListingKind, string> {
-  const range = (conditions: string) => `SELECT * FROM (
-    SELECT sequence, activity_at, id FROM thread
+  const range = (conditions: string) => `
+    SELECT activity_at, id, sequence FROM thread
     WHERE organization_id = @organizationId AND ${conditions} AND deleted = 0
-      AND (activity_at, id) < (@activityAt, @id) AND sequence <= @lastSequence
-    ORDER BY activity_at DESC, id DESC LIMIT @count)`;
+      AND (activity_at, id) < (@activityAt, @id) AND sequence <= @lastSequence`;
+  // The sequence is the tail of every index: with it in the order, neither side needs sorting.
   const page = (...ranges: string[]) =>
-    `SELECT ${threadColumns} FROM (${ranges.join(' UNION ')} ORDER BY activity_at DESC, id DESC LIMIT @count) AS page
-     CROSS JOIN thread ON thread.sequence = page.sequence
-     ORDER BY page.activity_at DESC, page.id DESC`;
+    `SELECT ${threadColumns} FROM (
+       ${ranges.join(' UNION ')} ORDER BY activity_at DESC, id DESC, sequence DESC LIMIT @count) AS page
+     CROSS JOIN thread ON thread.sequence = page.sequence`;
   const own = range('user_id = @userId');
   const ownAccount = range('user_id = @userId AND account_id = @accountId');
   const published = range('published = 1');

@@ -40,7 +40,8 @@ CREATE TABLE member (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE api_key (
-  hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+  -- SHA-256 of the key, in hexadecimal.
+  hash TEXT PRIMARY KEY CHECK (length(hash) = 64),
   organization_id TEXT NOT NULL REFERENCES organization (id),
   id TEXT NOT NULL,
   -- Null: org-wide.
@@ -149,7 +150,7 @@ CREATE TABLE idempotency_key (
   organization_id TEXT NOT NULL,
   user_id TEXT NOT NULL,
   key TEXT NOT NULL,
-  body_hash BLOB NOT NULL,
+  body_hash TEXT NOT NULL,
   thread_id TEXT NOT NULL,
   message_id TEXT NOT NULL,
   reply_id TEXT NOT NULL,
