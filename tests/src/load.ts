@@ -1,0 +1,60 @@
+import type { Answer } from './conformance.ts';
+
+/** Sends `count` requests, `atOnce` of them under way at any time. */
+export async function sendMany<T>(
+  count: number,
+  atOnce: number,
+  send: (place: number) => Promise<T>,
+): Promise<T[]> {
+  const answers: T[] = [];
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      while (next < count) {
+        const place = next;
+        next += 1;
+        answers[place] = await send(place);
+      }
+    }),
+  );
+  return answers;
+}
+
+export interface LoadAround {
+  /** Answers to requests sent before the change had ended. */
+  readonly before: Answer[];
+  /** Answers to requests sent after it. */
+  readonly after: Answer[];
+}
+
+const connections = 8;
+const answersEach = 12;
+
+/** Requests without a pause on several connections; the change is made while they come, and they go on after it. */
+export async function loadAround(
+  send: (place: number) => Promise<Answer>,
+  change: () => Promise<unknown>,
+): Promise<LoadAround> {
+  const load: LoadAround = { before: [], after: [] };
+  let changed = false;
+  let underWay = () => {};
+  const warm = new Promise<void>((resolve) => {
+    underWay = resolve;
+  });
+
+  const loops = Array.from({ length: connections }, async (_, connection) => {
+    let sentAfter = 0;
+    for (let place = connection; sentAfter < answersEach; place += connections) {
+      const sentAfterChange = changed;
+      const answer = await send(place);
+      if (sentAfterChange) sentAfter += 1;
+      load[sentAfterChange ? 'after' : 'before'].push(answer);
+      if (load.before.length >= connections * answersEach) underWay();
+    }
+  });
+  const changing = warm.then(change).then(() => {
+    changed = true;
+  });
+  await Promise.all([changing, ...loops]);
+  return load;
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Api } from './api.ts';
+import type { Answer } from './conformance.ts';
+import { sendMany } from './load.ts';
+import { Service } from './service.ts';
+import { clockAtNoon } from './shifted-clock.ts';
+import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey } from './tenants.ts';
+
+describe('The daily quota', { concurrency: 3 }, () => {
+  let first: Service;
+  let second: Service;
+
+  before(async () => {
+    first = await Service.start({ environment: clockAtNoon() });
+    second = await Service.start({ folder: first.folder, environment: clockAtNoon() });
+  });
+  after(() => Promise.all([first.end(), second.end()]));
+
+  /** Requests over both processes; answers how many were let in. */
+  async function countGranted({ key }: IssuedKey, count: number): Promise<number> {
+    const apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)] as const;
+    return granted(await sendMany(count, 24, (place) => apis[place % 2 === 0 ? 0 : 1].list({ limit: 1 })));
+  }
+
+  async function makeMetered(quota: number): Promise<IssuedKey & { organization: string }> {
+    const organization = await makeOrganization(first, `Metered ${quota}`, quota);
+    return { organization, ...(await makeOrgWideKey(first, organization)) };
+  }
+
+  it('grants exactly as many requests as it has, over two processes, all credentials and all outcomes', async () => {
+    const quota = 60;
+    const metered = await makeMetered(quota);
+    const { key } = await makeMember(first, metered.organization, 'ada@example.com');
+    const kinds: ((api: Api) => Promise<Answer>)[] = [
+      (api) => api.list(),
+      (api) => api.create({ prompt: 'Does this count?' }),
+      (api) => api.get('thr_missing'),
+      (api) => api.create({ prompt: '' }),
+      (api) => api.rename('thr_missing', 'Title'),
+      (api) => api.call('GET', '/no/such/route'),
+      (api) => api.call('PUT', '/threads'),
+    ];
+    const apis = [first, second].flatMap(({ baseUrl }) =>
+      [key, metered.key].map((text) => new Api(baseUrl, text)),
+    );
+    const answers = await sendMany(4 * quota, 32, (place) =>
+      kinds[place % kinds.length]!(apis[place % apis.length]!),
+    );
+    assert.equal(granted(answers), quota);
+    const statuses = new Set(answers.map(({ status }) => status));
+    assert.deepEqual([...statuses].sort(), [200, 201, 400, 403, 404, 429]);
+    for (const { headers } of answers.filter(({ status }) => status === 429)) {
+      assert.ok(Number(headers.get('retry-after')) > 0);
+    }
+  });
+
+  it('leaves other organizations alone when it is used up', async () => {
+    const [poor, rich] = await Promise.all([makeMetered(2), makeMetered(1000)]);
+    assert.equal(await countGranted(poor, 10), 2);
+    assert.equal(await countGranted(rich, 10), 10);
+  });
+
+  it('tells each answer what remains', async () => {
+    const { api } = await makeMetered(3);
+    const told: string[] = [];
+    for (let place = 0; place < 4; place += 1) {
+      const { status, headers } = await api.list();
+      told.push(`${status} ${/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]}`);
+      assert.match(headers.get('ratelimit-policy') ?? '', /q=3;w=86400/);
+    }
+    assert.deepEqual(told, ['200 2', '200 1', '200 0', '429 0']);
+  });
+
+  it('takes a new value at once, up and down', async () => {
+    const metered = await makeMetered(5);
+    const change = (quota: number) => first.skein('org', 'set', metered.organization, '--quota', `${quota}`);
+    assert.equal(await countGranted(metered, 20), 5);
+    await change(9);
+    assert.equal(await countGranted(metered, 20), 4);
+    await change(4);
+    assert.equal(await countGranted(metered, 20), 0);
+    await change(12);
+    assert.equal(await countGranted(metered, 20), 3);
+    await change(0);
+    assert.equal(await countGranted(metered, 20), 0);
+  });
+
+  it('counts nothing for 401, for an organization out of the beta, and for 429', async () => {
+    const metered = await makeMetered(10);
+    const revoked = await makeOrgWideKey(first, metered.organization);
+    await first.skein('key', 'revoke', metered.organization, revoked.id);
+    assert.equal(await countGranted(metered, 3), 3);
+
+    const bad = [revoked.key, `${metered.key}x`, 'nonsense', undefined];
+    const unauthorized = await sendMany(20, 8, (place) => new Api(first.baseUrl, bad[place % 4]).list());
+    assert.ok(unauthorized.every(({ status }) => status === 401));
+    await first.skein('org', 'set', metered.organization, '--api', 'off');
+    const notEnabled = await sendMany(20, 8, () => metered.api.list());
+    assert.ok(notEnabled.every(({ status }) => status === 404));
+    await first.skein('org', 'set', metered.organization, '--api', 'on');
+
+    assert.equal(await countGranted(metered, 30), 7);
+    await first.skein('org', 'set', metered.organization, '--quota', '12');
+    assert.equal(await countGranted(metered, 30), 2);
+  });
+
+  it('begins anew with the next UTC day', async () => {
+    const metered = await makeMetered(4);
+    assert.equal(await countGranted(metered, 10), 4);
+    const tomorrow = await Service.start({ folder: first.folder, environment: clockAtNoon(1) });
+    const api = new Api(tomorrow.baseUrl, metered.key);
+    assert.equal(granted(await sendMany(10, 4, () => api.list())), 4);
+    assert.equal(await tomorrow.end(), 0);
+    assert.equal(await countGranted(metered, 10), 0);
+  });
+});
+
+describe('The daily quota of a service that ends', { concurrency: 3 }, () => {
+  const quota = 60;
+  const usedBefore = 25;
+
+  async function startMetered(): Promise<{ service: Service; key: string }> {
+    const service = await Service.start({ environment: clockAtNoon() });
+    const { key } = await makeOrgWideKey(service, await makeOrganization(service, 'Metered', quota));
+    return { service, key };
+  }
+
+  async function grantedAfterRestart(folder: string, key: string): Promise<number> {
+    const service = await Service.start({ folder, environment: clockAtNoon() });
+    const api = new Api(service.baseUrl, key);
+    const count = granted(await sendMany(2 * quota, 16, () => api.list()));
+    assert.equal(await service.end(), 0);
+    return count;
+  }
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    it(`is exactly what it was after ${signal}`, async () => {
+      const { service, key } = await startMetered();
+      const api = new Api(service.baseUrl, key);
+      assert.equal(granted(await sendMany(usedBefore, 8, () => api.list())), usedBefore);
+      assert.equal(await service.end(signal), signal === 'SIGKILL' ? 'SIGKILL' : 0);
+      assert.equal(await grantedAfterRestart(service.folder, key), quota - usedBefore);
+    });
+  }
+
+  it('loses no more than the unanswered requests, and gives none twice, when killed under load', async () => {
+    const { service, key } = await startMetered();
+    const api = new Api(service.baseUrl, key);
+    let answered = 0;
+    let unanswered = 0;
+    let ended: Promise<unknown> = Promise.resolve();
+    const answers = await sendMany(quota, 20, async () => {
+      try {
+        const answer = await api.list();
+        answered += 1;
+        if (answered === 10) ended = service.end('SIGKILL');
+        return answer;
+      } catch {
+        unanswered += 1;
+        return undefined;
+      }
+    });
+    await ended;
+    const grantedBefore = granted(answers.filter((answer) => answer !== undefined));
+    assert.ok(grantedBefore >= 10 && unanswered > 0, `${grantedBefore} granted, ${unanswered} unanswered`);
+
+    const total = grantedBefore + (await grantedAfterRestart(service.folder, key));
+    assert.ok(total <= quota, `${total} requests were granted of ${quota}`);
+    assert.ok(total >= quota - unanswered, `${quota - total} are lost, ${unanswered} were unanswered`);
+  });
+});
+
+function granted(answers: readonly Answer[]): number {
+  for (const { status, body } of answers) {
+    if (status === 429) assert.equal(body.error.code, 'RATE_LIMITED');
+    else assert.ok(status < 500 && status !== 401, `${status} is neither granted nor refused by the quota`);
+  }
+  return answers.filter(({ status }) => status !== 429).length;
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Api } from './api.ts';
+import type { Answer } from './conformance.ts';
+import { type LoadAround, loadAround } from './load.ts';
+import { runSkein, Service } from './service.ts';
+import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
+
+describe('Revocation, beside two running processes under load', { concurrency: 3 }, () => {
+  let first: Service;
+  let second: Service;
+  let organization: string;
+  let other: string;
+  let leaving: string;
+
+  before(async () => {
+    first = await Service.start();
+    second = await Service.start({ folder: first.folder });
+    [organization, other, leaving] = await Promise.all([
+      makeOrganization(first, 'Load'),
+      makeOrganization(first, 'Other'),
+      makeOrganization(first, 'To leave the beta'),
+    ]);
+  });
+  after(() => Promise.all([first.end(), second.end()]));
+
+  /** Reads, and writes where the key may, over both processes. */
+  function requestsOf({ key }: IssuedKey, writes: boolean): (place: number) => Promise<Answer> {
+    const apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)] as const;
+    return (place) => {
+      const api = apis[place % 2 === 0 ? 0 : 1];
+      if (place % 3 === 0 && writes) return api.create({ prompt: 'Still here?' });
+      return place % 3 === 1 ? api.get('thr_missing') : api.list();
+    };
+  }
+
+  it('refuses a personal key from the moment the command has ended, in every process', async () => {
+    const ada = await makeMember(first, organization, 'ada@example.com');
+    const revoke = () => first.skein('key', 'revoke', organization, ada.id);
+    assertTurned(await loadAround(requestsOf(ada, true), revoke), 401, 'UNAUTHORIZED');
+  });
+
+  it('refuses an org-wide key from the moment the command has ended, in every process', async () => {
+    const [doomed, kept] = await Promise.all([
+      makeOrgWideKey(first, organization),
+      makeOrgWideKey(first, organization),
+    ]);
+    const revoke = () => first.skein('key', 'revoke', organization, doomed.id);
+    assertTurned(await loadAround(requestsOf(doomed, false), revoke), 401, 'UNAUTHORIZED');
+    assert.equal((await kept.api.list()).status, 200, 'another key of the same identity stays good');
+  });
+
+  it('leaves a revoked key revoked when the service starts again', async () => {
+    const key = await makeOrgWideKey(first, organization);
+    await first.skein('key', 'revoke', organization, key.id);
+    const third = await Service.start({ folder: first.folder });
+    assert.equal((await new Api(third.baseUrl, key.key).list()).status, 401);
+    await third.end();
+  });
+
+  it('does nothing in the name of another organization', async () => {
+    const key = await makeOrgWideKey(first, organization);
+    const { exitCode, stderr } = await runSkein(first.folder, ['key', 'revoke', other, key.id]);
+    assert.equal(exitCode, 1);
+    assert.match(stderr, new RegExp(key.id));
+    assert.equal((await key.api.list()).status, 200);
+  });
+
+  it("takes a leaver's keys in that organization, and in no other", async () => {
+    const ben = await makeMember(first, organization, 'ben@example.com');
+    const [second, elsewhere, orgWide] = await Promise.all([
+      makePersonalKey(first, organization, 'ben@example.com'),
+      makeMember(first, other, 'ben@example.com'),
+      makeOrgWideKey(first, organization),
+    ]);
+    assert.equal((await second.api.list()).status, 200);
+    const leave = () => first.skein('member', 'remove', organization, 'ben@example.com');
+    assertTurned(await loadAround(requestsOf(ben, true), leave), 401, 'UNAUTHORIZED');
+    assert.equal((await second.api.list()).status, 401);
+    assert.equal((await elsewhere.api.list()).status, 200);
+    assert.equal((await orgWide.api.list()).status, 200);
+  });
+
+  it('keeps what a leaver published, hides the rest, and gives both back to them, but no old key', async () => {
+    const [cleo, dora] = await Promise.all([
+      makeMember(first, organization, 'cleo@example.com'),
+      makeMember(first, organization, 'dora@example.com'),
+    ]);
+    const { id: shown } = (await cleo.api.create({ prompt: 'Published' })).body.thread;
+    const { id: hidden } = (await cleo.api.create({ prompt: 'Not published' })).body.thread;
+    await first.skein('thread', 'publish', organization, shown);
+    await first.skein('member', 'remove', organization, 'cleo@example.com');
+    assert.equal((await cleo.api.get(shown)).status, 401);
+    assert.equal((await dora.api.get(shown)).status, 200);
+    assert.equal((await dora.api.get(hidden)).status, 404);
+
+    const returned = await makeMember(first, organization, 'cleo@example.com');
+    assert.equal((await cleo.api.get(shown)).status, 401, 'coming back does not revive a key');
+    assert.equal((await returned.api.get(hidden)).status, 200);
+    assert.equal((await returned.api.rename(shown, 'Mine again')).status, 200);
+  });
+
+  it('answers 404 to an organization taken out of the beta at once, and lets it in again at once', async () => {
+    const eve = await makeMember(first, leaving, 'eve@example.com');
+    const set = (api: string) => () => first.skein('org', 'set', leaving, '--api', api);
+    assertTurned(await loadAround(requestsOf(eve, true), set('off')), 404, 'NOT_FOUND');
+
+    const refused = await runSkein(first.folder, ['key', 'create', leaving, '--org-wide']);
+    assert.equal(refused.exitCode, 1, 'no credential is issued outside the beta');
+    assert.equal(refused.stdout, '');
+
+    const { after } = await loadAround((place) => requestsOf(eve, false)(3 * place + 2), set('on'));
+    assert.deepEqual(statusesOf(after), [200]);
+  });
+});
+
+/** Good answers before, and none but the refusal after. */
+function assertTurned({ before, after }: LoadAround, status: number, code: string): void {
+  const good = before.filter((answer) => answer.status < 300).length;
+  assert.ok(good > 20, `${good} requests succeeded before`);
+  assert.ok(after.length > 20, `${after.length} requests were sent after`);
+  assert.deepEqual(statusesOf(after), [status]);
+  assert.ok(after.every(({ body }) => body.error.code === code));
+}
+
+function statusesOf(answers: readonly Answer[]): number[] {
+  return [...new Set(answers.map(({ status }) => status))];
+}

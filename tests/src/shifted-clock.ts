@@ -1,0 +1,12 @@
+const dayMs = 86_400_000;
+
+/** The environment of a process whose clock is off by so much. */
+export function clockOffBy(ms: number): Record<string, string> {
+  const script = `const now = Date.now; Date.now = () => now() + ${ms};`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}
+
+/** The environment of a process that began at noon, UTC: no test that speaks of a day runs into its end. */
+export function clockAtNoon(daysLater = 0): Record<string, string> {
+  return clockOffBy((daysLater + 0.5) * dayMs - (Date.now() % dayMs));
+}
