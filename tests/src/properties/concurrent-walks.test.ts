@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { Service } from '../service.ts';
+import { makeMember, makeOrganization } from '../tenants.ts';
+import { History, type ShownWalk } from './history.ts';
+
+const rounds = 4;
+const threadsAtFirst = 80;
+const limitsOfWalkers = [3, 5, 8, 13];
+
+describe('Walks during writes from other connections and another process', () => {
+  let first: Service;
+  let second: Service;
+  let apis: readonly [Api, Api];
+
+  before(async () => {
+    first = await Service.start();
+    second = await Service.start({ folder: first.folder });
+    const { key } = await makeMember(first, await makeOrganization(first, 'Busy'), 'ada@example.com');
+    apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)];
+  });
+  after(() => Promise.all([first.end(), second.end()]));
+
+  it('show every thread that is there throughout exactly once, where it stood at the start', async () => {
+    const history = new History();
+    for (let place = 0; place < threadsAtFirst; place += 1)
+      await create(history, apis[place % 2 === 0 ? 0 : 1]);
+
+    for (let round = 0; round < rounds; round += 1) {
+      let walking = true;
+      const writers = [
+        repeat(
+          () => walking,
+          () => create(history, apis[0]),
+        ),
+        repeat(
+          () => walking,
+          () => rename(history, apis[1], round % 2 === 0),
+        ),
+        repeat(
+          () => walking,
+          () => rename(history, apis[0], true),
+        ),
+        repeat(
+          () => walking,
+          () => remove(history, apis[1]),
+        ),
+      ];
+      const walks = await Promise.all(limitsOfWalkers.map((limit) => walk(apis, limit)));
+      walking = false;
+      await Promise.all(writers);
+
+      for (const shown of walks) {
+        const { existedThroughout, placesKnown, renamedDuring } = history.judge(shown);
+        assert.ok(existedThroughout > 40, `${existedThroughout} threads were there throughout`);
+        assert.ok(placesKnown > 20, `${placesKnown} threads whose place at the start is known`);
+        assert.ok(renamedDuring > 0, 'threads were renamed during the walk');
+      }
+    }
+  });
+});
+
+async function create(history: History, api: Api): Promise<void> {
+  const sentAt = performance.now();
+  const { status, body } = await api.create({ prompt: 'Made while others walk' });
+  assert.equal(status, 201);
+  history.created(body.thread, sentAt, performance.now());
+}
+
+/** A thread that stands far down is renamed: it leaves what a walk has before it. */
+async function rename(history: History, api: Api, fromBelow: boolean): Promise<void> {
+  const id = history.pickToRename(fromBelow);
+  const sentAt = performance.now();
+  const { status, body } = await api.rename(id, `Renamed at ${sentAt}`);
+  assert.equal(status, 200);
+  history.renamed(body.thread, sentAt, performance.now());
+}
+
+async function remove(history: History, api: Api): Promise<void> {
+  const id = history.pickToDelete();
+  const sentAt = performance.now();
+  const { status } = await api.delete(id);
+  assert.equal(status, 200);
+  history.deleted(id, sentAt, performance.now());
+  // Deleted as fast as that, a walk would soon find nothing: one more in its place.
+  await create(history, api);
+}
+
+async function repeat(goesOn: () => boolean, act: () => Promise<void>): Promise<void> {
+  while (goesOn()) await act();
+}
+
+/** Each page from the other process: a cursor works on any. */
+async function walk(apis: readonly [Api, Api], limit: number): Promise<ShownWalk> {
+  const pages: ShownWalk['pages'][number][] = [];
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const sentAt = performance.now();
+    const api = apis[pages.length % 2 === 0 ? 0 : 1];
+    const { status, body } = await api.list({ limit, ...(cursor !== undefined && { cursor }) });
+    assert.equal(status, 200);
+    pages.push({ sentAt, answeredAt: performance.now(), ids: body.threads.map(({ id }: any) => id) });
+    cursor = body.nextCursor as string | null;
+  }
+  assert.ok(pages.length > 3, 'a walk of several pages');
+  return { pages };
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { Api } from '../api.ts';
+import { Service } from '../service.ts';
+import { clockOffBy } from '../shifted-clock.ts';
+import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
+import {
+  type ModelThread,
+  type Organization,
+  organizationOf,
+  type PrincipalName,
+  ThreadModel,
+} from './thread-model.ts';
+
+type Maker = { readonly organization: Organization; readonly owner: PrincipalName };
+
+/** Published threads are dear (an operator's command each), so they outlive a run, within these bounds. */
+const publishedMin = 6;
+const publishedMax = 12;
+
+interface Setting {
+  readonly window?: number;
+  /** By how much the service's clock is behind. */
+  readonly behindMs?: number;
+}
+
+/** A running service that random commands play on, and what they may leave behind between two runs. */
+export class Playground {
+  readonly #keys: Record<PrincipalName, string>;
+  readonly #organizations: Record<Organization, string>;
+  readonly #makers = new Map<string, Maker>();
+  #service: Service;
+  #window = 10_000;
+  #runs = 0;
+  /** How often something came about that a property speaks of; what never does was not tested. */
+  tally = emptyTally();
+
+  private constructor(
+    service: Service,
+    organizations: Record<Organization, string>,
+    keys: Record<PrincipalName, string>,
+  ) {
+    this.#service = service;
+    this.#organizations = organizations;
+    this.#keys = keys;
+  }
+
+  static async make(): Promise<Playground> {
+    const service = await Service.start();
+    const [home, away] = await Promise.all([
+      makeOrganization(service, 'Home'),
+      makeOrganization(service, 'Away'),
+    ]);
+    const [ada, ben, orgWide, carol] = await Promise.all([
+      makeMember(service, home, 'ada@example.com'),
+      makeMember(service, home, 'ben@example.com'),
+      makeOrgWideKey(service, home),
+      makeMember(service, away, 'carol@example.com'),
+    ]);
+    const keys = { ada: ada.key, ben: ben.key, service: orgWide.key, carol: carol.key };
+    return new Playground(service, { home, away }, keys);
+  }
+
+  /** Starts the service anew on the same store. */
+  async restart({ window = 10_000, behindMs = 0 }: Setting): Promise<void> {
+    await this.#service.end();
+    this.#service = await Service.start({
+      folder: this.#service.folder,
+      environment: { SKEIN_PAGINATION_WINDOW: String(window), ...clockOffBy(-behindMs) },
+    });
+    this.#window = window;
+    this.tally = emptyTally();
+  }
+
+  end(): Promise<unknown> {
+    return this.#service.end();
+  }
+
+  get apis(): Record<PrincipalName, Api> {
+    const api = (name: PrincipalName) => new Api(this.#service.baseUrl, this.#keys[name]);
+    return { ada: api('ada'), ben: api('ben'), service: api('service'), carol: api('carol') };
+  }
+
+  /** A name that no other run uses. */
+  get runName(): string {
+    return `run ${this.#runs}`;
+  }
+
+  /** A model of what is there now: published threads of earlier runs, and a few new ones of each user. */
+  async freshModel(operatorCalls: number): Promise<ThreadModel> {
+    this.#runs += 1;
+    const model = new ThreadModel(this.#window, operatorCalls);
+    for (const [id, maker] of this.#makers) {
+      const api = this.apis[maker.owner];
+      const { status, body } = await api.get(id);
+      const kept = status === 200 && body.thread.published && model.threads.size < publishedMax;
+      if (kept) model.threads.set(id, modelThread(body.thread, maker));
+      else if (status === 200) assert.equal((await api.delete(id)).status, 200);
+      if (!kept) this.#makers.delete(id);
+    }
+    const wanted = Array.from({ length: publishedMin - model.threads.size }, (_, place) => place);
+    await Promise.all(
+      wanted.map(async (place) => {
+        const thread = await this.#add(place);
+        await this.publish(thread, true);
+        model.threads.set(thread.id, { ...thread, published: true });
+      }),
+    );
+    for (let place = 0; place < 9; place += 1) {
+      const thread = await this.#add(place);
+      model.threads.set(thread.id, thread);
+    }
+    return model;
+  }
+
+  async #add(place: number): Promise<ModelThread> {
+    const owner = (['ada', 'ben', 'carol'] as const)[place % 3] as PrincipalName;
+    const account = place % 2 === 0 ? {} : { accountId: 'x' };
+    const { body } = await this.apis[owner].create({ prompt: `There before: ${place}`, ...account });
+    return this.note(body.thread, { owner, organization: organizationOf[owner] });
+  }
+
+  /** Takes note of a created thread, so that it is cleared away before the next run. */
+  note(shown: Record<string, unknown>, maker: Maker): ModelThread {
+    const thread = modelThread(shown, maker);
+    this.#makers.set(thread.id, maker);
+    return thread;
+  }
+
+  async publish({ id, organization }: ModelThread, published: boolean): Promise<void> {
+    const verb = published ? 'publish' : 'unpublish';
+    await this.#service.skein('thread', verb, this.#organizations[organization], id);
+  }
+}
+
+function emptyTally() {
+  return { pages: 0, renamedSince: 0, deletedSince: 0, publicationChanged: 0, truncated: 0, whole: 0 };
+}
+
+function modelThread(shown: any, maker: Maker): ModelThread {
+  const { id, title, accountId, createdAt, updatedAt, published, deleted } = shown;
+  return { id, title, accountId, createdAt, updatedAt, published, deleted, ...maker };
+}
+
+/** A thread as an answer must show it: all that the model knows, less who made it. */
+export function assertShows(shown: any, { organization, owner, ...fields }: ModelThread): void {
+  const { threadUrl, secondaryId, ...rest } = shown;
+  assert.deepEqual({ organization, owner, ...rest }, { organization, owner, ...fields });
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { Playground } from './playground.ts';
+import { showPage, threadCommands } from './thread-commands.ts';
+import { organizationOf, type PrincipalName, type ThreadModel } from './thread-model.ts';
+
+/** Operators' commands take a quarter of a second each: a run may do few, the published threads outlive it. */
+const operatorCallsPerRun = 1;
+
+const settings = [
+  { title: 'with room for every thread', options: {}, numRuns: 10 },
+  { title: 'with a window that most listings exceed', options: { window: 5 }, numRuns: 10 },
+  {
+    title: 'on a machine whose clock was set back by an hour',
+    options: { behindMs: 3_600_000 },
+    numRuns: 6,
+  },
+];
+
+describe('Any sequence of operations', () => {
+  let playground: Playground;
+  before(async () => {
+    playground = await Playground.make();
+  });
+  after(() => playground.end());
+
+  for (const { title, options, numRuns } of settings) {
+    it(`is answered as the model answers it, every walk as of its start, ${title}`, async () => {
+      await playground.restart(options);
+      await fc.assert(
+        fc.asyncProperty(threadCommands(90), async (commands) => {
+          const model = await playground.freshModel(operatorCallsPerRun);
+          await beginWalks(model, playground);
+          await fc.asyncModelRun(() => ({ model, real: playground }), commands);
+          await finishWalks(model, playground);
+          await walkAll(model, playground);
+        }),
+        { numRuns },
+      );
+
+      // What did not come about was not tested.
+      const { pages, renamedSince, deletedSince, truncated, whole } = playground.tally;
+      assert.ok(pages > 50, `${pages} later pages`);
+      assert.ok(renamedSince > 5, `${renamedSince} pages with a thread renamed since the start`);
+      assert.ok(deletedSince > 2, `${deletedSince} pages past a thread deleted since the start`);
+      assert.ok(whole > 10, `${whole} pages of listings that fit the window`);
+      assert.equal(truncated > 10, 'window' in options, `${truncated} truncated pages`);
+    });
+  }
+});
+
+/** Each principal's, so that the first commands fall into a walk. */
+async function beginWalks(model: ThreadModel, playground: Playground): Promise<void> {
+  for (const principal of Object.keys(organizationOf) as PrincipalName[]) {
+    await showPage(model, playground, model.begin({ principal, accountId: undefined }), 2);
+  }
+}
+
+/** The walks that were left off go on to their end. */
+async function finishWalks(model: ThreadModel, playground: Playground): Promise<void> {
+  for (const cursor of [...model.cursors.slice(0, 3), ...model.cursors.slice(-3)]) {
+    let next: typeof cursor | undefined = cursor;
+    while (next !== undefined) next = await showPage(model, playground, next.walk, 3, next.text);
+  }
+}
+
+async function walkAll(model: ThreadModel, playground: Playground): Promise<void> {
+  for (const principal of Object.keys(organizationOf) as PrincipalName[]) {
+    for (const accountId of [undefined, 'x']) {
+      let next = await showPage(model, playground, model.begin({ principal, accountId }), 4);
+      while (next !== undefined) next = await showPage(model, playground, next.walk, 100, next.text);
+    }
+  }
+}
