@@ -4,7 +4,7 @@ import { ServiceError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { sendError } from './error-response.ts';
-import { refuseAmbiguousRequest } from './headers.ts';
+import { ambiguityOf } from './headers.ts';
 import { health } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type ListenerOptions } from './listener.ts';
@@ -46,20 +46,19 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   // Answers are sent as text already: a compiled serialiser is slower on nullable fields than JSON.stringify.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendError);
-  app.setNotFoundHandler(() => {
-    throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
-  });
   app.decorateRequest('credentialId', undefined);
   app.addHook('preClose', async () => {
     closing = true;
   });
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-    if (closing) {
-      reply.header('connection', 'close');
-      throw new ServiceError('INTERNAL_ERROR', 'The service is shutting down: try again.');
-    }
-    refuseAmbiguousRequest(request.raw);
+    if (closing) reply.header('connection', 'close');
+    done(closing ? shuttingDown() : ambiguityOf(request.raw));
+  });
+  // After every surface's own door, and before a body is read.
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (request.is404) done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
+    else done(null, payload);
   });
   app.addHook('onResponse', logRequest);
   acceptJsonBodies(app);
@@ -69,4 +68,8 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   await app.register(health(context));
   await publishReference(app);
   return app;
+}
+
+function shuttingDown(): ServiceError {
+  return new ServiceError('INTERNAL_ERROR', 'The service is shutting down: try again.');
 }

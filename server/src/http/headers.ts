@@ -11,14 +11,15 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
   return count;
 }
 
-/** What two parties could read in two ways is refused (RFC 9112 §3.2, §6.1). */
-export function refuseAmbiguousRequest(request: IncomingMessage): void {
+/** Why a request must be refused because two parties could read it in two ways (RFC 9112 §3.2, §6.1). */
+export function ambiguityOf(request: IncomingMessage): ServiceError | undefined {
   const hosts = countHeader(request, 'host');
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
-    throw new ServiceError('INVALID_PARAMS', 'Host: must be sent once.');
+    return new ServiceError('INVALID_PARAMS', 'Host: must be sent once.');
   }
   const coding = request.headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    throw new ServiceError('INVALID_PARAMS', 'Transfer-Encoding: must be chunked or absent.');
+    return new ServiceError('INVALID_PARAMS', 'Transfer-Encoding: must be chunked or absent.');
   }
+  return undefined;
 }

@@ -8,9 +8,10 @@ const depthMax = 32;
 export function acceptJsonBodies(app: FastifyInstance): void {
   const parseSafely = app.getDefaultJsonParser('error', 'error');
 
-  app.addHook('onRequest', async ({ method, raw }) => {
+  app.addHook('onRequest', ({ method, raw }, _reply, done) => {
     // DELETE has no body by contract (§4.5); clients that name a type for it anyway, whatever it is, do no harm.
     if (method === 'DELETE') delete raw.headers['content-type'];
+    done();
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {

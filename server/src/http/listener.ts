@@ -34,6 +34,8 @@ export function createListener(handler: RequestListener, options: ListenerOption
     keepAliveTimeout: keepAliveMs,
     // Answered by ourselves (headers.ts): Node's own 400 has no body.
     requireHostHeader: false,
+    // Nothing here is upgraded to: the request is answered as if it had not asked (RFC 9110 §7.8).
+    shouldUpgradeCallback: () => false,
   };
   const exchanges = new Exchanges();
   const tracked: RequestListener = (request, response) => {

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { ServiceError } from '../../domain/errors.ts';
 import type { Context } from '../../usecases/context.ts';
 import { admit } from '../authenticate.ts';
 import { mountRoute, type Route } from '../route.ts';
@@ -29,20 +28,10 @@ export function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
 /** The public interface, under `/api/v1`. Unknown routes stand behind the same door: 401 comes before 404. */
 export function apiV1(context: Context, options: ApiV1Options) {
   return async (app: FastifyInstance): Promise<void> => {
-    const admitRequest = admit(context);
-    app.addHook('onRequest', async (request, reply) => {
-      await admitRequest(request, reply);
-      if (request.is404) throw noSuchRoute();
-    });
-    // Only reached by requests that the hook lets through; it is what binds the hook to unknown routes.
-    app.setNotFoundHandler(() => {
-      throw noSuchRoute();
-    });
+    app.addHook('onRequest', admit(context));
+    // Binds the hook to unknown routes, too. It is never reached: app.ts answers them before a body is read.
+    app.setNotFoundHandler(() => {});
     for (const definition of definitions) app.addSchema(definition);
     for (const route of apiV1Routes(options)) mountRoute(app, context, route, describeRoute(route));
   };
-}
-
-function noSuchRoute(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'There is no such operation.');
 }

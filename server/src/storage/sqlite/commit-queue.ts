@@ -75,7 +75,10 @@ export class CommitQueue {
       if (durable) this.#database.pragma('synchronous = FULL');
       statements.begin.run();
       const clock = durable ? this.#startClock() : undefined;
-      const settle = batch.map((write) => this.#runOne(write, clock));
+      const settle =
+        batch.length === 1
+          ? [runAlone(batch[0] as Write, clock)]
+          : batch.map((write) => this.#runApart(write, clock));
       if (clock !== undefined) statements.keepLatestTime.run(clock.now());
       statements.commit.run();
       return settle;
@@ -92,13 +95,13 @@ export class CommitQueue {
   }
 
   /** A write that fails takes back its own part and leaves the others of its batch alone. */
-  #runOne(write: Write, clock: CommitClock | undefined): () => void {
+  #runApart(write: Write, clock: CommitClock | undefined): () => void {
     const { savepoint, release, undo } = this.#statements;
     savepoint.run();
     try {
-      const value = write.run(clock as CommitClock);
+      const settle = runAlone(write, clock);
       release.run();
-      return () => write.resolve(value as never);
+      return settle;
     } catch (error) {
       // The database itself gave up on the transaction (disk full, I/O error): the whole batch has failed.
       if (!this.#database.inTransaction) throw error;
@@ -122,4 +125,9 @@ export class CommitQueue {
       },
     };
   }
+}
+
+function runAlone(write: Write, clock: CommitClock | undefined): () => void {
+  const value = write.run(clock as CommitClock);
+  return () => write.resolve(value as never);
 }
