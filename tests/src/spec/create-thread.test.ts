@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { assertFails, assertInvalid, createThread, startWorld, type World } from '../world.ts';
+
+describe('POST /threads', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.end());
+
+  describe('accepts', () => {
+    it('answers 201 with the thread, the ids of both messages and the thread’s Location', async () => {
+      const answer = await world.ada.create({ prompt: 'Hello' });
+      assert.equal(answer.status, 201);
+      assert.deepEqual(Object.keys(answer.body).sort(), ['messageId', 'responseMessageId', 'thread']);
+      assert.equal(answer.headers.get('location'), `/api/v1/threads/${answer.body.thread.id}`);
+      const { messages } = (await world.ada.get(answer.body.thread.id)).body;
+      assert.deepEqual(
+        messages.map(({ id, role }: any) => [id, role]),
+        [
+          [answer.body.messageId, 'user'],
+          [answer.body.responseMessageId, 'assistant'],
+        ],
+      );
+    });
+
+    it('makes a thread that is neither published nor deleted nor updated', async () => {
+      const { thread } = await createThread(world.ada);
+      const { published, deleted, updatedAt } = thread;
+      assert.deepEqual(
+        { published, deleted, updatedAt },
+        { published: false, deleted: false, updatedAt: null },
+      );
+    });
+
+    it('keeps the prompt, character for character, as the first user message', async () => {
+      const prompt = ' Ünïcode 👩‍👩‍👧‍👦 \t“quotes” \\ \u0001\r\n\u2028 e\u0301 é \u{10ffff}\n';
+      const { thread, messageId } = await createThread(world.ada, { prompt });
+      const first = (await world.ada.get(thread.id)).body.messages[0];
+      assert.deepEqual([first.id, first.role, first.content], [messageId, 'user', prompt]);
+    });
+
+    it('takes a prompt and a title of one character', async () => {
+      const { thread } = await createThread(world.ada, { prompt: 'x', title: 'y' });
+      assert.equal(thread.title, 'y');
+      assert.equal((await world.ada.get(thread.id)).body.messages[0].content, 'x');
+    });
+
+    it('keeps the given title as it is', async () => {
+      const title = '  A title\nof two lines  ';
+      const { thread } = await createThread(world.ada, { title });
+      assert.equal(thread.title, title);
+      assert.equal((await world.ada.get(thread.id)).body.thread.title, title);
+    });
+
+    it('generates the title from the first line of the prompt when none is given', async () => {
+      const { thread } = await createThread(world.ada, { prompt: 'When does it renew?\nPlease be brief.' });
+      assert.equal(thread.title, 'When does it renew?');
+    });
+
+    it('cuts a generated title at a word, within 80 graphemes', async () => {
+      const word = '🇫🇷e\u0301👍🏽';
+      const { thread } = await createThread(world.ada, { prompt: Array(40).fill(word).join(' ') });
+      // 20 words of 3 graphemes and the 19 spaces between them: a 21st would make 83.
+      assert.equal(thread.title, Array(20).fill(word).join(' '));
+    });
+
+    it('generates the same title for the same prompt', async () => {
+      const prompt = 'A long question '.repeat(20);
+      const [one, other] = [
+        await createThread(world.ada, { prompt }),
+        await createThread(world.ada, { prompt }),
+      ];
+      assert.notEqual(one.thread.id, other.thread.id);
+      assert.equal(one.thread.title, other.thread.title);
+    });
+
+    it('keeps whitespace-only text as it is, and then calls the thread New thread', async () => {
+      const untitled = await createThread(world.ada, { prompt: ' \n\t ' });
+      assert.equal(untitled.thread.title, 'New thread');
+      assert.equal((await world.ada.get(untitled.thread.id)).body.messages[0].content, ' \n\t ');
+      assert.equal((await createThread(world.ada, { title: ' ' })).thread.title, ' ');
+    });
+
+    it('associates the thread with the given account', async () => {
+      const { thread } = await createThread(world.ada, { accountId: 'acc_create' });
+      assert.equal(thread.accountId, 'acc_create');
+      const listed = await world.ada.walk({ accountId: 'acc_create' });
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        [thread.id],
+      );
+    });
+
+    it('keeps the given secondary linkage', async () => {
+      const { thread } = await createThread(world.ada, { secondaryId: 'opp_42' });
+      assert.equal(thread.secondaryId, 'opp_42');
+      assert.equal((await world.ada.get(thread.id)).body.thread.secondaryId, 'opp_42');
+    });
+
+    it('ignores unknown fields and lets none of them set anything', async () => {
+      const foreign = {
+        id: 'thr_00000000000000000000000000',
+        createdAt: '2001-01-01T00:00:00.000Z',
+        updatedAt: '2001-01-01T00:00:00.000Z',
+        published: true,
+        deleted: true,
+        threadUrl: 'https://elsewhere.example',
+        userId: 'usr_00000000000000000000000000',
+        organizationId: world.globex,
+        status: 'completed',
+      };
+      const { thread } = await createThread(world.ada, { ...foreign, title: 'Mine' });
+      const kept = (await world.ada.get(thread.id)).body.thread;
+      for (const [name, value] of Object.entries(foreign)) {
+        assert.notEqual(thread[name], value, name);
+        assert.notEqual(kept[name], value, name);
+      }
+      assertFails(await world.eve.get(thread.id), 'NOT_FOUND');
+    });
+
+    it('counts the greatest lengths in code points', async () => {
+      const { thread } = await createThread(world.ada, {
+        prompt: '🧶'.repeat(100_000),
+        title: '🧶'.repeat(500),
+        accountId: '🧶'.repeat(255),
+        secondaryId: '🧶'.repeat(255),
+      });
+      const { body } = await world.ada.get(thread.id);
+      assert.equal(body.messages[0].content, '🧶'.repeat(100_000));
+      assert.equal(body.thread.title, '🧶'.repeat(500));
+    });
+
+    it('takes application/json in any spelling that means UTF-8', async () => {
+      for (const type of [
+        'application/json',
+        'application/json; charset=utf-8',
+        'Application/JSON;charset="UTF-8"',
+      ]) {
+        const answer = await world.ada.create({ prompt: 'Hello' }, { 'content-type': type });
+        assert.equal(answer.status, 201, type);
+      }
+    });
+  });
+
+  describe('rejects', () => {
+    it('refuses a body without a prompt, or with one that is not a text of at least one character', async () => {
+      assertInvalid(await world.ada.create({}), 'prompt', 'no prompt');
+      for (const prompt of ['', null, 5, true, [], ['Hello'], {}]) {
+        assertInvalid(await world.ada.create({ prompt }), 'prompt', JSON.stringify(prompt));
+      }
+    });
+
+    it('refuses a title that is not a text of at least one character', async () => {
+      for (const title of ['', 5, false, [], {}]) {
+        assertInvalid(await world.ada.create({ prompt: 'Hello', title }), 'title', JSON.stringify(title));
+      }
+    });
+
+    it('refuses an accountId or secondaryId that is not a text', async () => {
+      for (const field of ['accountId', 'secondaryId']) {
+        for (const value of [7, true, [], {}]) {
+          assertInvalid(
+            await world.ada.create({ prompt: 'Hello', [field]: value }),
+            field,
+            JSON.stringify(value),
+          );
+        }
+      }
+    });
+
+    it('refuses null for an optional field', async () => {
+      for (const field of ['title', 'accountId', 'secondaryId']) {
+        assertInvalid(await world.ada.create({ prompt: 'Hello', [field]: null }), field);
+      }
+    });
+
+    it('refuses a body that is not a JSON object', async () => {
+      for (const raw of [
+        '',
+        '{',
+        '{"prompt":"x"}}',
+        "{'prompt':'x'}",
+        '{"prompt":"x",}',
+        '[]',
+        '"x"',
+        '7',
+        'null',
+      ]) {
+        assertFails(await world.ada.call('POST', '/threads', { raw }), 'INVALID_PARAMS', raw);
+      }
+      assertFails(await world.ada.call('POST', '/threads'), 'INVALID_PARAMS', 'no body');
+    });
+
+    it('refuses a body that is not sent as application/json', async () => {
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/json; charset=utf-16',
+      ]) {
+        const answer = await world.ada.create({ prompt: 'Hello' }, { 'content-type': type });
+        assertFails(answer, 'INVALID_PARAMS', type);
+      }
+    });
+
+    it('refuses one code point more than the greatest lengths', async () => {
+      const lengths = { prompt: 100_000, title: 500, accountId: 255, secondaryId: 255 };
+      for (const [field, length] of Object.entries(lengths)) {
+        assertInvalid(await world.ada.create({ prompt: 'Hello', [field]: 'x'.repeat(length + 1) }), field);
+      }
+    });
+
+    it('refuses a body above 1 MiB and takes one just as large', async () => {
+      const padded = (bytes: number) => `{"prompt":"x"${' '.repeat(bytes - 14)}}`;
+      const largest = await world.ada.call('POST', '/threads', { raw: padded(1_048_576) });
+      assert.equal(largest.status, 201);
+      const answer = await world.ada.call('POST', '/threads', { raw: padded(1_048_577) });
+      assertFails(answer, 'INVALID_PARAMS');
+    });
+
+    it('refuses NUL, lone surrogates and invalid UTF-8, naming the field', async () => {
+      for (const field of ['prompt', 'title', 'accountId', 'secondaryId']) {
+        for (const text of ['a\\u0000b', 'a\\ud800b', '\\udc00', '\\udc00\\ud800']) {
+          const raw = `{"prompt":"x","${field}":"${text}"}`.replace('"prompt":"x","prompt"', '"prompt"');
+          assertInvalid(await world.ada.call('POST', '/threads', { raw }), field, raw);
+        }
+        const invalid = Buffer.from(
+          `{"prompt":"x","${field}":"a?b"}`.replace('"prompt":"x","prompt"', '"prompt"'),
+        );
+        invalid[invalid.indexOf('?')] = 0xff;
+        assertInvalid(await world.ada.call('POST', '/threads', { raw: invalid }), field, 'invalid UTF-8');
+      }
+    });
+
+    it('names every field at fault, and repeats no value', async () => {
+      const { body } = await world.ada.create({
+        title: '',
+        accountId: 4711,
+        secondaryId: 'secret'.repeat(50),
+      });
+      for (const field of ['prompt', 'title', 'accountId', 'secondaryId']) {
+        assert.ok(body.error.message.includes(`${field}:`), body.error.message);
+      }
+      assert.doesNotMatch(body.error.message, /4711|secret/);
+    });
+
+    it('stores nothing when it refuses', async () => {
+      const accountId = 'acc_refused';
+      assertFails(await world.ada.create({ prompt: '', accountId }), 'INVALID_PARAMS');
+      assertFails(await world.ada.create({ prompt: 'x', title: null, accountId }), 'INVALID_PARAMS');
+      assertFails(await world.acmeWide.create({ prompt: 'x', accountId }), 'FORBIDDEN');
+      assertFails(await world.nobody.create({ prompt: 'x', accountId }), 'UNAUTHORIZED');
+      assert.deepEqual(await world.ada.walk({ accountId }), []);
+      const { thread } = await createThread(world.ada, { accountId });
+      assert.equal((await world.ada.walk({ accountId }))[0]?.id, thread.id);
+    });
+  });
+
+  describe('protects', () => {
+    it('needs a user: an org-wide credential is forbidden to create', async () => {
+      assertFails(await world.acmeWide.create({ prompt: 'Hello' }), 'FORBIDDEN');
+    });
+
+    it('needs a credential', async () => {
+      assertFails(await world.nobody.create({ prompt: 'Hello' }), 'UNAUTHORIZED');
+    });
+
+    it('attributes the thread to the owner of the key: nobody else sees it', async () => {
+      const { thread } = await createThread(world.ada);
+      assert.equal((await world.ada.get(thread.id)).status, 200);
+      for (const other of [world.ben, world.acmeWide, world.eve]) {
+        assertFails(await other.get(thread.id), 'NOT_FOUND');
+      }
+    });
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import { createThread, startWorld, type World } from '../world.ts';
+
+const window = 5;
+
+describe('The pagination window of GET /threads', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld({ SKEIN_PAGINATION_WINDOW: String(window) });
+  });
+  after(() => world.end());
+
+  async function createMany(api: Api, count: number, accountId: string): Promise<string[]> {
+    const ids: string[] = [];
+    while (ids.length < count) ids.unshift((await createThread(api, { accountId })).thread.id);
+    return ids;
+  }
+
+  /** Every page of a walk: its ids, and what it says of the whole. */
+  async function pages(api: Api, query: Record<string, string | number>) {
+    const shown: { ids: string[]; truncated: boolean }[] = [];
+    let cursor: string | null = null;
+    do {
+      const { status, body } = await api.list({ ...query, ...(cursor !== null && { cursor }) });
+      assert.equal(status, 200);
+      shown.push({ ids: body.threads.map(({ id }: any) => id), truncated: body.truncated });
+      cursor = body.nextCursor;
+    } while (cursor !== null);
+    return shown;
+  }
+
+  it('leaves a listing that just fits untruncated, on every page', async () => {
+    const ids = await createMany(world.ada, window, 'acc_fits');
+    const shown = await pages(world.ada, { accountId: 'acc_fits', limit: 2 });
+    assert.deepEqual(
+      shown.flatMap((page) => page.ids),
+      ids,
+    );
+    assert.ok(shown.every(({ truncated }) => truncated === false));
+  });
+
+  it('ends the walk at the window, and says on every page that there is more', async () => {
+    const ids = await createMany(world.ada, window + 2, 'acc_exceeds');
+    const shown = await pages(world.ada, { accountId: 'acc_exceeds', limit: 2 });
+    assert.deepEqual(
+      shown.map((page) => page.ids),
+      [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4, 5)],
+    );
+    assert.ok(shown.every(({ truncated }) => truncated === true));
+  });
+
+  it('shows no more than the window on one page', async () => {
+    const ids = await createMany(world.ada, window + 1, 'acc_page');
+    const shown = await pages(world.ada, { accountId: 'acc_page', limit: 100 });
+    assert.deepEqual(shown, [{ ids: ids.slice(0, window), truncated: true }]);
+  });
+
+  it('lets an account reach what the whole listing cannot', async () => {
+    const old = await createMany(world.ben, 2, 'acc_old');
+    await createMany(world.ben, window, 'acc_new');
+    const everything = await pages(world.ben, {});
+    assert.ok(everything.every(({ truncated, ids }) => truncated && !ids.includes(old[0]!)));
+    assert.deepEqual(await pages(world.ben, { accountId: 'acc_old' }), [{ ids: old, truncated: false }]);
+  });
+
+  it('counts what the caller may see, and nothing else', async () => {
+    const accountId = 'acc_visible';
+    const ids = await createMany(world.ada, window + 1, accountId);
+    await world.publish(...ids.slice(0, 2));
+    assert.equal((await world.ada.list({ accountId })).body.truncated, true);
+    for (const reader of [world.ben, world.acmeWide]) {
+      assert.deepEqual(await pages(reader, { accountId }), [{ ids: ids.slice(0, 2), truncated: false }]);
+    }
+  });
+
+  it('counts a thread that is both own and published once', async () => {
+    const accountId = 'acc_once';
+    const ids = await createMany(world.ada, window, accountId);
+    await world.publish(ids[0]!);
+    assert.equal((await world.ada.list({ accountId })).body.truncated, false);
+  });
+
+  it('forgets deleted threads', async () => {
+    const accountId = 'acc_deleted';
+    const ids = await createMany(world.ada, window + 1, accountId);
+    assert.equal((await world.ada.list({ accountId })).body.truncated, true);
+    await world.ada.delete(ids[0]!);
+    assert.deepEqual(await pages(world.ada, { accountId }), [{ ids: ids.slice(1), truncated: false }]);
+  });
+
+  it('is not moved by threads created during the walk', async () => {
+    const accountId = 'acc_during';
+    const ids = await createMany(world.ada, window, accountId);
+    const first = (await world.ada.list({ accountId, limit: 2 })).body;
+    assert.equal(first.truncated, false);
+    await createMany(world.ada, 2, accountId);
+    const rest = (await world.ada.list({ accountId, limit: 100, cursor: first.nextCursor })).body;
+    assert.deepEqual(
+      rest.threads.map(({ id }: any) => id),
+      ids.slice(2),
+    );
+    assert.equal(rest.nextCursor, null);
+  });
+});

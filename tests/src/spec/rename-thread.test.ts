@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { assertFails, assertInvalid, createThread, startWorld, type World } from '../world.ts';
+
+describe('PATCH /threads/{id}', () => {
+  let world: World;
+  /** Ada's, published. */
+  let published: string;
+  before(async () => {
+    world = await startWorld();
+    published = (await createThread(world.ada, { title: 'For everyone' })).thread.id;
+    await world.publish(published);
+  });
+  after(() => world.end());
+
+  const titleOf = async (id: string): Promise<string> => (await world.ada.get(id)).body.thread.title;
+  const patch = (id: string, body: unknown) => world.ada.call('PATCH', `/threads/${id}`, { body });
+
+  describe('accepts', () => {
+    it('answers 200 with the renamed thread, as get shows it from then on', async () => {
+      const { thread } = await createThread(world.ada, { accountId: 'acc_1', secondaryId: 'opp_1' });
+      const { status, body } = await world.ada.rename(thread.id, 'New name');
+      assert.equal(status, 200);
+      assert.deepEqual(Object.keys(body), ['thread']);
+      assert.equal(body.thread.title, 'New name');
+      assert.deepEqual(body.thread, (await world.ada.get(thread.id)).body.thread);
+      const { title, updatedAt, threadUrl, ...others } = body.thread;
+      for (const [name, value] of Object.entries(others)) assert.deepEqual(value, thread[name], name);
+    });
+
+    it('sets updatedAt, and later with each rename', async () => {
+      const { thread } = await createThread(world.ada);
+      assert.equal(thread.updatedAt, null);
+      const first = (await world.ada.rename(thread.id, 'One')).body.thread.updatedAt;
+      const second = (await world.ada.rename(thread.id, 'Two')).body.thread.updatedAt;
+      assert.ok(first > thread.createdAt, `${first} after ${thread.createdAt}`);
+      assert.ok(second > first, `${second} after ${first}`);
+    });
+
+    it('moves the thread to the top of the list', async () => {
+      const accountId = 'acc_top';
+      const old = (await createThread(world.ada, { accountId })).thread.id;
+      const young = (await createThread(world.ada, { accountId })).thread.id;
+      const order = async () => (await world.ada.walk({ accountId })).map(({ id }) => id);
+      assert.deepEqual(await order(), [young, old]);
+      await world.ada.rename(old, 'Renamed');
+      assert.deepEqual(await order(), [old, young]);
+    });
+
+    it('moves the thread to the top even when the title stays the same', async () => {
+      const accountId = 'acc_same';
+      const old = (await createThread(world.ada, { accountId, title: 'Same' })).thread.id;
+      await createThread(world.ada, { accountId });
+      const { body } = await world.ada.rename(old, 'Same');
+      assert.notEqual(body.thread.updatedAt, null);
+      assert.equal((await world.ada.walk({ accountId }))[0].id, old);
+    });
+
+    it('takes a title of one character, of 500 code points, and of whitespace only, as it is', async () => {
+      for (const title of ['x', '🧶'.repeat(500), ' ', '\n']) {
+        const { status, body } = await world.ada.rename(published, title);
+        assert.equal(status, 200, title);
+        assert.equal(body.thread.title, title);
+      }
+    });
+
+    it('renames a thread that its creator has published, and leaves it published', async () => {
+      const { body } = await world.ada.rename(published, 'Still for everyone');
+      assert.equal(body.thread.published, true);
+      assert.equal((await world.ben.get(published)).body.thread.title, 'Still for everyone');
+    });
+
+    it('renames while the reply is being generated, and does not disturb it', async () => {
+      const { thread } = await createThread(world.ada, { prompt: '#step Looking\n#wait 700\n#say Done.' });
+      assert.equal((await world.ada.get(thread.id)).body.status.state, 'in_progress');
+      assert.equal((await world.ada.rename(thread.id, 'Meanwhile')).status, 200);
+      const done = await world.ada.untilDone(thread.id);
+      assert.deepEqual([done.thread.title, done.messages[1].content], ['Meanwhile', 'Done.']);
+    });
+  });
+
+  describe('rejects', () => {
+    it('refuses a title that is missing, empty, null or not a text', async () => {
+      assertInvalid(await patch(published, {}), 'title', 'no title');
+      for (const title of ['', null, 5, true, [], {}]) {
+        assertInvalid(await patch(published, { title }), 'title', JSON.stringify(title));
+      }
+    });
+
+    it('refuses any other field, and changes nothing then', async () => {
+      const before = (await world.ada.get(published)).body.thread;
+      const others = {
+        accountId: 'acc_2',
+        secondaryId: 'opp_2',
+        published: false,
+        deleted: true,
+        id: 'thr_00000000000000000000000000',
+        createdAt: '2001-01-01T00:00:00.000Z',
+        anything: null,
+      };
+      for (const [field, value] of Object.entries(others)) {
+        assertInvalid(await patch(published, { title: 'Changed', [field]: value }), field);
+        assertFails(await patch(published, { [field]: value }), 'INVALID_PARAMS', field);
+      }
+      assert.deepEqual((await world.ada.get(published)).body.thread, before);
+    });
+
+    it('refuses a body that is not a JSON object, or not sent as JSON', async () => {
+      for (const raw of ['', '{', '[]', '"title"', 'null']) {
+        assertFails(await world.ada.call('PATCH', `/threads/${published}`, { raw }), 'INVALID_PARAMS', raw);
+      }
+      assertFails(await world.ada.call('PATCH', `/threads/${published}`), 'INVALID_PARAMS', 'no body');
+      const call = { body: { title: 'x' }, headers: { 'content-type': 'text/plain' } };
+      assertFails(await world.ada.call('PATCH', `/threads/${published}`, call), 'INVALID_PARAMS', 'text');
+    });
+
+    it('refuses a title of 501 code points, with NUL, with a lone surrogate or invalid UTF-8', async () => {
+      assertInvalid(await patch(published, { title: 'x'.repeat(501) }), 'title', '501');
+      const invalid = Buffer.from('{"title":"a?"}');
+      invalid[invalid.indexOf('?')] = 0xc3;
+      for (const raw of ['{"title":"a\\u0000"}', '{"title":"\\ud83e"}', invalid]) {
+        assertInvalid(await world.ada.call('PATCH', `/threads/${published}`, { raw }), 'title', String(raw));
+      }
+    });
+
+    it('does not find a missing, malformed or deleted thread', async () => {
+      const { thread } = await createThread(world.ada);
+      await world.ada.delete(thread.id);
+      for (const id of ['thr_00000000000000000000000000', 'x', thread.id]) {
+        assertFails(await world.ada.rename(id, 'x'), 'NOT_FOUND', id);
+      }
+    });
+  });
+
+  describe('protects', () => {
+    it('needs a credential', async () => {
+      assertFails(await world.nobody.rename(published, 'x'), 'UNAUTHORIZED');
+    });
+
+    it('forbids renaming what a colleague published', async () => {
+      const title = await titleOf(published);
+      assertFails(await world.ben.rename(published, 'Ben’s'), 'FORBIDDEN');
+      assert.equal(await titleOf(published), title);
+    });
+
+    it('does not find a colleague’s unpublished thread', async () => {
+      const { thread } = await createThread(world.ada, { title: 'Mine' });
+      assertFails(await world.ben.rename(thread.id, 'Ben’s'), 'NOT_FOUND');
+      assert.equal(await titleOf(thread.id), 'Mine');
+    });
+
+    it('forbids an org-wide principal, whatever the id', async () => {
+      const title = await titleOf(published);
+      for (const id of [published, 'thr_00000000000000000000000000', 'x']) {
+        assertFails(await world.acmeWide.rename(id, 'Everyone’s'), 'FORBIDDEN', id);
+      }
+      assert.equal(await titleOf(published), title);
+    });
+
+    it('does not find a thread of another organization, even when published there', async () => {
+      const title = await titleOf(published);
+      assertFails(await world.eve.rename(published, 'Eve’s'), 'NOT_FOUND');
+      assert.equal(await titleOf(published), title);
+    });
+  });
+});
