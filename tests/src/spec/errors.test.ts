@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import type { Answer } from '../conformance.ts';
+import { sendRaw } from '../raw-request.ts';
+import { assertFails, createThread, startWorld, type World } from '../world.ts';
+
+describe('Errors', () => {
+  let world: World;
+  /** Ada's, published. */
+  let published: string;
+  before(async () => {
+    world = await startWorld();
+    published = (await createThread(world.ada)).thread.id;
+    await world.publish(published);
+  });
+  after(() => world.end());
+
+  /** One failure of every code that a caller can bring about. */
+  async function failures(): Promise<Answer[]> {
+    return [
+      await world.ada.create({}),
+      await world.nobody.list(),
+      await world.ben.delete(published),
+      await world.ada.get('x'),
+      await world.ada.call('PUT', '/threads'),
+    ];
+  }
+
+  /** Runs while the service's own count of requests is out of its reach. */
+  async function withoutQuotaStorage(run: () => Promise<void>): Promise<void> {
+    const database = new DatabaseSync(join(world.service.folder, 'data/skein.db'));
+    try {
+      database.exec('ALTER TABLE quota_use RENAME TO quota_use_away');
+      await run();
+    } finally {
+      database.exec('ALTER TABLE quota_use_away RENAME TO quota_use');
+      database.close();
+    }
+  }
+
+  describe('The envelope', () => {
+    it('is an error with code, message and trace_id, as JSON, and nothing else', async () => {
+      for (const { headers, body } of await failures()) {
+        assert.match(headers.get('content-type') ?? '', /^application\/json\b/);
+        assert.deepEqual(Object.keys(body), ['error']);
+        assert.deepEqual(Object.keys(body.error).sort(), ['code', 'message', 'trace_id']);
+        for (const value of Object.values(body.error)) assert.match(value as string, /\S/);
+      }
+    });
+
+    it('has a trace_id of its own for each request, which the X-Request-Id repeats', async () => {
+      const answers = await failures();
+      const traces = answers.map(({ body }) => body.error.trace_id);
+      assert.equal(new Set(traces).size, traces.length);
+      assert.deepEqual(
+        answers.map(({ headers }) => headers.get('x-request-id')),
+        traces,
+      );
+    });
+
+    it('has a trace_id that the log knows', async () => {
+      const { trace_id } = (await world.ada.get('x')).body.error;
+      const deadline = Date.now() + 10_000;
+      const logged = () => world.service.output.some((line) => line.includes(trace_id));
+      while (!logged() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.ok(logged());
+    });
+  });
+
+  describe('The codes', () => {
+    it('go with their statuses: INVALID_PARAMS 400, UNAUTHORIZED 401, FORBIDDEN 403, NOT_FOUND 404', async () => {
+      assert.deepEqual(
+        (await failures()).map(({ status, body }) => [status, body.error.code]),
+        [
+          [400, 'INVALID_PARAMS'],
+          [401, 'UNAUTHORIZED'],
+          [403, 'FORBIDDEN'],
+          [404, 'NOT_FOUND'],
+          [404, 'NOT_FOUND'],
+        ],
+      );
+    });
+
+    it('say INVALID_PARAMS for each of its conditions', async () => {
+      const id = (await createThread(world.ada)).thread.id;
+      const conditions = {
+        'body fails the schema': world.ada.create({ prompt: '' }),
+        'query fails the schema': world.ada.list({ limit: 0 }),
+        'body is not JSON': world.ada.call('POST', '/threads', { raw: '{' }),
+        'a required parameter is missing': world.ada.call('PATCH', `/threads/${id}`, { body: {} }),
+        'PATCH has an unknown field': world.ada.call('PATCH', `/threads/${id}`, {
+          body: { title: 'x', y: 1 },
+        }),
+        'the cursor is malformed': world.ada.list({ cursor: 'x' }),
+      };
+      for (const [condition, answer] of Object.entries(conditions)) {
+        assertFails(await answer, 'INVALID_PARAMS', condition);
+      }
+    });
+
+    it('say FORBIDDEN for each of its conditions', async () => {
+      const conditions = {
+        'org-wide creates': world.acmeWide.create({ prompt: 'x' }),
+        'org-wide renames': world.acmeWide.rename(published, 'x'),
+        'org-wide deletes': world.acmeWide.delete(published),
+        'not the creator renames': world.ben.rename(published, 'x'),
+        'not the creator deletes': world.ben.delete(published),
+      };
+      for (const [condition, answer] of Object.entries(conditions)) {
+        assertFails(await answer, 'FORBIDDEN', condition);
+      }
+    });
+
+    it('say INTERNAL_ERROR with 500 when requests cannot be counted: it never lets them through', async () => {
+      await withoutQuotaStorage(async () => {
+        const answer = await world.ada.list();
+        assertFails(answer, 'INTERNAL_ERROR');
+        assert.doesNotMatch(answer.body.error.message, /quota_use|table|SQL/i, 'the reason stays inside');
+        assert.ok(answer.body.error.message.includes(answer.body.error.trace_id));
+        assertFails(await world.ada.create({ prompt: 'x' }), 'INTERNAL_ERROR');
+        assertFails(await world.nobody.list(), 'UNAUTHORIZED', 'who needs no count');
+      });
+      assert.equal((await world.ada.list()).status, 200, 'and all is well again');
+    });
+  });
+
+  describe('What other services answer with other statuses', () => {
+    it('is NOT_FOUND for a method that an address does not have', async () => {
+      for (const [method, path] of [
+        ['PUT', '/threads'],
+        ['PATCH', '/threads'],
+        ['DELETE', '/threads'],
+        ['OPTIONS', '/threads'],
+        ['POST', `/threads/${published}`],
+        ['PUT', `/threads/${published}`],
+        ['OPTIONS', `/threads/${published}`],
+      ] as const) {
+        const answer = await world.ada.call(method, path);
+        assertFails(answer, 'NOT_FOUND', `${method} ${path}`);
+      }
+    });
+
+    it('is NOT_FOUND for an address that is not there', async () => {
+      for (const path of [
+        '',
+        '/',
+        '/thread',
+        '/threads/',
+        '/Threads',
+        `/threads/${published}/messages`,
+        '//threads',
+      ]) {
+        assertFails(await world.ada.call('GET', path), 'NOT_FOUND', path);
+      }
+    });
+
+    it('is INVALID_PARAMS for a body that is too large', async () => {
+      const raw = JSON.stringify({ prompt: 'x', more: 'x'.repeat(1_048_576) });
+      assertFails(await world.ada.call('POST', '/threads', { raw }), 'INVALID_PARAMS');
+    });
+
+    it('is INVALID_PARAMS for a media type that is not JSON', async () => {
+      const call = { raw: '<prompt/>', headers: { 'content-type': 'application/xml' } };
+      assertFails(await world.ada.call('POST', '/threads', call), 'INVALID_PARAMS');
+    });
+
+    it('is INVALID_PARAMS for an address that is too long', async () => {
+      assertFails(await world.ada.list({ unknown: 'x'.repeat(20_000) }), 'INVALID_PARAMS');
+    });
+
+    it('is INVALID_PARAMS for headers that are too large', async () => {
+      assertFails(await world.ada.list({}, { 'x-filler': 'x'.repeat(20_000) }), 'INVALID_PARAMS');
+    });
+
+    it('is INVALID_PARAMS for what is not HTTP', async () => {
+      for (const request of [
+        'What is a skein?\r\n\r\n',
+        'GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
+        'GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n',
+      ]) {
+        const answer = await sendRaw(world.service.baseUrl, request);
+        assertFails(answer, 'INVALID_PARAMS', request);
+        assert.equal(answer.headers.get('x-request-id'), answer.body.error.trace_id);
+      }
+    });
+  });
+});

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Answer } from '../conformance.ts';
+import { assertFails, assertInvalid, createThread, startWorld, type World } from '../world.ts';
+
+describe('Extensions by request header', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.end());
+
+  const idsOf = ({ body }: Answer) => [body.thread.id, body.messageId, body.responseMessageId];
+
+  describe('Idempotency-Key on create', () => {
+    it('answers a repetition with the same body as the first time, and makes no second thread', async () => {
+      const body = { prompt: 'Once', accountId: 'acc_once', title: 'Once' };
+      const headers = { 'idempotency-key': 'k-once' };
+      const first = await world.ada.create(body, headers);
+      const second = await world.ada.create(body, headers);
+      assert.deepEqual([first.status, second.status], [201, 201]);
+      assert.deepEqual(second.body, first.body);
+      assert.equal(second.headers.get('location'), first.headers.get('location'));
+      assert.equal((await world.ada.walk({ accountId: 'acc_once' })).length, 1);
+    });
+
+    it('makes one thread of many requests at once', async () => {
+      const body = { prompt: 'At once', accountId: 'acc_burst' };
+      const headers = { 'idempotency-key': 'k-burst' };
+      const answers = await Promise.all(Array.from({ length: 10 }, () => world.ada.create(body, headers)));
+      for (const answer of answers) {
+        assert.equal(answer.status, 201);
+        assert.deepEqual(idsOf(answer), idsOf(answers[0]!));
+      }
+      assert.equal((await world.ada.walk({ accountId: 'acc_burst' })).length, 1);
+    });
+
+    it('does not care how the same body is written', async () => {
+      const headers = { 'idempotency-key': 'k-spelling' };
+      const first = await world.ada.create({ prompt: 'Same', title: 'T' }, headers);
+      const raw = '{ "title": "T",\n "prompt": "\\u0053ame" }';
+      const second = await world.ada.call('POST', '/threads', { raw, headers });
+      assert.deepEqual(idsOf(second), idsOf(first));
+    });
+
+    it('refuses the key with another body', async () => {
+      const headers = { 'idempotency-key': 'k-other' };
+      assert.equal((await world.ada.create({ prompt: 'One', title: 'T' }, headers)).status, 201);
+      for (const body of [
+        { prompt: 'Two', title: 'T' },
+        { prompt: 'One' },
+        { prompt: 'One', title: 'T', accountId: 'a' },
+        { prompt: 'One', title: 'T', secondaryId: 'a' },
+      ]) {
+        assertInvalid(await world.ada.create(body, headers), 'Idempotency-Key', JSON.stringify(body));
+      }
+    });
+
+    it('belongs to a user of an organization: others use the same key on their own', async () => {
+      const headers = { 'idempotency-key': 'k-shared' };
+      const answers = await Promise.all(
+        [world.ada, world.ben, world.eve].map((api) => api.create({ prompt: 'Mine' }, headers)),
+      );
+      for (const { status } of answers) assert.equal(status, 201);
+      assert.equal(new Set(answers.map(({ body }) => body.thread.id)).size, 3);
+    });
+
+    it('is not used up by a request that is refused', async () => {
+      const headers = { 'idempotency-key': 'k-refused' };
+      assertFails(await world.ada.create({ prompt: '' }, headers), 'INVALID_PARAMS');
+      assert.equal((await world.ada.create({ prompt: 'Now right' }, headers)).status, 201);
+    });
+
+    it('must have 1 to 255 characters', async () => {
+      for (const key of ['', 'x'.repeat(256)]) {
+        assertFails(await world.ada.create({ prompt: 'x' }, { 'idempotency-key': key }), 'INVALID_PARAMS');
+      }
+      const longest = { 'idempotency-key': 'x'.repeat(255) };
+      assert.equal((await world.ada.create({ prompt: 'x' }, longest)).status, 201);
+    });
+
+    it('is needed for that: without one, each create makes a thread', async () => {
+      const body = { prompt: 'Twice', accountId: 'acc_twice' };
+      await createThread(world.ada, body);
+      await createThread(world.ada, body);
+      assert.equal((await world.ada.walk({ accountId: 'acc_twice' })).length, 2);
+    });
+  });
+
+  describe('If-None-Match on get and list', () => {
+    const etagOf = ({ headers }: Answer): string => {
+      const etag = headers.get('etag');
+      assert.match(etag ?? '', /^(W\/)?".+"$/);
+      return etag as string;
+    };
+
+    it('answers 304 without a body when nothing has changed', async () => {
+      const { thread } = await createThread(world.ada, { accountId: 'acc_304' });
+      await world.ada.untilDone(thread.id);
+      for (const read of [
+        (headers = {}) => world.ada.get(thread.id, headers),
+        (headers = {}) => world.ada.list({ accountId: 'acc_304' }, headers),
+      ]) {
+        const etag = etagOf(await read());
+        for (const value of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
+          const { status, body, headers } = await read({ 'if-none-match': value });
+          assert.deepEqual([status, body, headers.get('etag')], [304, undefined, etag], value);
+        }
+        assert.equal((await read({ 'if-none-match': '"other"' })).status, 200);
+      }
+    });
+
+    it('keeps the tag of a page although its cursor is sealed anew', async () => {
+      await createThread(world.ada, { accountId: 'acc_page' });
+      await createThread(world.ada, { accountId: 'acc_page' });
+      const query = { accountId: 'acc_page', limit: 1 };
+      const page = await world.ada.list(query);
+      assert.notEqual(page.body.nextCursor, null);
+      assert.equal((await world.ada.list(query, { 'if-none-match': etagOf(page) })).status, 304);
+    });
+
+    it('answers in full once the reply has made progress', async () => {
+      const { thread } = await createThread(world.ada, { prompt: '#wait 700\n#say Done.' });
+      const early = await world.ada.get(thread.id);
+      assert.equal(early.body.status.state, 'in_progress');
+      const done = await world.ada.untilDone(thread.id);
+      const answer = await world.ada.get(thread.id, { 'if-none-match': etagOf(early) });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(answer.body, done);
+    });
+
+    it('answers in full once a thread was renamed, published, created or deleted', async () => {
+      const accountId = 'acc_changes';
+      const { thread } = await createThread(world.ada, { accountId });
+      await world.ada.untilDone(thread.id);
+      let seen = etagOf(await world.ada.list({ accountId }));
+      const changes: Record<string, () => Promise<unknown>> = {
+        rename: () => world.ada.rename(thread.id, 'Renamed'),
+        publish: () => world.publish(thread.id),
+        create: () => createThread(world.ada, { accountId }),
+        delete: () => world.ada.delete(thread.id),
+      };
+      for (const [name, change] of Object.entries(changes)) {
+        assert.equal((await world.ada.list({ accountId }, { 'if-none-match': seen })).status, 304, name);
+        await change();
+        const answer = await world.ada.list({ accountId }, { 'if-none-match': seen });
+        assert.equal(answer.status, 200, name);
+        seen = etagOf(answer);
+      }
+    });
+
+    it('reveals nothing to who may not read: 404 comes first', async () => {
+      const { thread } = await createThread(world.ada);
+      await world.ada.untilDone(thread.id);
+      const etag = etagOf(await world.ada.get(thread.id));
+      for (const value of [etag, '*']) {
+        assertFails(await world.ben.get(thread.id, { 'if-none-match': value }), 'NOT_FOUND');
+      }
+    });
+  });
+
+  describe('Fields of every answer', () => {
+    it('bear an X-Request-Id of their own, which a caller cannot choose', async () => {
+      const sent = { 'x-request-id': 'chosen', 'request-id': 'chosen' };
+      const answers = [
+        await world.ada.list({}, sent),
+        await world.ada.list(),
+        await world.nobody.list({}, sent),
+      ];
+      const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+      assert.equal(new Set(ids).size, 3);
+      assert.ok(!ids.includes('chosen'));
+    });
+
+    it('bear RateLimit and RateLimit-Policy for every authenticated request, refused or not', async () => {
+      const answers = [
+        await world.ada.list(),
+        await world.ada.create({}),
+        await world.ada.get('x'),
+        await world.ada.call('PUT', '/threads'),
+        await world.acmeWide.create({ prompt: 'x' }),
+      ];
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 400, 404, 404, 403],
+      );
+      for (const { headers } of answers) {
+        assert.match(headers.get('ratelimit') ?? '', /^"day";r=\d+;t=\d+$/);
+        assert.equal(headers.get('ratelimit-policy'), '"day";q=10000;w=86400');
+      }
+    });
+
+    it('bear no CORS permission, not even when a page of another origin asks', async () => {
+      const origin = { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' };
+      const asked = [
+        await world.ada.list({}, origin),
+        await world.ada.call('OPTIONS', '/threads', { headers: origin }),
+        await world.nobody.call('OPTIONS', '/threads', { headers: origin }),
+      ];
+      for (const { headers } of asked) {
+        assert.ok(![...headers.keys()].some((name) => name.startsWith('access-control-')));
+      }
+    });
+  });
+
+  describe('HEAD', () => {
+    it('answers as GET does, without a body', async () => {
+      const { thread } = await createThread(world.ada);
+      await world.ada.untilDone(thread.id);
+      for (const path of [
+        `/threads/${thread.id}`,
+        '/threads?limit=1',
+        '/threads/x',
+        '/threads?limit=0',
+        '/nowhere',
+      ]) {
+        const get = await world.ada.call('GET', path);
+        const head = await world.ada.call('HEAD', path);
+        assert.equal(head.status, get.status, path);
+        assert.equal(head.body, undefined, path);
+        for (const name of ['content-type', 'content-length', 'etag']) {
+          assert.equal(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+        }
+      }
+    });
+
+    it('needs what GET needs', async () => {
+      const { thread } = await createThread(world.ada);
+      assert.equal((await world.nobody.call('HEAD', `/threads/${thread.id}`)).status, 401);
+      assert.equal((await world.ben.call('HEAD', `/threads/${thread.id}`)).status, 404);
+    });
+  });
+});
