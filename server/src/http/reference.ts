@@ -4,6 +4,10 @@ import type { FastifyInstance } from 'fastify';
 const description = `Create a thread with a prompt; its reply is generated in the background. Read the thread until \`status.state\`
 is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "message", "trace_id"}}\` with one of six codes.`;
 
+/** The reference page is one script of its own and styles within the page; nothing comes from elsewhere. */
+const contentSecurityPolicy =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
+
 /** Collects the routes registered after it into the OpenAPI document. */
 export async function collectRoutes(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -35,11 +39,23 @@ export async function publishReference(app: FastifyInstance): Promise<void> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   await app.register(scalar, {
     routePrefix: '/docs',
+    hooks: {
+      onRequest: (_request, reply, done) => {
+        reply.header('content-security-policy', contentSecurityPolicy);
+        done();
+      },
+    },
     configuration: {
       url: '/openapi.json',
       pageTitle: 'Skein API reference',
+      authentication: { preferredSecurityScheme: 'bearer' },
+      // Nothing that leads elsewhere.
       telemetry: false,
       withDefaultFonts: false,
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
     },
   });
 }

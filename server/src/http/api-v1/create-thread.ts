@@ -22,12 +22,15 @@ export const createThreadRoute = ({ promptLengthMax, titleLengthMax, linkLengthM
         }),
       ),
     }),
-    body: Type.Object({
-      prompt: text(1, promptLengthMax, 'Stored as the first user message.'),
-      title: Type.Optional(text(1, titleLengthMax, 'Generated from the prompt if omitted.')),
-      accountId: Type.Optional(text(0, linkLengthMax, 'Associates the thread with an account.')),
-      secondaryId: Type.Optional(text(0, linkLengthMax, 'Secondary linkage; can be set here only.')),
-    }),
+    body: Type.Object(
+      {
+        prompt: text(1, promptLengthMax, 'Stored as the first user message.'),
+        title: Type.Optional(text(1, titleLengthMax, 'Generated from the prompt if omitted.')),
+        accountId: Type.Optional(text(0, linkLengthMax, 'Associates the thread with an account.')),
+        secondaryId: Type.Optional(text(0, linkLengthMax, 'Secondary linkage; can be set here only.')),
+      },
+      { examples: [{ prompt: 'How long do customers have to return an order?', accountId: 'acct_42' }] },
+    ),
     success: {
       status: 201,
       schema: Type.Object({

@@ -13,7 +13,10 @@ export const renameThreadRoute = ({ titleLengthMax }: TextLimits, threadUrl: (id
     description: 'Sets the title, the only writable field. The thread moves to the top of the list.',
     caller: 'user',
     path: threadPath,
-    body: Type.Object({ title: text(1, titleLengthMax, 'The new title.') }, { additionalProperties: false }),
+    body: Type.Object(
+      { title: text(1, titleLengthMax, 'The new title.') },
+      { additionalProperties: false, examples: [{ title: 'Returns' }] },
+    ),
     success: { status: 200, schema: Type.Object({ thread: threadSchema }) },
     errors: {
       INVALID_PARAMS: 'The body fails validation, is not JSON, or has another field than `title`.',
