@@ -1,0 +1,26 @@
+import type { CapturedAnswer } from './bare-server.ts';
+import type { Request, Target } from './load.ts';
+import { end, nextMessage, startPart } from './processes.ts';
+
+export interface BareServer extends Target {
+  stop(): Promise<void>;
+}
+
+/** Node.js adds these by itself, to every answer alike. */
+const addedByNode = new Set(['date', 'connection', 'keep-alive']);
+
+/** A bare `node:http` server that answers as the service just did to this request: same headers, same body. */
+export async function startBareServer(service: Target, request: Request): Promise<BareServer> {
+  const { method, headers, body } = request;
+  const response = await fetch(service.baseUrl + request.path, { method, headers, body: body ?? null });
+  if (!response.ok) throw new Error(`${method} ${request.path} gave ${response.status}.`);
+  const answer: CapturedAnswer = {
+    status: response.status,
+    headers: [...response.headers].filter(([name]) => !addedByNode.has(name)),
+    body: await response.text(),
+  };
+  const child = startPart('bare-server.ts');
+  child.send(answer);
+  const port = await nextMessage<number>(child);
+  return { baseUrl: `http://127.0.0.1:${port}`, pid: child.pid as number, stop: () => end(child) };
+}

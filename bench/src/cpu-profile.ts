@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './processes.ts';
+
+interface CallFrame {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+}
+
+interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: CallFrame;
+  readonly children?: number[];
+}
+
+interface Profile {
+  readonly nodes: ProfileNode[];
+  readonly samples: number[];
+  readonly timeDeltas: number[];
+}
+
+export interface Shares {
+  /** Shares of the busy time, greatest first, by what the code is part of. */
+  readonly byPart: [string, number][];
+  /** And by the function that was running itself. */
+  readonly byFunction: [string, number][];
+}
+
+/** For NODE_OPTIONS of the service: a profile that is written when it ends. */
+export function profilingInto(folder: string): string {
+  return `--cpu-prof --cpu-prof-interval 250 --cpu-prof-dir ${folder}`;
+}
+
+/** Sums up the profile in `folder`, leaving out what lies more than `lastSeconds` before its end: the start. */
+export function readShares(folder: string, lastSeconds: number): Shares {
+  // The launcher asks Node.js for its version first, and that leaves a small profile, too.
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  const largest = files.toSorted((a, b) => statSync(b).size - statSync(a).size)[0]!;
+  const profile: Profile = JSON.parse(readFileSync(largest, 'utf8'));
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  const parents = new Map(profile.nodes.flatMap(({ id, children = [] }) => children.map((c) => [c, id])));
+
+  const partOfNode = new Map<number, string>();
+  function partOf(id: number): string {
+    const known = partOfNode.get(id);
+    if (known !== undefined) return known;
+    const parent = parents.get(id);
+    const own = partName(nodes.get(id)!.callFrame);
+    const part = own ?? (parent === undefined ? 'Node.js, other' : partOf(parent));
+    partOfNode.set(id, part);
+    return part;
+  }
+
+  const parts = new Map<string, number>();
+  const functions = new Map<string, number>();
+  let total = 0;
+  let fromEnd = 0;
+  for (let index = profile.samples.length - 1; index >= 0 && fromEnd < lastSeconds * 1e6; index -= 1) {
+    const id = profile.samples[index]!;
+    const micros = profile.timeDeltas[index + 1] ?? 0;
+    fromEnd += micros;
+    const frame = nodes.get(id)!.callFrame;
+    if (frame.functionName === '(idle)') continue;
+    total += micros;
+    add(parts, partOf(id), micros);
+    add(functions, functionName(frame), micros);
+  }
+  return { byPart: shares(parts, total), byFunction: shares(functions, total) };
+}
+
+/** What a frame belongs to by itself; undefined: to whatever called it, as do crypto, timers and native functions. */
+function partName({ functionName, url }: CallFrame): string | undefined {
+  if (functionName === '(garbage collector)') return 'garbage collection';
+  if (functionName === '(program)') return 'Node.js, native';
+  const path = relative(url);
+  if (path.startsWith('server/src/')) return path;
+  if (path.startsWith('node_modules/')) return /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+  if (/^node:(_http|net|internal\/(http|streams?|stream_base))/.test(url)) return 'node:http and sockets';
+  return undefined;
+}
+
+function functionName({ functionName: name, url, lineNumber }: CallFrame): string {
+  return url === '' ? name || '(native)' : `${name || '(anonymous)'} ${relative(url)}:${lineNumber + 1}`;
+}
+
+function relative(url: string): string {
+  return url.replace(`file://${root}/`, '');
+}
+
+function add(sums: Map<string, number>, name: string, micros: number): void {
+  sums.set(name, (sums.get(name) ?? 0) + micros);
+}
+
+function shares(sums: Map<string, number>, total: number): [string, number][] {
+  return [...sums]
+    .map(([name, micros]): [string, number] => [name, micros / total])
+    .sort((a, b) => b[1] - a[1]);
+}

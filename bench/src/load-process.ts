@@ -1,0 +1,56 @@
+import autocannon from 'autocannon';
+import type { LoadOrder, LoadReport } from './load.ts';
+
+/** The load generator. It runs in a process of its own: on two cores, one answers and one asks. */
+process.on('message', async (order: LoadOrder) => process.send?.(await run(order)));
+process.on('disconnect', () => process.exit());
+
+const failuresShownMax = 5;
+
+function run({ url, requests, connections, seconds }: LoadOrder): Promise<LoadReport> {
+  const latenciesMs: number[] = [];
+  const failures = new Set<string>();
+  let client = 0;
+  const share = Math.ceil(requests.length / connections);
+  return new Promise((resolve, reject) => {
+    const began = performance.now();
+    let last = began;
+    const instance = autocannon(
+      {
+        url,
+        connections,
+        duration: seconds,
+        // How often it looks whether the time is over.
+        sampleInt: 50,
+        requests: [requests[0]!],
+        // Each connection asks for its own part, so that no two ask for the same thing at the same moment.
+        setupClient(connection) {
+          const first = (client * share) % requests.length;
+          client += 1;
+          connection.setRequests(requests.slice(first, first + share).map((request) => ({ ...request })));
+        },
+      },
+      (error, result) => {
+        if (error) return reject(error);
+        if (result.errors > 0) failures.add(`${result.errors} connections failed`);
+        latenciesMs.sort((a, b) => a - b);
+        resolve({
+          requests: latenciesMs.length,
+          seconds: (last - began) / 1000,
+          failures: [...failures].slice(0, failuresShownMax),
+          p50Ms: quantile(latenciesMs, 0.5),
+          p99Ms: quantile(latenciesMs, 0.99),
+        });
+      },
+    );
+    instance.on('response', (_connection, status, _bytes, ms) => {
+      last = performance.now();
+      latenciesMs.push(ms);
+      if (status >= 400) failures.add(`status ${status}`);
+    });
+  });
+}
+
+function quantile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

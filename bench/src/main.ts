@@ -1,0 +1,47 @@
+import { cpus } from 'node:os';
+import { measureGrowth } from './growth.ts';
+import { endLoad } from './load.ts';
+import { measureOperations } from './operations.ts';
+import { type Plan, readPlan } from './plan.ts';
+import { removeFolder, temporaryFolder } from './processes.ts';
+import { seedStore } from './seed.ts';
+import { startService } from './service.ts';
+import { measureCreates, measureSyncs } from './sync.ts';
+import { rate, say } from './table.ts';
+import { verifyStore } from './verify-store.ts';
+import { measureOldWalks } from './walks.ts';
+import { showWhereTimeGoes } from './where-time-goes.ts';
+
+const plan = readPlan(process.argv.slice(2));
+process.exitCode = plan === undefined ? 1 : await run(plan);
+
+async function run(plan: Plan): Promise<number> {
+  const store = await seedStore(temporaryFolder(), plan.threads);
+  const spare = await seedStore(temporaryFolder(), plan.smallThreads);
+  describeMachine(store.folder, plan);
+  const service = await startService(store.folder);
+  await verifyStore(service, store);
+  await measureOperations(service, store, plan);
+  if (plan.parts.has('sync')) await measureCreates(service, store, spare, plan);
+  if (plan.parts.has('walk')) await measureOldWalks(service, store, plan);
+  await service.stop();
+  if (plan.parts.has('where')) await showWhereTimeGoes(store, plan);
+  removeFolder(store.folder);
+  removeFolder(spare.folder);
+  if (plan.parts.has('growth')) await measureGrowth(plan);
+  await endLoad();
+  return 0;
+}
+
+function describeMachine(folder: string, { settings, syncSeconds }: Plan): void {
+  const { rounds, seconds, connections } = settings;
+  const processors = cpus();
+  say(
+    `${processors.length} × ${processors[0]?.model.trim()}, ${process.platform}, Node.js ${process.versions.node}; ` +
+      `${rate(measureSyncs(folder, syncSeconds))} fdatasync/s of 4 KiB appends beside the store.`,
+  );
+  say(
+    `Medians of ${rounds} rounds of ${seconds} s each, contenders in turn; ${connections} connections on the loopback ` +
+      'address, the load from a process of its own. CPU: processor time of the answering process for one request.',
+  );
+}

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import type { RoundSettings } from './rounds.ts';
+
+/** The parts of the benchmark, in the order in which they run. */
+export const parts = [
+  'get',
+  'list',
+  'list-deep',
+  'list-account',
+  'list-org-wide',
+  'create',
+  'rename',
+  'sync',
+  'walk',
+  'growth',
+  'where',
+] as const;
+export type Part = (typeof parts)[number];
+
+export interface Plan {
+  readonly parts: ReadonlySet<Part>;
+  /** Threads of the store that the operations are measured on. */
+  readonly threads: number;
+  /** Threads of the large store; the small one has `smallThreads`. */
+  readonly largeThreads: number;
+  readonly smallThreads: number;
+  readonly settings: RoundSettings;
+  readonly syncSeconds: number;
+  readonly profileSeconds: number;
+}
+
+const quick: Omit<Plan, 'parts'> = {
+  threads: 2_000,
+  largeThreads: 20_000,
+  smallThreads: 1_000,
+  settings: { connections: 64, rounds: 3, seconds: 0.2, warmUpSeconds: 0.2 },
+  syncSeconds: 0.2,
+  profileSeconds: 1,
+};
+
+const full: Omit<Plan, 'parts'> = {
+  threads: 10_000,
+  largeThreads: 1_000_000,
+  smallThreads: 1_000,
+  settings: { connections: 64, rounds: 9, seconds: 1, warmUpSeconds: 2 },
+  syncSeconds: 2,
+  profileSeconds: 5,
+};
+
+const usage = `npm run bench -- [--quick] [--only PART,PART…]
+
+  --quick   small stores, short rounds, no profiles: under a minute, and rougher figures
+  --only    some parts: ${parts.join(', ')}
+`;
+
+/** Undefined: the words were not understood, and the usage was shown. */
+export function readPlan(words: string[]): Plan | undefined {
+  try {
+    const { values } = parseArgs({
+      args: words,
+      options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+    });
+    const chosen: readonly string[] =
+      values.only?.split(',') ?? (values.quick ? parts.filter((part) => part !== 'where') : parts);
+    const unknown = chosen.filter((name) => !parts.some((part) => part === name));
+    if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}.`);
+    return { ...(values.quick ? quick : full), parts: new Set(chosen as Part[]) };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Request, Target } from './load.ts';
+
+const threadsPath = '/api/v1/threads';
+
+export function get(path: string, key: string): Request {
+  return { method: 'GET', path, headers: { authorization: `Bearer ${key}` } };
+}
+
+export function getThreads(ids: readonly string[], key: string): Request[] {
+  return ids.map((id) => get(`${threadsPath}/${id}`, key));
+}
+
+export function listFirstPage(key: string, accountId?: string): Request[] {
+  return [get(accountId === undefined ? threadsPath : `${threadsPath}?accountId=${accountId}`, key)];
+}
+
+/** Creates as callers send them, some with an account. Its reply is generated meanwhile, as always. */
+export function createThreads(key: string): Request[] {
+  return Array.from({ length: 256 }, (_, number) => ({
+    method: 'POST',
+    path: threadsPath,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      prompt: `What changed for customer ${number}? Look at the support tickets and say what matters.`,
+      ...(number % 5 > 2 && { accountId: `account-${number % 4}` }),
+    }),
+  }));
+}
+
+const replyWithinMs = 10_000;
+
+/** The id of a new thread whose reply is complete. */
+export async function createThreadAndAwaitReply(service: Target, key: string): Promise<string> {
+  const { thread } = await answer(service, createThreads(key)[0]!);
+  for (let waitedMs = 0; waitedMs < replyWithinMs; waitedMs += 20) {
+    const { status } = await answer(service, get(`${threadsPath}/${thread.id}`, key));
+    if (status.state === 'idle') return thread.id;
+    await pause(20);
+  }
+  throw new Error(`No reply within ${replyWithinMs} ms.`);
+}
+
+export function renameThreads(ids: readonly string[], key: string): Request[] {
+  return ids.map((id, number) => ({
+    method: 'PATCH',
+    path: `${threadsPath}/${id}`,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title: `Renewal of customer ${number}` }),
+  }));
+}
+
+/** The page of 25 at a depth, reached as a caller reaches it: by walking. */
+export async function listAtDepth(
+  service: Target,
+  key: string,
+  depth: number,
+  accountId?: string,
+): Promise<Request[]> {
+  let query = accountId === undefined ? '' : `&accountId=${accountId}`;
+  const filter = query;
+  for (let walked = 0; walked < depth; ) {
+    const limit = Math.min(100, depth - walked);
+    const page = await answer(service, get(`${threadsPath}?limit=${limit}${query}`, key));
+    if (page.nextCursor === null) throw new Error(`The listing ends before ${depth} threads.`);
+    walked += page.threads.length;
+    query = `${filter}&cursor=${encodeURIComponent(page.nextCursor)}`;
+  }
+  return [get(`${threadsPath}?limit=25${query}`, key)];
+}
+
+/** How many threads a walk shows, and what its first page says of the rest. */
+export async function walk(
+  service: Target,
+  key: string,
+  accountId?: string,
+): Promise<{ threads: number; truncated: boolean }> {
+  const filter = accountId === undefined ? '' : `&accountId=${accountId}`;
+  const seen = new Set<string>();
+  let cursor: string | null = '';
+  let truncated = false;
+  while (cursor !== null) {
+    const position: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: any = await answer(service, get(`${threadsPath}?limit=100${filter}${position}`, key));
+    for (const { id } of page.threads) seen.add(id);
+    truncated = page.truncated;
+    cursor = page.nextCursor;
+  }
+  return { threads: seen.size, truncated };
+}
+
+async function answer(service: Target, { method, path, headers, body }: Request): Promise<any> {
+  const response = await fetch(service.baseUrl + path, { method, headers, body: body ?? null });
+  if (!response.ok) throw new Error(`${method} ${path} gave ${response.status}: ${await response.text()}`);
+  return response.json();
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, execFile } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { end, root, start } from './processes.ts';
+
+export type Environment = Record<string, string>;
+
+export interface Service {
+  readonly baseUrl: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+const launcher = join(root, 'node_modules/.bin/skein');
+const readyWithinMs = 60_000;
+
+/**
+ * `skein serve` as a user would run it, with its defaults, in `folder`. Its log goes to a file there: a pipe would have
+ * to be read, and reading costs the machine time that is not the service's.
+ */
+export async function startService(folder: string, environment: Environment = {}): Promise<Service> {
+  const logFile = join(folder, 'serve.log');
+  const log = openSync(logFile, 'w');
+  const child = start(launcher, ['serve'], {
+    cwd: folder,
+    env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }),
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  return {
+    baseUrl: await untilReady(child, logFile),
+    pid: child.pid as number,
+    stop: () => end(child),
+  };
+}
+
+/** The operator's command on the store in `folder`; answers its JSON. */
+export async function skein(folder: string, ...words: string[]): Promise<any> {
+  const { stdout } = await promisify(execFile)(launcher, [...words, '--json'], {
+    cwd: folder,
+    env: cleanEnvironment({}),
+  });
+  return JSON.parse(stdout);
+}
+
+async function untilReady(child: ChildProcess, logFile: string): Promise<string> {
+  for (let waitedMs = 0; waitedMs < readyWithinMs; waitedMs += 20) {
+    const printed = readFileSync(logFile, 'utf8');
+    const ready = printed.split('\n').find((line) => line.includes('"msg":"ready"'));
+    if (ready !== undefined) return JSON.parse(ready).address;
+    if (child.exitCode !== null) throw new Error(`skein serve ended with ${child.exitCode}:\n${printed}`);
+    await pause(20);
+  }
+  throw new Error(`skein serve was not ready within ${readyWithinMs} ms.`);
+}
+
+/** What the benchmark does not say must not come from the machine it runs on. */
+function cleanEnvironment(environment: Environment): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SKEIN_'));
+  return { ...Object.fromEntries(inherited), ...environment };
+}
