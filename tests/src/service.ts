@@ -24,7 +24,9 @@ export function cleanEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SKEIN_') && name !== 'NODE_TEST_CONTEXT',
   );
-  return { ...Object.fromEntries(inherited), ...environment };
+  // Last on the path: what the machine has comes first.
+  const path = `${process.env.PATH}:${join(root, 'tests/stand-ins')}`;
+  return { ...Object.fromEntries(inherited), PATH: path, ...environment };
 }
 
 export interface CommandOutcome {
