@@ -1,0 +1,39 @@
+/** The threads and credentials that the requests speak of. */
+export interface Fixture {
+  readonly key: string;
+  readonly orgWideKey: string;
+  readonly revokedKey: string;
+  /** Of an organization outside the beta. */
+  readonly outsideKey: string;
+  readonly threadId: string;
+  readonly foreignPublishedId: string;
+}
+
+/** What can be wrong with a request, in the order in which the service looks: the first fault decides the status. */
+export const statusOfFault = {
+  http: 400,
+  outside: 404,
+  credential: 401,
+  beta: 404,
+  route: 404,
+  forbidden: 403,
+  validation: 400,
+  thread: 404,
+  creator: 403,
+} as const;
+export type Fault = keyof typeof statusOfFault;
+
+export type Operation = 'get' | 'list' | 'create' | 'rename' | 'delete';
+
+/** One piece of a request: what it contributes, and what is wrong with it. */
+export interface Part<T = string> {
+  readonly value: T;
+  readonly fault?: Fault | undefined;
+}
+
+export interface Framing {
+  readonly style: 'length' | 'chunked' | 'broken';
+  /** Replaces the framing fields where the style is broken. */
+  readonly fields?: readonly string[];
+  readonly cut?: boolean;
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { Api } from './api.ts';
+import type { Fixture } from './fuzz-part.ts';
+import { type FuzzRequest, fuzzRequests } from './fuzz-requests.ts';
+import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
+import { Service } from './service.ts';
+
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_115);
+const count = 20_000;
+const connections = 8;
+const pipelined = 16;
+
+describe('A service that is sent 20,000 malformed requests', () => {
+  let service: Service;
+  let fixture: Fixture;
+  before(async () => {
+    service = await Service.start();
+    fixture = await prepare(service);
+  });
+  after(() => service?.end());
+
+  it('gives each the answer that the order of checks demands, and stays well', {
+    timeout: 120_000,
+  }, async (t) => {
+    t.diagnostic(`seed ${seed}: FUZZ_SEED=${seed} repeats this run`);
+    const requests = fuzzRequests(fixture, count, seed);
+    const expected = tally(requests.map(({ status }) => status));
+    // Each kind of refusal is really sent: without it this test would prove less than it says.
+    assert.deepEqual(Object.keys(expected), ['200', '201', '304', '400', '401', '403', '404']);
+    for (const [status, times] of Object.entries(expected)) assert.ok(times >= 50, `${status}: ${times}`);
+    const memoryBefore = residentMebibytes(service.pid);
+
+    const began = Date.now();
+    const statuses = await sendAll(service, requests);
+    t.diagnostic(
+      `${statuses.length} answers in ${Date.now() - began} ms: ${JSON.stringify(tally(statuses))}`,
+    );
+
+    assert.ok(statuses.length >= 20_000);
+    assert.deepEqual(tally(statuses), expected);
+    assert.deepEqual(
+      service.output.filter((line) => line.includes('"level":50')),
+      [],
+      'nothing unexpected happened',
+    );
+    const grown = residentMebibytes(service.pid) - memoryBefore;
+    assert.ok(grown < 300, `memory grew by ${grown} MiB`);
+    await answersQuickly(service, fixture);
+  });
+});
+
+async function prepare(service: Service): Promise<Fixture> {
+  const keyOf = async (id: string, email: string) => {
+    await service.skein('member', 'add', id, email);
+    return service.skein('key', 'create', id, '--user', email);
+  };
+  const [organization, outside] = await Promise.all([
+    service.skein('org', 'create', 'Fuzzed', '--quota', '100000000'),
+    service.skein('org', 'create', 'Outside'),
+  ]);
+  const [ada, ben, eve, wide] = await Promise.all([
+    keyOf(organization.id, 'ada@fuzzed.example'),
+    keyOf(organization.id, 'ben@fuzzed.example'),
+    keyOf(outside.id, 'eve@outside.example'),
+    service.skein('key', 'create', organization.id, '--org-wide'),
+  ]);
+  const foreign = await new Api(service.baseUrl, ben.key).create({ prompt: 'For all to see' });
+  await Promise.all([
+    service.skein('thread', 'publish', organization.id, foreign.body.thread.id),
+    service.skein('key', 'revoke', organization.id, ben.id),
+    service.skein('org', 'set', outside.id, '--api', 'off'),
+  ]);
+  const own = await new Api(service.baseUrl, ada.key).create({ prompt: 'Mine' });
+  return {
+    key: ada.key,
+    orgWideKey: wide.key,
+    revokedKey: ben.key,
+    outsideKey: eve.key,
+    threadId: own.body.thread.id,
+    foreignPublishedId: foreign.body.thread.id,
+  };
+}
+
+/** All statuses, in no order. Fails with the first few requests that were not answered as they should be. */
+async function sendAll(service: Service, requests: readonly FuzzRequest[]): Promise<number[]> {
+  const shared = requests.filter(({ alone }) => !alone);
+  const alone = requests.filter((request) => request.alone);
+  assert.ok(shared.length > 0 && alone.length > 0);
+  const statuses: number[] = [];
+  const faults: string[] = [];
+  const take = (request: FuzzRequest, answer: RawAnswer) => {
+    statuses.push(answer.status);
+    try {
+      check(request, answer);
+    } catch (error) {
+      faults.push(
+        `${describeBytes(request)}\n→ ${answer.status} ${answer.body.slice(0, 200)}\n${(error as Error).message}`,
+      );
+    }
+  };
+  const lost = (request: FuzzRequest, error: unknown) =>
+    faults.push(`${describeBytes(request)}\n→ ${(error as Error).message}`);
+  const lane = async () => {
+    while (faults.length < 5) {
+      const batch = shared.splice(0, pipelined);
+      const single = batch.length === 0 ? alone.shift() : undefined;
+      if (batch.length > 0) shared.unshift(...(await sendTogether(service, batch, take, lost)));
+      else if (single !== undefined) await sendAlone(service, single, take, lost);
+      else return;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, lane));
+  assert.equal(faults.length, 0, faults.join('\n\n'));
+  return statuses;
+}
+
+type Take = (request: FuzzRequest, answer: RawAnswer) => void;
+type Lost = (request: FuzzRequest, error: unknown) => void;
+
+/** Answers what the service did not come to because it closed the connection, as it announced. */
+async function sendTogether(
+  service: Service,
+  batch: readonly FuzzRequest[],
+  take: Take,
+  lost: Lost,
+): Promise<FuzzRequest[]> {
+  const connection = await RawConnection.open(service);
+  connection.send(Buffer.concat(batch.map(({ bytes }) => bytes)));
+  for (const [index, request] of batch.entries()) {
+    try {
+      const answer = await connection.answer(request.method);
+      take(request, answer);
+      if (answer.headers.get('connection') === 'close') {
+        connection.close();
+        return batch.slice(index + 1);
+      }
+    } catch (error) {
+      lost(request, error);
+      break;
+    }
+  }
+  connection.close();
+  return [];
+}
+
+async function sendAlone(service: Service, request: FuzzRequest, take: Take, lost: Lost): Promise<void> {
+  const connection = await RawConnection.open(service);
+  connection.send(request.bytes);
+  if (request.cut) connection.finish();
+  try {
+    take(request, await connection.answer(request.method));
+  } catch (error) {
+    lost(request, error);
+  } finally {
+    connection.close();
+  }
+}
+
+const successKeys = [
+  ['thread', 'messageId', 'responseMessageId'],
+  ['thread', 'messages', 'status'],
+  ['threads', 'nextCursor', 'truncated'],
+  ['thread'],
+];
+
+function check({ status, method }: FuzzRequest, answer: RawAnswer): void {
+  assert.equal(answer.status, status, `${status} expected`);
+  if (answer.status >= 400) assertEnvelope(answer, method);
+  else if (answer.body !== '')
+    assert.ok(successKeys.some((keys) => keys.join() === Object.keys(JSON.parse(answer.body)).join()));
+  else assert.ok(method === 'HEAD' || answer.status === 304);
+}
+
+/** Creates, reads and lists within a second: what a caller feels after the storm. */
+async function answersQuickly({ baseUrl }: Service, { key }: Fixture): Promise<void> {
+  const api = new Api(baseUrl, key);
+  const began = Date.now();
+  const { status, body } = await api.create({ prompt: 'Still there?' });
+  assert.equal(status, 201);
+  assert.equal((await api.get(body.thread.id)).status, 200);
+  assert.equal((await api.list()).status, 200);
+  assert.ok(Date.now() - began < 1000, `${Date.now() - began} ms`);
+}
+
+function tally(statuses: readonly number[]): Record<string, number> {
+  const times: Record<string, number> = {};
+  for (const status of statuses.toSorted((a, b) => a - b)) times[status] = (times[status] ?? 0) + 1;
+  return times;
+}
+
+function describeBytes({ bytes }: FuzzRequest): string {
+  return JSON.stringify(bytes.toString('latin1', 0, 600));
+}
+
+function residentMebibytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Api } from './api.ts';
+import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
+import { Service } from './service.ts';
+
+const requestTimeoutMs = 1500;
+
+describe('Malformed HTTP', () => {
+  let service: Service;
+  let key: string;
+  let api: Api;
+  before(async () => {
+    service = await Service.start({ environment: { SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs) } });
+    await service.skein('org', 'create', 'Acme', '--quota', '1000000');
+    await service.skein('member', 'add', 'Acme', 'ada@acme.example');
+    key = (await service.skein('key', 'create', 'Acme', '--user', 'ada@acme.example')).key;
+    api = new Api(service.baseUrl, key);
+  });
+  after(() => service?.end());
+
+  /** A request as text; `lines` come after Host and Authorization. */
+  const request = (target: string, lines: string[] = [], body = '') =>
+    [
+      `${target} HTTP/1.1`,
+      'Host: skein.test',
+      `Authorization: Bearer ${key}`,
+      ...lines,
+      ...(body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]),
+      '',
+      body,
+    ].join('\r\n');
+  const create = (body: string, ...lines: string[]) =>
+    request('POST /api/v1/threads', ['Content-Type: application/json', ...lines], body);
+  const list = () => request('GET /api/v1/threads?limit=1');
+
+  /** The answers to what is sent in one piece, as many as asked for, and whether the service then closes. */
+  async function exchange(bytes: string, methods = ['GET']): Promise<RawAnswer[]> {
+    const connection = await RawConnection.open(service);
+    try {
+      connection.send(bytes);
+      const answers = [];
+      for (const method of methods) answers.push(await connection.answer(method));
+      return answers;
+    } finally {
+      connection.close();
+    }
+  }
+
+  async function refused(bytes: string, status: number, message: RegExp): Promise<void> {
+    const [answer] = (await exchange(bytes)) as [RawAnswer];
+    assert.equal(answer.status, status, answer.body);
+    assert.match(assertEnvelope(answer), message);
+  }
+
+  /** Runs `act` and fails if it left a thread behind. */
+  async function makesNothing(act: () => Promise<void>): Promise<void> {
+    const before = (await api.walk()).length;
+    await act();
+    assert.equal((await api.walk()).length, before);
+  }
+
+  it('answers a path with bad percent-encoding as a thread that does not exist', async () => {
+    for (const id of ['%', '%zz', '%c0%af', '%ff', '%ED%A0%80', '%00'])
+      await refused(request(`GET /api/v1/threads/${id}`), 404, /No such thread/);
+  });
+
+  it('looks at the credential before the encoding of a path', async () => {
+    await refused('GET /api/v1/threads/%zz HTTP/1.1\r\nHost: x\r\n\r\n', 401, /credential/);
+  });
+
+  it('refuses a query parameter with bad percent-encoding, by name', async () => {
+    for (const value of ['%', '%zz', '%c0%80'])
+      await refused(request(`GET /api/v1/threads?cursor=${value}`), 400, /cursor/);
+  });
+
+  it('refuses a body of another content type, and one without any', async () => {
+    const body = '{"prompt":"x"}';
+    await makesNothing(async () => {
+      for (const type of [
+        'text/plain',
+        'application/jsonx',
+        'application/json; charset=latin1',
+        'garbage',
+        '',
+      ]) {
+        await refused(request('POST /api/v1/threads', [`Content-Type: ${type}`], body), 400, /Content-Type/);
+      }
+      await refused(request('POST /api/v1/threads', [], body), 400, /Content-Type/);
+    });
+  });
+
+  it('refuses a body whose Content-Length is too large, before and while it arrives', async () => {
+    const tooLarge = `Content-Length: ${1024 * 1024 + 1}`;
+    const head = request('POST /api/v1/threads', ['Content-Type: application/json', tooLarge]);
+    await refused(head, 400, /too large/);
+    for (const size of [1024 * 1024 + 1, 16 * 1024 * 1024])
+      await refused(create('x'.repeat(size)), 400, /too large/);
+  });
+
+  it('refuses a chunked body once it has become too large', async () => {
+    const head = request('POST /api/v1/threads', [
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+    ]);
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    await refused(head + chunk.repeat(17), 400, /too large/);
+  });
+
+  it('refuses headers that are too large with the envelope, also when the peer goes on sending', async () => {
+    for (const size of [17_000, 5_000_000])
+      await refused(request('GET /api/v1/threads', [`X: ${'h'.repeat(size)}`]), 400, /exceed/);
+    await refused(request('GET /api/v1/threads', Array(4000).fill('a: b')), 400, /exceed/);
+    await refused(request(`GET /api/v1/threads/${'a'.repeat(17_000)}`), 400, /exceed/);
+  });
+
+  it('refuses a method that HTTP does not know, and finds nothing for one that it does', async () => {
+    for (const method of ['FOO', 'get', 'G@T', ''])
+      await refused(request(`${method} /api/v1/threads`), 400, /HTTP/);
+    for (const method of ['PUT', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])
+      await refused(request(`${method} /api/v1/threads`), 404, /./);
+  });
+
+  it('refuses CONNECT and closes', async () => {
+    const connection = await RawConnection.open(service);
+    connection.send('CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n');
+    const answer = await connection.answer();
+    assert.equal(answer.status, 400);
+    assertEnvelope(answer);
+    assert.equal(await connection.ended(), '');
+    connection.close();
+  });
+
+  it('refuses HTTP/1.1 without Host or with two, and takes HTTP/1.0 without', async () => {
+    const lines = `Authorization: Bearer ${key}\r\n\r\n`;
+    await refused(`GET /api/v1/threads HTTP/1.1\r\n${lines}`, 400, /Host/);
+    await refused(`GET /api/v1/threads HTTP/1.1\r\nHost: a\r\nHost: b\r\n${lines}`, 400, /Host/);
+    const [old] = (await exchange(`GET /api/v1/threads HTTP/1.0\r\n${lines}`)) as [RawAnswer];
+    assert.equal(old.status, 200);
+  });
+
+  it('goes on after Expect: 100-continue, and refuses any other expectation', async () => {
+    const [made] = (await exchange(create('{"prompt":"x"}', 'Expect: 100-continue'))) as [RawAnswer];
+    assert.equal(made.status, 201);
+    await makesNothing(() => refused(create('{"prompt":"x"}', 'Expect: miracles'), 400, /Expect/));
+  });
+
+  it('answers bytes that are no HTTP at all, and closes', async () => {
+    for (const garbage of [
+      'garbage\r\n\r\n',
+      '\x16\x03\x01\x02\x00\x01\x00\x01',
+      '\0\0\0\0',
+      'GET / HTTP/9.9\r\n\r\n',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+      'GET /\n\n',
+      'SSH-2.0-x\r\n',
+    ]) {
+      await refused(garbage, 400, /HTTP/);
+    }
+  });
+
+  it('answers a request that is cut off in its head or body', async () => {
+    const whole = create('{"prompt":"x"}');
+    await makesNothing(async () => {
+      for (const bytes of ['GE', whole.slice(0, 60), whole.slice(0, -1)]) {
+        const connection = await RawConnection.open(service);
+        connection.send(bytes);
+        connection.finish();
+        const answer = await connection.answer();
+        assert.equal(answer.status, 400, bytes);
+        assertEnvelope(answer);
+        connection.close();
+      }
+    });
+  });
+
+  it('answers a peer that half-closes after its whole request', async () => {
+    const connection = await RawConnection.open(service);
+    connection.send(create('{"prompt":"x"}'));
+    connection.finish();
+    assert.equal((await connection.answer()).status, 201);
+    connection.close();
+  });
+
+  it('refuses every request whose end two servers could see in two places, and reads nothing after it', async () => {
+    const hidden = create('{"prompt":"smuggled"}');
+    const ambiguous = [
+      ['Content-Length: 4', 'Transfer-Encoding: chunked'],
+      ['Transfer-Encoding: chunked', 'Content-Length: 4'],
+      ['Content-Length: 4', 'Content-Length: 5'],
+      ['Content-Length: +4'],
+      ['Content-Length: 4, 4'],
+      ['Transfer-Encoding: xchunked'],
+      ['Transfer-Encoding: chunked, identity'],
+      ['Transfer-Encoding: gzip, chunked'],
+      ['Transfer-Encoding : chunked'],
+      ['Transfer-Encoding:\x0bchunked'],
+      ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
+      ['Content-Length: 4\rX: y'],
+    ];
+    await makesNothing(async () => {
+      for (const lines of ambiguous) {
+        const connection = await RawConnection.open(service);
+        const head = request('POST /api/v1/threads', ['Content-Type: application/json', ...lines]);
+        connection.send(`${head}0\r\n\r\n${hidden}`);
+        const answer = await connection.answer();
+        assert.equal(answer.status, 400, lines.join());
+        assertEnvelope(answer);
+        assert.equal(answer.headers.get('connection'), 'close', lines.join());
+        assert.equal(await connection.ended(), '', lines.join());
+        connection.close();
+      }
+    });
+  });
+
+  it('refuses keys that reach for an object prototype', async () => {
+    await makesNothing(async () => {
+      for (const body of [
+        '{"prompt":"x","__proto__":{"a":1}}',
+        '{"__proto__":{"prompt":"x"}}',
+        '{"prompt":"x","constructor":{"prototype":{}}}',
+        '{"prompt":"x","a":[{"__proto__":1}]}',
+      ]) {
+        await refused(create(body), 400, /JSON/);
+      }
+    });
+  });
+
+  it('takes JSON of modest depth and refuses what is deeper, at any depth', async () => {
+    const nested = (depth: number) => `{"prompt":"x","deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+    const [modest] = (await exchange(create(nested(8)))) as [RawAnswer];
+    assert.equal(modest.status, 201);
+    await makesNothing(async () => {
+      for (const depth of [64, 5000, 400_000]) await refused(create(nested(depth)), 400, /JSON|deep/);
+    });
+  });
+
+  it('keeps each answer with its request when a later one on the connection is garbage', async () => {
+    for (const bad of [
+      'garbage\r\n\r\n',
+      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+      request('GET /api/v1/threads', ['Expect: miracles']),
+    ]) {
+      const [made, refusal] = (await exchange(create('{"prompt":"x"}') + bad, ['POST', 'GET'])) as [
+        RawAnswer,
+        RawAnswer,
+      ];
+      assert.equal(made.status, 201, made.body);
+      assert.equal(refusal.status, 400);
+      assertEnvelope(refusal);
+      assert.equal(refusal.headers.get('connection'), 'close');
+    }
+  });
+
+  it('takes bytes beyond Content-Length as a request of their own', async () => {
+    const [made, refusal] = (await exchange(`${create('{"prompt":"x"}')}}}}}\r\n\r\n`, ['POST', 'GET'])) as [
+      RawAnswer,
+      RawAnswer,
+    ];
+    assert.equal(made.status, 201, made.body);
+    assert.equal(refusal.status, 400);
+    assertEnvelope(refusal);
+  });
+
+  it('answers what is pipelined after a refused request, in order', async () => {
+    const refusals = [
+      create('{"prompt":5}'),
+      request('PUT /api/v1/threads', [], '{{{{'),
+      request('DELETE /api/v1/threads/x'),
+      request('GET /api/v1/threads?limit=0'),
+    ];
+    const answers = await exchange(
+      [list(), ...refusals, list()].join(''),
+      Array(refusals.length + 2).fill('GET'),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 400, 404, 404, 400, 200],
+    );
+  });
+
+  it('ignores an Upgrade, and never leaves what follows it without an answer', async () => {
+    for (const lines of [
+      ['Connection: Upgrade', 'Upgrade: websocket'],
+      ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'],
+    ]) {
+      const connection = await RawConnection.open(service);
+      connection.send(request('GET /api/v1/threads?limit=1', lines) + list());
+      const answer = await connection.answer();
+      assert.equal(answer.status, 200);
+      // Closing is fair as long as it is announced: the peer then knows that the rest was not read.
+      if (answer.headers.get('connection') !== 'close') assert.equal((await connection.answer()).status, 200);
+      connection.close();
+    }
+  });
+
+  it('gives up on headers and bodies that trickle in, with the envelope', async () => {
+    const heads = [
+      'GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nX-Slow: ',
+      request('POST /api/v1/threads', ['Content-Type: application/json', 'Content-Length: 100']),
+    ];
+    await makesNothing(async () => {
+      await Promise.all(
+        heads.map(async (head) => {
+          const began = Date.now();
+          const connection = await RawConnection.open(service);
+          connection.send(head);
+          const trickle = setInterval(() => connection.send('x'), 100);
+          try {
+            const answer = await connection.answer();
+            assert.equal(answer.status, 400);
+            assert.match(assertEnvelope(answer), /too long/);
+            assert.ok(Date.now() - began >= requestTimeoutMs);
+          } finally {
+            clearInterval(trickle);
+            connection.close();
+          }
+        }),
+      );
+    });
+  });
+});

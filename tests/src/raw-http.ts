@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import type { Service } from './service.ts';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case; a repeated field is joined by a comma. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** What a connection that ended, or stayed silent, said instead of an answer. */
+export class NoAnswer extends Error {}
+
+const silentMsMax = 10_000;
+
+/** A TCP connection that sends any bytes, and reads what HTTP answers come back, in order. */
+export class RawConnection {
+  readonly #socket: Socket;
+  #received: Buffer = Buffer.alloc(0);
+  #ended = false;
+  #changed = Promise.withResolvers<void>();
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
+    });
+    // A reset counts as an end: what matters is whether an answer came before it.
+    socket.on('error', () => {});
+    socket.on('close', () => this.#finish());
+    socket.on('end', () => this.#finish());
+  }
+
+  static async open({ baseUrl }: Pick<Service, 'baseUrl'>): Promise<RawConnection> {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve).once('error', reject);
+    });
+    return new RawConnection(socket);
+  }
+
+  send(bytes: string | Uint8Array): void {
+    this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  }
+
+  /** Says that nothing more will be sent; answers can still come. */
+  finish(): void {
+    this.#socket.end();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  /** The next answer; `method` is that of its request, since HEAD has no body. */
+  async answer(method = 'GET', timeoutMs = silentMsMax): Promise<RawAnswer> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const taken = takeAnswer(this.#received, method);
+      if (taken !== undefined) {
+        this.#received = taken.rest;
+        if (taken.answer.status >= 200) return taken.answer;
+        continue;
+      }
+      if (this.#ended) throw new NoAnswer(`the connection ended after ${this.#excerpt()}`);
+      if (Date.now() > deadline) throw new NoAnswer(`nothing for ${timeoutMs} ms after ${this.#excerpt()}`);
+      await this.#change(deadline - Date.now());
+    }
+  }
+
+  /** Waits for the other side to close; answers what it said that was not read yet. */
+  async ended(timeoutMs = silentMsMax): Promise<string> {
+    const deadline = Date.now() + timeoutMs;
+    while (!this.#ended) {
+      assert.ok(Date.now() <= deadline, `the connection is still open after ${timeoutMs} ms`);
+      await this.#change(deadline - Date.now());
+    }
+    return this.#received.toString('latin1');
+  }
+
+  async #change(timeoutMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#wake(), timeoutMs + 1);
+    await this.#changed.promise;
+    clearTimeout(timer);
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  #excerpt(): string {
+    return JSON.stringify(this.#received.toString('latin1').slice(0, 200));
+  }
+}
+
+function takeAnswer(received: Buffer, method: string): { answer: RawAnswer; rest: Buffer } | undefined {
+  const headEnd = received.indexOf('\r\n\r\n');
+  if (headEnd === -1) return undefined;
+  const [statusLine = '', ...lines] = received.toString('latin1', 0, headEnd).split('\r\n');
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1];
+  assert.ok(status, `not a status line: ${JSON.stringify(statusLine.slice(0, 200))}`);
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
+    assert.notEqual(name, '', `not a header line: ${JSON.stringify(line)}`);
+    const before = headers.get(name.toLowerCase());
+    headers.set(name.toLowerCase(), before === undefined ? value : `${before}, ${value}`);
+  }
+  const bodyless = method === 'HEAD' || status === '304' || status.startsWith('1');
+  const length = bodyless ? 0 : Number(headers.get('content-length'));
+  assert.ok(Number.isInteger(length), `an answer without Content-Length: ${statusLine}`);
+  const bodyStart = headEnd + 4;
+  if (received.length < bodyStart + length) return undefined;
+  const body = received.toString('utf8', bodyStart, bodyStart + length);
+  return {
+    answer: { status: Number(status), headers, body },
+    rest: received.subarray(bodyStart + length),
+  };
+}
+
+const statusOfCode: Record<string, number> = {
+  INVALID_PARAMS: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+};
+
+/** Fails unless the answer is the one envelope of §7, with the code of its status; answers the message. */
+export function assertEnvelope(answer: RawAnswer, method = 'GET'): string {
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/json\b/);
+  assert.match(answer.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+  if (method === 'HEAD') {
+    assert.equal(answer.body, '');
+    return '';
+  }
+  const body = JSON.parse(answer.body);
+  assert.deepEqual(Object.keys(body), ['error']);
+  assert.deepEqual(Object.keys(body.error).sort(), ['code', 'message', 'trace_id']);
+  assert.equal(statusOfCode[body.error.code], answer.status, `${body.error.code} with ${answer.status}`);
+  assert.match(body.error.message, /\S/);
+  assert.equal(body.error.trace_id, answer.headers.get('x-request-id'));
+  return body.error.message;
+}
