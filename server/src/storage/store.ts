@@ -9,7 +9,7 @@ import type { Thread } from '../domain/thread.ts';
 
 /**
  * Everything Skein keeps. One method is one transaction: it happens whole or not at all, and a resolved promise
- * means that it survives a power cut (quota counts excepted, see `consumeQuota`).
+ * means that it survives a power cut (except where a method says otherwise).
  *
  * Expected outcomes are returned, never thrown; what is thrown is a fault of the disk, the network or the program.
  * The store's clock dates every row, and never runs backwards: a later commit never carries an earlier time.
@@ -218,10 +218,10 @@ export interface ClaimedReply extends ReplyClaim {
 export interface Replies {
   /**
    * Takes up to `limit` replies that nobody holds, oldest first, each with a fresh token and from its beginning:
-   * steps and text of an earlier claim are gone.
+   * steps and text of an earlier claim are gone. A power cut may undo it: then the reply is claimed once more.
    */
   claimReplies(limit: number, leaseMs: number): Promise<ClaimedReply[]>;
-  /** Whether the claim still held, and so was written and its lease renewed. */
+  /** Whether the claim still held, and so was written and its lease renewed. A power cut may undo it. */
   recordReplyProgress(
     claim: ReplyClaim,
     progress: { status: RunningStatus; content: string; steps: readonly Step[]; leaseMs: number },

@@ -46,7 +46,7 @@ export class CommitQueue {
   }
 
   /** Runs `write` inside the next commit; alone, it is not synced: a killed process keeps it, a power cut may not. */
-  unsynced<T>(write: () => T): Promise<T> {
+  unsynced<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(false, write);
   }
 
@@ -74,12 +74,12 @@ export class CommitQueue {
       // Outside the transaction, where it takes effect; and not as a prepared statement, which would change nothing when run.
       if (durable) this.#database.pragma('synchronous = FULL');
       statements.begin.run();
-      const clock = durable ? this.#startClock() : undefined;
+      const clock = new StoreClock(this.#wallClock, () => statements.latestTime.get() ?? 0);
       const settle =
         batch.length === 1
           ? [runAlone(batch[0] as Write, clock)]
           : batch.map((write) => this.#runApart(write, clock));
-      if (clock !== undefined) statements.keepLatestTime.run(clock.now());
+      if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
       statements.commit.run();
       return settle;
     } catch (error) {
@@ -95,7 +95,7 @@ export class CommitQueue {
   }
 
   /** A write that fails takes back its own part and leaves the others of its batch alone. */
-  #runApart(write: Write, clock: CommitClock | undefined): () => void {
+  #runApart(write: Write, clock: CommitClock): () => void {
     const { savepoint, release, undo } = this.#statements;
     savepoint.run();
     try {
@@ -110,24 +110,38 @@ export class CommitQueue {
       return () => write.reject(error);
     }
   }
+}
 
-  #startClock(): CommitClock {
-    const committed = this.#statements.latestTime.get() ?? 0;
-    const wall = this.#wallClock();
-    // Behind the wall's back every commit is one tick after the last: ids then no longer tell which came first.
-    let latest = wall < committed ? committed + 1 : wall;
-    return {
-      now: () => latest,
-      after: () => {
-        // One tick per commit at most: the clock runs ahead of the wall only while a thousand commits a second last.
-        latest = Math.max(latest, committed + 1);
-        return latest;
-      },
-    };
+/** Asks for the time only when a write does: counting a request against its quota needs none. */
+class StoreClock implements CommitClock {
+  readonly #wallClock: () => number;
+  readonly #readCommitted: () => number;
+  #committed = 0;
+  latest: number | undefined;
+
+  constructor(wallClock: () => number, readCommitted: () => number) {
+    this.#wallClock = wallClock;
+    this.#readCommitted = readCommitted;
+  }
+
+  now(): number {
+    if (this.latest === undefined) {
+      this.#committed = this.#readCommitted();
+      const wall = this.#wallClock();
+      // Behind the wall's back every commit is one tick after the last: ids then no longer tell which came first.
+      this.latest = wall < this.#committed ? this.#committed + 1 : wall;
+    }
+    return this.latest;
+  }
+
+  after(): number {
+    // One tick per commit at most: the clock runs ahead of the wall only while a thousand commits a second last.
+    this.latest = Math.max(this.now(), this.#committed + 1);
+    return this.latest;
   }
 }
 
-function runAlone(write: Write, clock: CommitClock | undefined): () => void {
-  const value = write.run(clock as CommitClock);
+function runAlone(write: Write, clock: CommitClock): () => void {
+  const value = write.run(clock);
   return () => write.resolve(value as never);
 }

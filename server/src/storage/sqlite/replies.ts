@@ -47,8 +47,9 @@ export function sqliteReplies(database: Database, commits: CommitQueue): Replies
   const release = database.prepare(`UPDATE message SET available_at = @now ${whereClaimHolds}`);
 
   return {
+    // Claims and progress need no sync: whoever loses them to a power cut begins the reply anew.
     claimReplies: (limit, leaseMs) =>
-      commits.durable((clock) =>
+      commits.unsynced((clock) =>
         due.all(clock.now(), limit).map((row) => {
           claim.run(clock.now() + leaseMs, row.sequence);
           return toClaimedReply(row);
@@ -56,7 +57,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue): Replies
       ),
 
     recordReplyProgress: (held, { status, content, steps, leaseMs }) =>
-      commits.durable((clock) => {
+      commits.unsynced((clock) => {
         const availableAt = clock.now() + leaseMs;
         const written = { status, content, steps: JSON.stringify(steps), availableAt };
         return progress.run({ ...names(held), ...written }).changes === 1;
