@@ -1,19 +1,43 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { Api } from './api.ts';
 import type { Answer } from './conformance.ts';
-import { runSkein, Service, temporaryFolder } from './service.ts';
+import { root, runSkein, Service, temporaryFolder } from './service.ts';
 
 interface Key {
   readonly id: string;
   readonly key: string;
 }
 
-/** Acme on a service of its own, with one member: Ada. */
-export interface Acme {
-  readonly service: Service;
+/** What the operator has made: Ada and Ben work at Acme, Eve at Globex; Acme has an org-wide key, too. */
+interface Made {
   readonly acme: string;
-  readonly ada: Api;
+  readonly globex: string;
   readonly adaKey: Key;
+  readonly benKey: Key;
+  readonly eveKey: Key;
+  readonly wideKey: Key;
+}
+
+/** Two organizations on a service of their own, and those who call it. */
+export interface World extends Made {
+  readonly service: Service;
+  readonly ada: Api;
+  readonly ben: Api;
+  readonly eve: Api;
+  readonly acmeWide: Api;
   readonly nobody: Api;
   /** The public interface by another credential. */
   as(key: string): Api;
@@ -21,82 +45,77 @@ export interface Acme {
   end(): Promise<void>;
 }
 
-/** Two organizations: Ada and Ben work at Acme, Eve at Globex; Acme has an org-wide key, too. */
-export interface World extends Acme {
-  readonly globex: string;
-  readonly ben: Api;
-  readonly benKey: Key;
-  readonly eve: Api;
-  readonly acmeWide: Api;
-}
-
-export async function startAcme(environment: Record<string, string> = {}): Promise<Acme> {
-  return openAcme(await foundAcme(), environment);
-}
-
 export async function startWorld(environment: Record<string, string> = {}): Promise<World> {
-  const ground = await foundAcme();
-  const { folder, acme } = ground;
-  const [opened, benKey, wideKey, [globex, eveKey]] = await Promise.all([
-    openAcme(ground, environment),
-    hire(folder, acme, 'ben@acme.example'),
-    operate(folder, 'key', 'create', acme, '--org-wide') as Promise<Key>,
-    operate(folder, 'org', 'create', 'Globex').then(
-      async ({ id }) => [id as string, await hire(folder, id, 'eve@globex.example')] as const,
-    ),
-  ]);
-  const { as } = opened;
-  return {
-    ...opened,
-    globex,
-    benKey,
-    ben: as(benKey.key),
-    eve: as(eveKey.key),
-    acmeWide: as(wideKey.key),
-  };
-}
-
-interface Ground {
-  readonly folder: string;
-  readonly acme: string;
-}
-
-/** The store exists before the service and the other commands meet on it; from then on they run beside each other. */
-async function foundAcme(): Promise<Ground> {
+  const template = await makeTemplate();
+  const made: Made = JSON.parse(readFileSync(join(template, 'made.json'), 'utf8'));
   const folder = temporaryFolder();
-  return { folder, acme: (await operate(folder, 'org', 'create', 'Acme')).id };
-}
-
-async function openAcme({ folder, acme }: Ground, environment: Record<string, string>): Promise<Acme> {
-  const [service, adaKey] = await Promise.all([
-    Service.start({ folder, environment: { SKEIN_MODEL: 'scripted', ...environment } }),
-    hire(folder, acme, 'ada@acme.example'),
-  ]);
+  cpSync(join(template, 'data'), join(folder, 'data'), { recursive: true });
+  const service = await Service.start({ folder, environment: { SKEIN_MODEL: 'scripted', ...environment } });
   const as = (key: string) => new Api(service.baseUrl, key);
   return {
+    ...made,
     service,
-    acme,
-    ada: as(adaKey.key),
-    adaKey,
+    ada: as(made.adaKey.key),
+    ben: as(made.benKey.key),
+    eve: as(made.eveKey.key),
+    acmeWide: as(made.wideKey.key),
     nobody: new Api(service.baseUrl),
     as,
     publish: async (...threadIds) => {
-      await Promise.all(threadIds.map((id) => operate(folder, 'thread', 'publish', acme, id)));
+      await Promise.all(threadIds.map((id) => service.skein('thread', 'publish', made.acme, id)));
     },
     end: async () => assert.equal(await service.end(), 0, 'the service stops cleanly'),
   };
 }
 
-/** A new member of the organization, and a personal key of theirs. */
-async function hire(folder: string, organization: string, email: string): Promise<Key> {
-  await operate(folder, 'member', 'add', organization, email);
-  return operate(folder, 'key', 'create', organization, '--user', email);
+/**
+ * A folder with the store as the operator's nine commands leave it. They take 2 s, more than the tests of most files,
+ * so it is made once for each state of the service's source, and copied.
+ */
+async function makeTemplate(): Promise<string> {
+  const template = join(root, 'node_modules/.cache/skein-world', sourceHash());
+  if (existsSync(template)) return template;
+  const folder = `${template}.${process.pid}`;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'made.json'), JSON.stringify(await makeStore(folder)));
+  try {
+    renameSync(folder, template);
+  } catch {
+    // Another test file was faster: its template is as good.
+    rmSync(folder, { recursive: true });
+  }
+  const cache = dirname(template);
+  const outdated = readdirSync(cache).filter((name) => !name.startsWith(basename(template)));
+  for (const name of outdated) rmSync(join(cache, name), { recursive: true, force: true });
+  return template;
 }
 
-async function operate(folder: string, ...words: string[]): Promise<any> {
-  const { exitCode, stdout, stderr } = await runSkein(folder, [...words, '--json']);
-  assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
-  return JSON.parse(stdout);
+function sourceHash(): string {
+  const hash = createHash('sha256').update(readFileSync(import.meta.filename));
+  const files = globSync('server/{src/**/*.{ts,sql},package.json}', { cwd: root }).sort();
+  for (const file of files) hash.update(file).update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}
+
+async function makeStore(folder: string): Promise<Made> {
+  const operate = async (...words: string[]): Promise<any> => {
+    const { exitCode, stdout, stderr } = await runSkein(folder, [...words, '--json']);
+    assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const hire = async (organization: string, email: string): Promise<Key> => {
+    await operate('member', 'add', organization, email);
+    return operate('key', 'create', organization, '--user', email);
+  };
+  const { id: acme } = await operate('org', 'create', 'Acme');
+  const { id: globex } = await operate('org', 'create', 'Globex');
+  const [adaKey, benKey, eveKey, wideKey] = await Promise.all([
+    hire(acme, 'ada@acme.example'),
+    hire(acme, 'ben@acme.example'),
+    hire(globex, 'eve@globex.example'),
+    operate('key', 'create', acme, '--org-wide'),
+  ]);
+  return { acme, globex, adaKey, benKey, eveKey, wideKey };
 }
 
 /** A thread that was really created, with the ids of its messages. */

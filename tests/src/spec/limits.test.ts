@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import type { Answer } from '../conformance.ts';
 import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
-import { type Acme, assertFails, createThread, startAcme } from '../world.ts';
+import { assertFails, createThread, startWorld, type World } from '../world.ts';
 
 const dayMs = 86_400_000;
 
@@ -15,11 +15,11 @@ function remaining({ headers }: Answer): number {
 }
 
 describe('Limits', () => {
-  let world: Acme;
+  let world: World;
   /** An organization whose quota the tests set, with a person's key and an org-wide one. */
   let metered: { id: string; api: Api; person: Api };
   before(async () => {
-    world = await startAcme();
+    world = await startWorld();
     const id = await makeOrganization(world.service, 'Metered', 0);
     const [{ api }, { api: person }] = await Promise.all([
       makeOrgWideKey(world.service, id),

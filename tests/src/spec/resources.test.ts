@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Acme, createThread, startAcme } from '../world.ts';
+import { createThread, startWorld, type World } from '../world.ts';
 
 const utcMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('The resources', () => {
-  let world: Acme;
+  let world: World;
   /** As create answered it, and as get shows it once the reply is there. */
   let created: any;
   let finished: any;
   let madeBetween: [string, string];
   before(async () => {
-    world = await startAcme();
+    world = await startWorld();
     const began = new Date().toISOString();
     created = await createThread(world.ada, {
       prompt: '#step Reading the contract\n#step Counting the days\n#say Thirty days.',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Acme, assertFails, createThread, startAcme } from '../world.ts';
+import { assertFails, createThread, startWorld, type World } from '../world.ts';
 
 describe('States and transitions', () => {
-  let world: Acme;
+  let world: World;
   before(async () => {
-    world = await startAcme();
+    world = await startWorld();
   });
   after(() => world.end());
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Acme, startAcme } from '../world.ts';
+import { startWorld, type World } from '../world.ts';
 
 describe('Versioning', () => {
-  let world: Acme;
+  let world: World;
   before(async () => {
-    world = await startAcme();
+    world = await startWorld();
   });
   after(() => world.end());
 
