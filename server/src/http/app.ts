@@ -52,8 +52,10 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-    if (closing) reply.header('connection', 'close');
-    done(closing ? shuttingDown() : ambiguityOf(request.raw));
+    const fault = closing ? shuttingDown() : ambiguityOf(request.raw);
+    // Node drops what came in one packet with an upgrade, and nobody knows where an ambiguous request ends.
+    if (fault !== undefined || request.headers.upgrade !== undefined) reply.header('connection', 'close');
+    done(fault);
   });
   // After every surface's own door, and before a body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
