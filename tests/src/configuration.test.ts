@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { root, runSkein, Service, temporaryFolder } from './service.ts';
+
+type Environment = Record<string, string>;
+
+const certificate = join(root, 'tests/stand-ins/localhost-certificate.pem');
+const key = join(root, 'tests/stand-ins/localhost-key.pem');
+
+/** For each variable, what makes no sense. Files are named from the folder that `before` prepares. */
+const nonsense: Record<string, Environment[]> = {
+  SKEIN_HOST: [{ SKEIN_HOST: '203.0.113.1' }],
+  SKEIN_PORT: ['http', '-1', '65536', '80.5'].map((value) => ({ SKEIN_PORT: value })),
+  SKEIN_DATABASE_URL: [
+    'mysql://ada:hunter2@db',
+    'sqlite:',
+    './junk.db',
+    'sqlite:./junk',
+    'sqlite:./folder',
+    'sqlite:./junk/skein.db',
+  ].map((value) => ({ SKEIN_DATABASE_URL: value })),
+  SKEIN_BASE_URL: ['skein', 'ftp://skein.example', 'https://skein.example/?a=b'].map((value) => ({
+    SKEIN_BASE_URL: value,
+  })),
+  SKEIN_MODEL: [{ SKEIN_MODEL: 'oracle' }],
+  SKEIN_PAGINATION_WINDOW: [{ SKEIN_PAGINATION_WINDOW: '0' }],
+  SKEIN_DAILY_QUOTA: [{ SKEIN_DAILY_QUOTA: 'unlimited' }],
+  SKEIN_REPLY_LEASE_MS: [{ SKEIN_REPLY_LEASE_MS: '15s' }],
+  SKEIN_REPLY_DEADLINE_MS: [{ SKEIN_REPLY_DEADLINE_MS: '1e6' }],
+  SKEIN_REPLY_CONCURRENCY: [{ SKEIN_REPLY_CONCURRENCY: '0' }],
+  SKEIN_PROMPT_LENGTH_MAX: [{ SKEIN_PROMPT_LENGTH_MAX: '0' }],
+  SKEIN_TITLE_LENGTH_MAX: [{ SKEIN_TITLE_LENGTH_MAX: '-5' }],
+  SKEIN_LINK_LENGTH_MAX: [{ SKEIN_LINK_LENGTH_MAX: 'NaN' }],
+  SKEIN_BODY_BYTES_MAX: [{ SKEIN_BODY_BYTES_MAX: '1MiB' }],
+  SKEIN_REQUEST_TIMEOUT_MS: [{ SKEIN_REQUEST_TIMEOUT_MS: '0' }],
+  SKEIN_LOG_LEVEL: [{ SKEIN_LOG_LEVEL: 'loud' }],
+  SKEIN_TLS_CERT: [
+    { SKEIN_TLS_KEY: key },
+    { SKEIN_TLS_CERT: './missing.pem', SKEIN_TLS_KEY: key },
+    { SKEIN_TLS_CERT: './junk', SKEIN_TLS_KEY: key },
+  ],
+  SKEIN_TLS_KEY: [
+    { SKEIN_TLS_CERT: certificate },
+    { SKEIN_TLS_CERT: certificate, SKEIN_TLS_KEY: './missing.pem' },
+    { SKEIN_TLS_CERT: certificate, SKEIN_TLS_KEY: './junk' },
+    { SKEIN_TLS_CERT: certificate, SKEIN_TLS_KEY: './other-key.pem' },
+  ],
+};
+
+describe('Nonsense in the environment', { concurrency: 4 }, () => {
+  const folder = temporaryFolder();
+  let running: Service;
+  before(async () => {
+    writeFileSync(join(folder, 'junk'), 'This is neither a store nor a key.\n'.repeat(200));
+    mkdirSync(join(folder, 'folder'));
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    writeFileSync(join(folder, 'other-key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    running = await Service.start();
+  });
+  after(() => running?.end());
+
+  /** Exit 1, nothing on standard output, and one line on standard error that names the variable. */
+  async function refusesToServe(name: string, environment: Environment): Promise<void> {
+    const { exitCode, stdout, stderr } = await runSkein(folder, ['serve'], {
+      SKEIN_PORT: '0',
+      ...environment,
+    });
+    const told = `${JSON.stringify(environment)}: ${stderr}`;
+    assert.equal(exitCode, 1, told);
+    assert.equal(stdout, '', told);
+    assert.match(stderr, new RegExp(`^skein: [^\\n]*\\b${name}\\b[^\\n]*\\.\\n$`), told);
+    assert.ok(!stderr.includes('hunter2'), 'a password in an address is not repeated');
+  }
+
+  it('is tried here for every variable that the operator can set', () => {
+    const table = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+    const documented = [...table.matchAll(/^\| `(SKEIN_\w+)`/gm)].map(([, name]) => name);
+    assert.ok(documented.length > 10);
+    assert.deepEqual(Object.keys(nonsense).sort(), documented.sort());
+  });
+
+  for (const [name, environments] of Object.entries(nonsense)) {
+    it(`keeps the service from starting, and says that it is ${name}`, async () => {
+      for (const environment of environments) await refusesToServe(name, environment);
+    });
+  }
+
+  it('includes a port that is in use', async () => {
+    await refusesToServe('SKEIN_PORT', { SKEIN_PORT: new URL(running.baseUrl).port });
+  });
+});

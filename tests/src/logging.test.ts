@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Api } from './api.ts';
+import { RawConnection } from './raw-http.ts';
+import { runSkein, Service, temporaryFolder } from './service.ts';
+
+/** Never sent by anything else, so that finding one in the log means that it leaked. */
+const secret = {
+  prompt: 'PROMPT-7f3a-lighthouse',
+  title: 'TITLE-91bd-harbour',
+  account: 'ACCOUNT-44e0-anchor',
+  idempotency: 'IDEMPOTENCY-c2d8-buoy',
+  header: 'HEADER-5a6b-tide',
+  query: 'QUERY-e19c-current',
+  path: 'PATH-08f7-reef',
+  body: 'BODY-b3a2-wreck',
+  token: 'TOKEN-d64e-compass',
+  garbage: 'GARBAGE-1c5f-storm',
+};
+
+describe('The log', () => {
+  it('is JSON, names the trace id of every answer, and holds neither keys nor what callers wrote', async () => {
+    const folder = temporaryFolder();
+    const skein = async (...words: string[]) => {
+      const { exitCode, stdout, stderr } = await runSkein(folder, [...words, '--json']);
+      assert.equal(exitCode, 0, stderr);
+      return JSON.parse(stdout);
+    };
+    await skein('org', 'create', 'Acme');
+    await skein('member', 'add', 'Acme', 'ada@acme.example');
+    const { key } = await skein('key', 'create', 'Acme', '--user', 'ada@acme.example');
+    const service = await Service.start({ folder, environment: { SKEIN_LOG_LEVEL: 'trace' } });
+    const traceIds = [...(await speak(service, key)), ...(await babble(service, key))];
+    assert.equal(await service.end(), 0);
+
+    const log = service.output.join('\n');
+    const lines = service.output.map((line) => JSON.parse(line));
+    for (const { level, time, msg } of lines) {
+      assert.equal(typeof level, 'number');
+      assert.match(time, /^\d{4}-\d\d-\d\dT.*Z$/);
+      assert.equal(typeof msg, 'string');
+    }
+    const logged = new Set(lines.map(({ trace_id }) => trace_id));
+    assert.ok(traceIds.length >= 12);
+    for (const traceId of traceIds) assert.ok(logged.has(traceId), `no line speaks of ${traceId}`);
+    for (const text of [key, key.slice(4), ...Object.values(secret)]) {
+      assert.ok(!log.includes(text), `the log holds ${text}`);
+    }
+  });
+});
+
+/** Good and bad requests of a caller, with something private everywhere; answers their trace ids. */
+async function speak({ baseUrl }: Service, key: string): Promise<string[]> {
+  const api = new Api(baseUrl, key);
+  const made = await api.create(
+    { prompt: secret.prompt, title: secret.title, accountId: secret.account },
+    {
+      'idempotency-key': secret.idempotency,
+      cookie: `session=${secret.header}`,
+      referer: `http://x/?k=${key}`,
+    },
+  );
+  assert.equal(made.status, 201);
+  const { id } = made.body.thread;
+  const done = await api.untilDone(id);
+  assert.ok(done.messages[1].content.includes(secret.prompt), 'the reply repeats the prompt');
+  const answers = [
+    made,
+    await api.rename(id, `${secret.title} again`),
+    await api.list({ accountId: secret.account, [secret.query]: key }),
+    await api.list({ cursor: secret.query }),
+    await api.get(secret.path),
+    await api.get(key),
+    await api.create({ prompt: [secret.prompt] }),
+    await api.call('PATCH', `/threads/${id}`, { body: { [secret.body]: secret.body } }),
+    await api.call('POST', '/threads', {
+      raw: `{"prompt": "${secret.body}"`,
+      headers: { 'x-private': secret.header },
+    }),
+    await api.call('POST', '/threads', {
+      raw: secret.body,
+      headers: { 'content-type': `text/${secret.header}` },
+    }),
+    await api.create({ prompt: secret.prompt }, { 'idempotency-key': secret.idempotency }),
+    await new Api(baseUrl, secret.token).list(),
+    await new Api(baseUrl, `${key}x`).list(),
+    await api.delete(id),
+  ];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 200, 200, 400, 404, 404, 400, 400, 400, 400, 400, 401, 401, 200],
+  );
+  return answers.map(({ headers }) => headers.get('x-request-id') as string);
+}
+
+/** What the socket refuses before it is a request. */
+async function babble(service: Service, key: string): Promise<string[]> {
+  const traceIds = [];
+  for (const bytes of [
+    `${secret.garbage}\r\n\r\n`,
+    `GET /${secret.path} HTTP/1.1\r\nHost: x\r\nno colon ${secret.header} ${key}\r\n\r\n`,
+    `GET /?${secret.query} HTTP/1.1\r\nX: ${secret.header.repeat(2000)}\r\n\r\n`,
+  ]) {
+    const connection = await RawConnection.open(service);
+    connection.send(bytes);
+    const answer = await connection.answer();
+    assert.equal(answer.status, 400);
+    traceIds.push(answer.headers.get('x-request-id') as string);
+    connection.close();
+  }
+  return traceIds;
+}

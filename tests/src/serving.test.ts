@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { Api } from './api.ts';
+import { RawConnection } from './raw-http.ts';
+import { cleanEnvironment, root, runSkein, Service, temporaryFolder } from './service.ts';
+
+const certificateFile = join(root, 'tests/stand-ins/localhost-certificate.pem');
+const keyFile = join(root, 'tests/stand-ins/localhost-key.pem');
+
+const started: Service[] = [];
+const folders = temporaryFolder();
+const newFolder = () => mkdtempSync(join(folders, 'serving-'));
+
+/** A service with one organization and a key of its one member. */
+async function startWithKey(
+  environment: Record<string, string> = {},
+): Promise<{ service: Service; key: string }> {
+  const folder = newFolder();
+  const skein = async (...words: string[]) => {
+    const { exitCode, stdout, stderr } = await runSkein(folder, [...words, '--json']);
+    assert.equal(exitCode, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  await skein('org', 'create', 'Acme', '--quota', '1000000');
+  await skein('member', 'add', 'Acme', 'ada@acme.example');
+  const { key } = await skein('key', 'create', 'Acme', '--user', 'ada@acme.example');
+  return { service: await start(folder, environment), key };
+}
+
+async function start(folder: string, environment: Record<string, string> = {}): Promise<Service> {
+  const service = await Service.start({ folder, environment });
+  started.push(service);
+  return service;
+}
+
+after(() => Promise.all(started.map((service) => service.end('SIGKILL'))));
+
+async function untilLogged(service: Service, message: string): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!service.output.some((line) => line.includes(`"msg":"${message}"`))) {
+    assert.ok(Date.now() < deadline, `'${message}' is not in the log`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Ends the service and fails unless that was clean and soon. */
+async function stopsCleanly(service: Service, withinMs = 4000): Promise<void> {
+  const began = Date.now();
+  assert.equal(await service.end(), 0);
+  assert.ok(Date.now() - began < withinMs, `stopping took ${Date.now() - began} ms`);
+}
+
+/** A create whose body has half arrived; the answer to the list before it shows that its head was read. */
+async function openHalfCreate(
+  service: Service,
+  key: string,
+): Promise<{ connection: RawConnection; rest: string }> {
+  const body = '{"prompt":"Half of me was there when the signal came."}';
+  const fields = `Host: skein.test\r\nAuthorization: Bearer ${key}\r\n`;
+  const connection = await RawConnection.open(service);
+  connection.send(
+    `GET /api/v1/threads HTTP/1.1\r\n${fields}\r\nPOST /api/v1/threads HTTP/1.1\r\n${fields}` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+  );
+  assert.equal((await connection.answer()).status, 200);
+  return { connection, rest: body.slice(10) };
+}
+
+describe('Stopping', { concurrency: 2 }, () => {
+  it('finishes a request under way and refuses new ones', async () => {
+    const { service, key } = await startWithKey();
+    const { connection, rest } = await openHalfCreate(service, key);
+    const ended = service.end();
+    await untilLogged(service, 'stopping');
+    await assert.rejects(fetch(`${service.baseUrl}/healthz`), 'a new connection is refused');
+    connection.send(rest);
+    const made = await connection.answer('POST');
+    assert.equal(made.status, 201);
+    assert.equal(await ended, 0);
+    connection.close();
+
+    const again = await start(service.folder);
+    const { thread } = JSON.parse(made.body);
+    assert.equal((await new Api(again.baseUrl, key).get(thread.id)).status, 200);
+    await stopsCleanly(again);
+  });
+
+  it('ends at once when asked a second time', async () => {
+    const { service, key } = await startWithKey();
+    const { connection } = await openHalfCreate(service, key);
+    const ended = service.end();
+    await untilLogged(service, 'stopping');
+    const began = Date.now();
+    service.signal('SIGTERM');
+    assert.notEqual(await ended, 0);
+    assert.ok(Date.now() - began < 1000, `${Date.now() - began} ms`);
+    connection.close();
+  });
+
+  it('does not wait for connections that say nothing', async () => {
+    const { service, key } = await startWithKey();
+    const silent = await RawConnection.open(service);
+    const idle = await RawConnection.open(service);
+    idle.send(`GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    assert.equal((await idle.answer()).status, 200);
+    await stopsCleanly(service);
+    silent.close();
+    idle.close();
+  });
+
+  it('loses no acknowledged write under load, and answers each request or cuts it off before it acts', async () => {
+    const { service, key } = await startWithKey();
+    const api = new Api(service.baseUrl, key);
+    const acknowledged: string[] = [];
+    const busy = Promise.withResolvers<void>();
+    const write = async () => {
+      for (;;) {
+        const answer = await api.create({ prompt: 'One of many' }).catch(() => undefined);
+        if (answer?.status !== 201) return answer?.status;
+        acknowledged.push(answer.body.thread.id);
+        if (acknowledged.length === 50) busy.resolve();
+      }
+    };
+    const writing = Promise.all(Array.from({ length: 8 }, write));
+    await busy.promise;
+    await stopsCleanly(service);
+    // Refused with the envelope, or not connected any more; never a broken promise.
+    for (const status of await writing) assert.ok(status === undefined || status === 500, String(status));
+
+    const again = await start(service.folder);
+    const kept = (await new Api(again.baseUrl, key).walk({ limit: 100 })).map(({ id }) => id).sort();
+    assert.deepEqual(
+      acknowledged.filter((id) => !kept.includes(id)),
+      [],
+    );
+    assert.ok(
+      kept.length - acknowledged.length <= 8,
+      'at most the last write of each caller went unanswered',
+    );
+    await stopsCleanly(again);
+  });
+
+  it('hands replies back, and the next start finishes them without waiting for a lease', async () => {
+    const { service, key } = await startWithKey();
+    const api = new Api(service.baseUrl, key);
+    const { body } = await api.create({ prompt: '#step Working\n#wait 1000\n#say Done.' });
+    await api.until(body.thread.id, ({ status }) => status.stepCount === 1);
+    await stopsCleanly(service);
+
+    const again = await start(service.folder);
+    const began = Date.now();
+    const { messages } = await new Api(again.baseUrl, key).untilDone(body.thread.id);
+    assert.deepEqual([messages[1].status, messages[1].content], ['completed', 'Done.']);
+    // The default lease is 15 s.
+    assert.ok(Date.now() - began < 8000, `${Date.now() - began} ms`);
+    await stopsCleanly(again);
+  });
+});
+
+describe('Health', () => {
+  it('is told to anyone: alive on /healthz, able to serve on /readyz', async () => {
+    const { service } = await startWithKey();
+    for (const [path, status] of [
+      ['/healthz', 'ok'],
+      ['/readyz', 'ready'],
+    ]) {
+      const response = await fetch(service.baseUrl + path);
+      assert.equal(response.status, 200);
+      assert.deepEqual(await response.json(), { status });
+    }
+    await stopsCleanly(service);
+  });
+});
+
+describe('TLS', () => {
+  it('is spoken when a certificate and its key are configured, and nothing else is', async () => {
+    const { service, key } = await startWithKey({ SKEIN_TLS_CERT: certificateFile, SKEIN_TLS_KEY: keyFile });
+    assert.match(service.baseUrl, /^https:/);
+    const { status, body } = await getByTls(`${service.baseUrl}/api/v1/threads`, key);
+    assert.equal(status, 200);
+    assert.deepEqual(body.threads, []);
+    await assert.rejects(fetch(service.baseUrl.replace('https:', 'http:')));
+    await stopsCleanly(service);
+  });
+});
+
+function getByTls(url: string, key: string): Promise<{ status: number | undefined; body: any }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}` };
+    httpsRequest(url, { ca: readFileSync(certificateFile), headers, agent: false }, async (response) => {
+      const text = (await response.setEncoding('utf8').toArray()).join('');
+      resolve({ status: response.statusCode, body: JSON.parse(text) });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('The demo', () => {
+  const curlLine = (output: readonly string[]) => output.find((line) => /^ *curl /.test(line))?.trim();
+
+  it('greets the first start with a curl line that works when pasted, and no later one', async () => {
+    const service = await start(newFolder());
+    const line = curlLine(service.output);
+    assert.ok(line, service.output.join('\n'));
+    const { stdout, stderr } = spawnSync('sh', ['-c', line], { env: cleanEnvironment({}), encoding: 'utf8' });
+    assert.match(JSON.parse(stdout || stderr).thread.id, /^thr_/);
+    await stopsCleanly(service);
+
+    const again = await start(service.folder);
+    assert.equal(curlLine(again.output), undefined);
+    assert.equal(again.output.join('\n').includes('eak_'), false);
+    await stopsCleanly(again);
+  });
+
+  it('is not used up by a start that fails, nor by one that cannot show it', async () => {
+    const other = await start(newFolder());
+    const folder = newFolder();
+    const failed = await runSkein(folder, ['serve'], { SKEIN_PORT: new URL(other.baseUrl).port });
+    assert.equal(failed.exitCode, 1);
+    const worker = await Service.start({ folder, words: ['--role', 'worker'] });
+    started.push(worker);
+    assert.equal(curlLine(worker.output), undefined);
+    await stopsCleanly(worker);
+    const service = await start(folder);
+    assert.ok(curlLine(service.output));
+    await stopsCleanly(service);
+    await stopsCleanly(other);
+  });
+});
