@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Api } from './api.ts';
+import { type CommandOutcome, runSkein, Service, temporaryFolder } from './service.ts';
+
+const id = (prefix: string) => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
+const keyPattern = /^eak_[0-9A-Za-z]{36}$/;
+
+/** Exit 1, nothing on standard output, and one line on standard error that says `what` to do. */
+function assertRefused({ exitCode, stdout, stderr }: CommandOutcome, what: RegExp): void {
+  assert.equal(exitCode, 1, stderr);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^skein: [^\n]+\.\n$/);
+  assert.match(stderr, what);
+}
+
+describe("The operator's commands, beside a running service", { concurrency: 3 }, () => {
+  let service: Service;
+  let folder: string;
+  before(async () => {
+    service = await Service.start();
+    folder = service.folder;
+  });
+  after(() => service?.end());
+
+  const run = (...words: string[]) => runSkein(folder, words);
+  const json = (...words: string[]) => service.skein(...words);
+  const text = async (...words: string[]): Promise<string> => {
+    const { exitCode, stdout, stderr } = await run(...words);
+    assert.equal(exitCode, 0, stderr);
+    assert.equal(stderr, '');
+    return stdout;
+  };
+  /** A new organization with one member and their key, so that no test stands on another. */
+  async function found(name: string): Promise<{ org: string; keyId: string; api: Api; key: string }> {
+    const org = (await json('org', 'create', name)).id;
+    await json('member', 'add', org, 'ada@example.com');
+    const made = await json('key', 'create', org, '--user', 'ada@example.com');
+    return { org, keyId: made.id, key: made.key, api: new Api(service.baseUrl, made.key) };
+  }
+
+  it('org create makes an organization and answers its id alone', async () => {
+    const made = await json('org', 'create', 'Shapes', '--quota', '7', '--api', 'off');
+    assert.deepEqual(Object.keys(made), ['id']);
+    assert.match(made.id, id('org'));
+    const listed = (await json('org', 'list')).find((org: { id: string }) => org.id === made.id);
+    assert.deepEqual(listed, {
+      id: made.id,
+      name: 'Shapes',
+      apiEnabled: false,
+      dailyQuota: 7,
+      createdAt: listed.createdAt,
+    });
+    assert.ok(Math.abs(Date.now() - listed.createdAt) < 60_000);
+    assert.match(await text('org', 'create', 'For people'), /^Made the organization For people: org_\w+\n$/);
+    assert.match(await text('org', 'list'), /org_\w+ +Shapes +API off +7 requests a day\n/);
+  });
+
+  it('org set takes an organization out of the beta and back, at once', async () => {
+    const { org, api } = await found('In and out');
+    assert.equal((await api.list()).status, 200);
+    assert.deepEqual(await json('org', 'set', org, '--api', 'off'), { id: org });
+    assert.equal((await api.list()).status, 404);
+    assertRefused(await run('key', 'create', org, '--org-wide'), /skein org set .* --api on/);
+    await text('org', 'set', org, '--api', 'on');
+    assert.equal((await api.list()).status, 200);
+  });
+
+  it('org set changes the quota, at once', async () => {
+    const { org, api } = await found('Metered');
+    assert.equal((await api.list()).status, 200);
+    await json('org', 'set', org, '--quota', '1');
+    assert.equal((await api.list()).status, 429);
+    await json('org', 'set', org, '--quota', '1000');
+    assert.equal((await api.list()).status, 200);
+  });
+
+  it('member add and list show who belongs, in which role', async () => {
+    const { org } = await found('Members');
+    const made = await json('member', 'add', org, 'Bot@Example.com', '--role', 'admin', '--service');
+    assert.deepEqual(Object.keys(made), ['id']);
+    const members = await json('member', 'list', org);
+    assert.deepEqual(
+      members.map(({ joinedAt, ...rest }: { joinedAt: number }) => rest),
+      [
+        { id: members[0].id, email: 'ada@example.com', role: 'member', service: false },
+        { id: made.id, email: 'bot@example.com', role: 'admin', service: true },
+      ],
+    );
+    for (const member of members) assert.match(member.id, id('usr'));
+    assert.match(await text('member', 'list', org), /usr_\w+ +bot@example\.com +admin, service\n$/);
+    assertRefused(await run('member', 'add', org, 'ada@example.com'), /already/);
+    assertRefused(await run('member', 'add', org, 'not an address'), /address/);
+    assertRefused(await run('member', 'add', org, 'x@example.com', '--role', 'king'), /admin or member/);
+  });
+
+  it('member remove revokes their keys at once, and for good', async () => {
+    const { org, api } = await found('Leaving');
+    assert.equal((await api.list()).status, 200);
+    assert.match(await text('member', 'remove', org, 'ADA@example.com'), /revoked 1 personal key\.\n$/);
+    assert.equal((await api.list()).status, 401);
+    const back = await json('member', 'add', org, 'ada@example.com');
+    assert.match(back.id, id('usr'));
+    assert.equal((await api.list()).status, 401);
+    assertRefused(await run('member', 'remove', org, 'nobody@example.com'), /skein member list/);
+    assert.deepEqual(await json('member', 'remove', org, 'ada@example.com'), { id: back.id });
+  });
+
+  it('key create shows a key once, and it works at once', async () => {
+    const { org } = await found('Keys');
+    const wide = await json('key', 'create', org, '--org-wide', '--name', 'Dashboards');
+    assert.deepEqual(Object.keys(wide).sort(), ['id', 'key']);
+    assert.match(wide.id, id('key'));
+    assert.match(wide.key, keyPattern);
+    assert.equal((await new Api(service.baseUrl, wide.key).list()).status, 200);
+    assert.equal((await new Api(service.baseUrl, wide.key).create({ prompt: 'x' })).status, 403);
+    const shown = await text('key', 'create', org, '--user', 'ada@example.com');
+    assert.match(shown.split('\n')[0] as string, keyPattern);
+    const listed = await run('key', 'list', org, '--json');
+    assert.ok(!listed.stdout.includes(wide.key));
+    const row = JSON.parse(listed.stdout).find((key: { id: string }) => key.id === wide.id);
+    const hint = `${wide.key.slice(0, 8)}…${wide.key.slice(-4)}`;
+    assert.deepEqual(row, {
+      id: wide.id,
+      name: 'Dashboards',
+      userId: null,
+      hint,
+      createdAt: row.createdAt,
+      revokedAt: null,
+    });
+    assert.ok((await text('key', 'list', org)).includes(hint));
+  });
+
+  it('key revoke takes effect with the next request', async () => {
+    const { org, keyId, api } = await found('Revoked');
+    assert.equal((await api.list()).status, 200);
+    assert.deepEqual(await json('key', 'revoke', org, keyId), { id: keyId });
+    assert.equal((await api.list()).status, 401);
+    assert.match(await text('key', 'list', org), /revoked/);
+  });
+
+  it('key create needs to know whose key it is, and refuses strangers', async () => {
+    const { org, keyId } = await found('Owners');
+    assertRefused(await run('key', 'create', org), /--user EMAIL or --org-wide/);
+    assertRefused(await run('key', 'create', org, '--user', 'ada@example.com', '--org-wide'), /either/);
+    assertRefused(await run('key', 'create', org, '--user', 'eve@example.com'), /skein member list/);
+    assertRefused(await run('key', 'revoke', org, 'key_nonsense'), /skein key list/);
+    const other = await found('Other owners');
+    assertRefused(await run('key', 'revoke', other.org, keyId), /skein key list/);
+  });
+
+  it('thread publish and unpublish show a thread to colleagues and hide it again, at once', async () => {
+    const { org, api } = await found('Publishing');
+    const wide = new Api(service.baseUrl, (await json('key', 'create', org, '--org-wide')).key);
+    const { body } = await api.create({ prompt: 'For all?' });
+    const threadId = body.thread.id;
+    assert.equal((await wide.get(threadId)).status, 404);
+    assert.deepEqual(await json('thread', 'publish', org, threadId), { id: threadId, published: true });
+    assert.equal((await wide.get(threadId)).body.thread.published, true);
+    assert.match(await text('thread', 'unpublish', org, threadId), /no longer published/);
+    assert.equal((await wide.get(threadId)).status, 404);
+    const other = await found('Not theirs');
+    for (const wrong of [threadId, 'thr_nonsense', 'x'])
+      assertRefused(await run('thread', 'publish', other.org, wrong), /check the id/);
+    await api.delete(threadId);
+    assertRefused(await run('thread', 'publish', org, threadId), /check the id/);
+  });
+
+  it('doctor finds a running service healthy, check by check', async () => {
+    const { healthy, findings } = await json('doctor');
+    assert.equal(healthy, true);
+    for (const finding of findings) {
+      assert.deepEqual(Object.keys(finding).sort(), ['check', 'detail', 'ok']);
+      assert.equal(finding.ok, true);
+    }
+    const checks = findings.map(({ check }: { check: string }) => check);
+    for (const check of ['node', 'disk', 'sync', 'tls', 'store', 'integrity', 'clock'])
+      assert.ok(checks.includes(check), check);
+    assert.match(await text('doctor'), /^ok {4}node {2,}/);
+  });
+
+  it('an organization can be named, unless two bear the name', async () => {
+    await json('org', 'create', 'Twins');
+    assert.deepEqual(await json('member', 'list', 'Twins'), []);
+    assert.match(await text('member', 'list', 'Twins'), /skein member add/);
+    await json('org', 'create', 'Twins');
+    assertRefused(await run('member', 'list', 'Twins'), /skein org list/);
+    assertRefused(await run('member', 'list', 'Nobody'), /skein org list/);
+  });
+});
+
+describe('A command line that makes no sense', { concurrency: 4 }, () => {
+  const folder = temporaryFolder();
+  const senseless: ReadonlyArray<readonly [words: string, told: RegExp]> = [
+    ['dance', /skein help/],
+    ['org', /skein help/],
+    ['org dance', /skein help/],
+    ['org create', /NAME/],
+    ['org create A B', /NAME/],
+    ['org create A --api maybe', /on or off/],
+    ['org create A --quota many', /whole number/],
+    ['org create A --quota -5', /quota/],
+    ['org create A --quota', /quota/],
+    ['org create A --colour red', /--colour/],
+    ['org set A', /--api on\|off/],
+    ['org list A', /no arguments/],
+    ['key create', /ORG/],
+    ['thread publish A', /THREAD_ID/],
+    ['serve --role king', /all, api, worker/],
+    ['serve now', /no arguments/],
+    ['doctor --loud', /--loud/],
+  ];
+  for (const [words, told] of senseless) {
+    it(`fails with a sentence that helps: skein ${words}`, async () => {
+      assertRefused(await runSkein(folder, words.split(' ')), told);
+    });
+  }
+
+  it('fails for a name that cannot be kept', async () => {
+    assertRefused(await runSkein(folder, ['org', 'create', 'x'.repeat(256)]), /characters/);
+    assertRefused(await runSkein(folder, ['org', 'create', '']), /NAME/);
+  });
+});
+
+describe('skein help', () => {
+  it('is shown without words, for help and for --help, and names every command', async () => {
+    const folder = temporaryFolder();
+    const [bare, help, option] = await Promise.all(
+      [[], ['help'], ['--help']].map((words) => runSkein(folder, words)),
+    );
+    assert.equal(help?.exitCode, 0);
+    assert.deepEqual(bare, help);
+    assert.deepEqual(option, help);
+    for (const command of [
+      'serve',
+      'org create',
+      'org set',
+      'org list',
+      'member add',
+      'member remove',
+      'member list',
+      'key create',
+      'key revoke',
+      'key list',
+      'thread publish',
+      'thread unpublish',
+      'doctor',
+    ]) {
+      assert.ok(help?.stdout.includes(`  skein ${command}`), command);
+    }
+  });
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { cleanEnvironment, root, temporaryFolder } from './service.ts';
+
+const folders = temporaryFolder();
+const newFolder = () => mkdtempSync(join(folders, 'launcher-'));
+
+/** A folder of commands that holds a `node` of the given version, which says with what it was called. */
+function pathWithNode(version: string | undefined): string {
+  const folder = newFolder();
+  for (const tool of ['dirname', 'readlink']) symlinkSync(join('/usr/bin', tool), join(folder, tool));
+  if (version !== undefined) {
+    const script = `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else echo "ran $*"; fi\n`;
+    writeFileSync(join(folder, 'node'), script);
+    chmodSync(join(folder, 'node'), 0o755);
+  }
+  return folder;
+}
+
+/** The launcher as it is installed where the project brought no Node.js of its own. */
+function launcherAlone(): string {
+  const bin = join(newFolder(), 'server/bin');
+  mkdirSync(bin, { recursive: true });
+  copyFileSync(join(root, 'server/bin/skein'), join(bin, 'skein'));
+  chmodSync(join(bin, 'skein'), 0o755);
+  return join(bin, 'skein');
+}
+
+function launch(launcher: string, path: string, ...words: string[]) {
+  const env = { ...cleanEnvironment({}), PATH: path };
+  return spawnSync('/bin/sh', [launcher, ...words], { env, cwd: folders, encoding: 'utf8' });
+}
+
+describe('The launcher', () => {
+  it("takes the project's own Node.js where the machine's is too old", () => {
+    const { status, stdout } = launch(join(root, 'server/bin/skein'), pathWithNode('v20.20.2'), 'help');
+    assert.equal(status, 0);
+    assert.match(stdout, /^Skein, a conversation-thread service/);
+  });
+
+  it('runs through the link that npm makes for it', () => {
+    const { status, stdout } = launch(
+      join(root, 'node_modules/.bin/skein'),
+      pathWithNode('v20.20.2'),
+      'help',
+    );
+    assert.equal(status, 0);
+    assert.match(stdout, /^Skein, a conversation-thread service/);
+  });
+
+  for (const version of ['v22.18.0', 'v22.20.1', 'v24.0.0', 'v100.0.0']) {
+    it(`takes the machine's ${version} where the project has none`, () => {
+      const { status, stdout } = launch(launcherAlone(), pathWithNode(version), 'org', 'create', 'Two words');
+      assert.equal(status, 0);
+      assert.match(stdout, /^ran .*src\/main\.ts org create Two words\n$/);
+    });
+  }
+
+  for (const version of [undefined, 'v20.20.2', 'v22.17.9', 'v8.0.0', 'nonsense']) {
+    it(`says what to install where there is ${version ?? 'no Node.js'} alone`, () => {
+      const { status, stdout, stderr } = launch(launcherAlone(), pathWithNode(version), 'help');
+      assert.equal(status, 1);
+      assert.equal(stdout, '');
+      assert.match(stderr, /^skein: Node\.js 22\.18 or newer is needed[^\n]+install Node\.js 24\.\n$/);
+    });
+  }
+});
