@@ -4,7 +4,6 @@ import { ServiceError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { sendError } from './error-response.ts';
-import { ambiguityOf } from './headers.ts';
 import { health } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type ListenerOptions } from './listener.ts';
@@ -52,10 +51,9 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-    const fault = closing ? shuttingDown() : ambiguityOf(request.raw);
-    // Node drops what came in one packet with an upgrade, and nobody knows where an ambiguous request ends.
-    if (fault !== undefined || request.headers.upgrade !== undefined) reply.header('connection', 'close');
-    done(fault);
+    // Node drops what came in one packet with a request to upgrade: the peer must know that nothing more is read.
+    if (closing || request.headers.upgrade !== undefined) reply.header('connection', 'close');
+    done(closing ? shuttingDown() : undefined);
   });
   // After every surface's own door, and before a body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { ServiceError } from '../domain/errors.ts';
 
 /** How many lines of that name were sent; Node's own view keeps only one of them. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
@@ -12,14 +11,12 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
 }
 
 /** Why a request must be refused because two parties could read it in two ways (RFC 9112 §3.2, §6.1). */
-export function ambiguityOf(request: IncomingMessage): ServiceError | undefined {
+export function ambiguityOf(request: IncomingMessage): string | undefined {
   const hosts = countHeader(request, 'host');
-  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
-    return new ServiceError('INVALID_PARAMS', 'Host: must be sent once.');
-  }
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return 'Host: must be sent once.';
   const coding = request.headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return new ServiceError('INVALID_PARAMS', 'Transfer-Encoding: must be chunked or absent.');
+    return 'Transfer-Encoding: must be chunked or absent.';
   }
   return undefined;
 }

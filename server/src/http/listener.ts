@@ -9,6 +9,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { errorBody } from './error-response.ts';
+import { ambiguityOf } from './headers.ts';
 
 export interface ListenerOptions {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
@@ -38,14 +39,21 @@ export function createListener(handler: RequestListener, options: ListenerOption
     shouldUpgradeCallback: () => false,
   };
   const exchanges = new Exchanges();
+  const refuse = (socket: Duplex, reason: string) => exchanges.refuse(socket, reason, options.refused);
   const tracked: RequestListener = (request, response) => {
+    // What follows a refused request on its connection may be a part of it: it is not for us to run.
+    if (exchanges.isRefused(request.socket)) return;
+    const ambiguity = ambiguityOf(request);
+    if (ambiguity !== undefined) {
+      refuse(request.socket, ambiguity);
+      return;
+    }
     exchanges.add(request, response);
     handler(request, response);
   };
   const server = tls ? createTlsServer({ ...limits, ...tls }, tracked) : createServer(limits, tracked);
   // A peer that closes its side after a whole request still gets the answer.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  const refuse = (socket: Duplex, reason: string) => exchanges.refuse(socket, reason, options.refused);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(socket, reasonOf(error)));
   server.on('connect', (_: IncomingMessage, socket: Duplex) =>
     refuse(socket, 'CONNECT is not offered here.'),
@@ -80,6 +88,10 @@ class Exchanges {
     }
     const responses = open.add(response);
     response.once('close', () => responses.delete(response));
+  }
+
+  isRefused(socket: Duplex): boolean {
+    return this.#refused.has(socket);
   }
 
   refuse(socket: Duplex, reason: string, report: ListenerOptions['refused']): void {
