@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { Answer } from '../conformance.ts';
-import { sendRaw } from '../raw-request.ts';
+import { assertEnvelope, RawConnection } from '../raw-http.ts';
 import { assertFails, createThread, startWorld, type World } from '../world.ts';
 
 describe('Errors', () => {
@@ -180,9 +180,13 @@ describe('Errors', () => {
         'GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
         'GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n',
       ]) {
-        const answer = await sendRaw(world.service.baseUrl, request);
-        assertFails(answer, 'INVALID_PARAMS', request);
-        assert.equal(answer.headers.get('x-request-id'), answer.body.error.trace_id);
+        const connection = await RawConnection.open(world.service);
+        connection.send(request);
+        const answer = await connection.answer();
+        assertEnvelope(answer);
+        assert.equal(answer.status, 400, request);
+        await connection.ended();
+        connection.close();
       }
     });
   });
