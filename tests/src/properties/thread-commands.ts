@@ -52,6 +52,7 @@ export function threadCommands(maxCommands: number): fc.Arbitrary<Iterable<Comma
       onThread('rename', renameThread),
       onThread('rename', renameThread),
       onThread('delete', deleteThread),
+      onThread('delete', deleteThread),
       onThread('get', getThread),
       begin,
       begin,
