@@ -3,7 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { root, runSkein, Service, temporaryFolder } from './service.ts';
+import { serveInVain } from './failing-start.ts';
+import { root, Service, temporaryFolder } from './service.ts';
 
 type Environment = Record<string, string>;
 
@@ -64,10 +65,7 @@ describe('Nonsense in the environment', { concurrency: 4 }, () => {
 
   /** Exit 1, nothing on standard output, and one line on standard error that names the variable. */
   async function refusesToServe(name: string, environment: Environment): Promise<void> {
-    const { exitCode, stdout, stderr } = await runSkein(folder, ['serve'], {
-      SKEIN_PORT: '0',
-      ...environment,
-    });
+    const { exitCode, stdout, stderr } = await serveInVain(folder, environment);
     const told = `${JSON.stringify(environment)}: ${stderr}`;
     assert.equal(exitCode, 1, told);
     assert.equal(stdout, '', told);

@@ -5,6 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Api } from './api.ts';
+import { serveInVain } from './failing-start.ts';
 import { RawConnection } from './raw-http.ts';
 import { cleanEnvironment, root, runSkein, Service, temporaryFolder } from './service.ts';
 
@@ -220,7 +221,7 @@ describe('The demo', () => {
   it('is not used up by a start that fails, nor by one that cannot show it', async () => {
     const other = await start(newFolder());
     const folder = newFolder();
-    const failed = await runSkein(folder, ['serve'], { SKEIN_PORT: new URL(other.baseUrl).port });
+    const failed = await serveInVain(folder, { SKEIN_PORT: new URL(other.baseUrl).port });
     assert.equal(failed.exitCode, 1);
     const worker = await Service.start({ folder, words: ['--role', 'worker'] });
     started.push(worker);

@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { type CommandOutcome, cleanEnvironment, root } from './service.ts';
+
+const startMsMax = 30_000;
+
+/** A `skein serve` that must end by itself. One that starts after all, or hangs, is killed, and rejects. */
+export function serveInVain(folder: string, environment: Record<string, string>): Promise<CommandOutcome> {
+  const launcher = join(root, 'node_modules/.bin/skein');
+  const settings = { cwd: folder, env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }) };
+  return new Promise((resolve, reject) => {
+    execFile(
+      launcher,
+      ['serve'],
+      { ...settings, timeout: startMsMax, killSignal: 'SIGKILL' },
+      (error, stdout, stderr) => {
+        const exitCode = error === null ? 0 : error.code;
+        if (typeof exitCode === 'number') resolve({ exitCode, stdout, stderr });
+        else reject(new Error(`skein serve did not end within ${startMsMax} ms: ${stdout}${stderr}`));
+      },
+    );
+  });
+}
