@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { end, nextMessage, startPart } from './processes.ts';
 
@@ -43,9 +44,9 @@ export interface LoadResult {
   readonly cpuMicros: number;
 }
 
-const loadProcess = startPart('load-process.ts');
+let loadProcess: ChildProcess | undefined;
 
-/** On a machine that does much else, a burst may end before its first answer: it is then tried again. */
+/** On a machine that does much else, a burst may end before its first answer: a longer one is tried then. */
 const triesMax = 5;
 
 /** One burst of requests. Anything but success ends the benchmark: a figure for errors would be worth nothing. */
@@ -54,28 +55,37 @@ export async function load(
   requests: readonly Request[],
   settings: LoadSettings,
 ): Promise<LoadResult> {
-  const order: LoadOrder = { url: target.baseUrl, requests, ...settings };
   for (let tries = 0; tries < triesMax; tries += 1) {
+    const seconds = settings.seconds * 2 ** tries;
+    const order: LoadOrder = { url: target.baseUrl, requests, ...settings, seconds };
+    await untilQuiet(target);
     const cpuBefore = cpuSeconds(target.pid);
+    loadProcess ??= startPart('load-process.ts');
     loadProcess.send(order);
     const report = await nextMessage<LoadReport>(loadProcess);
     const cpu = cpuSeconds(target.pid) - cpuBefore;
-    if (report.failures.length > 0) throw failed(order, report.failures.join(', '));
+    if (report.failures.length > 0) throw failed(requests, report.failures.join(', '));
     if (report.requests > 0) {
       const { requests: count, p50Ms, p99Ms } = report;
       const cpuMicros = (cpu / count) * 1e6;
       return { requests: count, requestsPerSecond: count / report.seconds, p50Ms, p99Ms, cpuMicros };
     }
   }
-  throw failed(order, 'no answer');
+  throw failed(requests, 'no answer');
 }
 
-function failed({ url, requests }: LoadOrder, reason: string): Error {
-  return new Error(`${requests[0]?.method} ${url}${requests[0]?.path}: ${reason}.`);
+/** A burst leaves requests behind that nobody waits for any more. An answer means that they are done. */
+async function untilQuiet({ baseUrl }: Target): Promise<void> {
+  await (await fetch(`${baseUrl}/healthz`)).text();
 }
 
-export function endLoad(): Promise<void> {
-  return end(loadProcess);
+function failed([example]: readonly Request[], reason: string): Error {
+  return new Error(`${example?.method} ${example?.path}: ${reason}.`);
+}
+
+export async function endLoad(): Promise<void> {
+  if (loadProcess !== undefined) await end(loadProcess);
+  loadProcess = undefined;
 }
 
 const ticksPerSecond = 100;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { ListingSizes } from './listing-sizes.ts';
 import { numberedId } from './numbered-id.ts';
@@ -78,7 +79,7 @@ export async function seedStore(folder: string, threads: number): Promise<Seeded
     database.pragma('cache_size = -262144');
     const startMs = Date.now() - 600_000 - threads * everyMs;
     const colleagues = insertColleagues(database, user, startMs);
-    const written = insertThreads(database, pattern, [user, ...colleagues], threads, startMs);
+    const written = await insertThreads(database, pattern, [user, ...colleagues], threads, startMs);
     database.pragma('wal_checkpoint(TRUNCATE)');
     return { folder, threads, personalKey, orgWideKey, ...written };
   } finally {
@@ -109,13 +110,13 @@ function insertColleagues(database: Sqlite.Database, user: string, startMs: numb
   });
 }
 
-function insertThreads(
+async function insertThreads(
   database: Sqlite.Database,
   pattern: string,
   users: readonly string[],
   threads: number,
   startMs: number,
-): Pick<SeededStore, 'ownIds' | 'publishedIds' | 'accountId' | 'sizes'> {
+): Promise<Pick<SeededStore, 'ownIds' | 'publishedIds' | 'accountId' | 'sizes'>> {
   const insertThread = copier(database, 'thread', 'id', pattern);
   const insertAsked = copier(database, 'message', "role = 'user' AND thread_id", pattern);
   const insertReply = copier(database, 'message', "role = 'assistant' AND thread_id", pattern);
@@ -156,6 +157,8 @@ function insertThreads(
   });
   for (let from = 0; from < threads; from += threadsPerTransaction) {
     insertSome(from, Math.min(threads, from + threadsPerTransaction));
+    // Lets Ctrl-C through.
+    await nextTurn();
   }
   sizes.write(database);
 
