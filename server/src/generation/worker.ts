@@ -38,9 +38,8 @@ export class ReplyWorker {
     this.#settings = settings;
     this.#log = log;
     this.#now = now;
-    // Finds what a dead process left behind, once its leases have run out.
+    // Finds what a dead process left behind, once its leases have run out. It also keeps a process alive that only works.
     this.#sweep = setInterval(() => this.wake(), settings.leaseMs);
-    this.#sweep.unref();
     this.wake();
   }
 

@@ -6,7 +6,7 @@ import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { sendError } from './error-response.ts';
 import { health } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
-import { createListener, type ListenerOptions } from './listener.ts';
+import { createListener, type Listener, type ListenerOptions } from './listener.ts';
 import { collectRoutes, publishReference } from './reference.ts';
 import { logRequest } from './request-log.ts';
 import { normalizeUrl } from './url.ts';
@@ -20,6 +20,7 @@ export interface AppOptions extends ApiV1Options, ListenerOptions {
 /** Every HTTP surface on one server. Closing it refuses what comes and finishes what runs. */
 export async function buildApp(context: Context, options: AppOptions): Promise<FastifyInstance> {
   let closing = false;
+  let listener: Listener | undefined;
   const app = fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -29,7 +30,10 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     bodyLimit: options.bodyBytesMax,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => createListener(handler, options),
+    serverFactory: (handler) => {
+      listener = createListener(handler, options);
+      return listener.server;
+    },
     // The listener answers these itself; Fastify's own answer would come first, and not in our envelope.
     clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
@@ -48,6 +52,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   app.decorateRequest('credentialId', undefined);
   app.addHook('preClose', async () => {
     closing = true;
+    listener?.letGo();
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');

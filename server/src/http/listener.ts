@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { errorBody } from './error-response.ts';
@@ -24,8 +18,14 @@ const keepAliveMs = 65_000;
 /** How long a refused peer may go on sending: closing at once would reset the connection and take the answer along. */
 const lingerMs = 1000;
 
+export interface Listener {
+  readonly server: Server;
+  /** Ends every connection as soon as it has no request under way, and tells its peer so where there is one. */
+  letGo(): void;
+}
+
 /** The socket's side of the service: what Node refuses before a request exists gets the envelope, too. */
-export function createListener(handler: RequestListener, options: ListenerOptions): Server {
+export function createListener(handler: RequestListener, options: ListenerOptions): Listener {
   const { tls, requestTimeoutMs } = options;
   const limits = {
     maxHeaderSize: headerBytesMax,
@@ -38,30 +38,27 @@ export function createListener(handler: RequestListener, options: ListenerOption
     // Nothing here is upgraded to: the request is answered as if it had not asked (RFC 9110 §7.8).
     shouldUpgradeCallback: () => false,
   };
-  const exchanges = new Exchanges();
-  const refuse = (socket: Duplex, reason: string) => exchanges.refuse(socket, reason, options.refused);
+  const connections = new Connections();
+  const refuse = (socket: Duplex, reason: string) => connections.refuse(socket, reason, options.refused);
   const tracked: RequestListener = (request, response) => {
     // What follows a refused request on its connection may be a part of it: it is not for us to run.
-    if (exchanges.isRefused(request.socket)) return;
+    if (connections.isRefused(request.socket)) return;
     const ambiguity = ambiguityOf(request);
     if (ambiguity !== undefined) {
       refuse(request.socket, ambiguity);
       return;
     }
-    exchanges.add(request, response);
+    connections.begin(request.socket, response);
     handler(request, response);
   };
   const server = tls ? createTlsServer({ ...limits, ...tls }, tracked) : createServer(limits, tracked);
   // A peer that closes its side after a whole request still gets the answer.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Duplex) => connections.add(socket));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(socket, reasonOf(error)));
-  server.on('connect', (_: IncomingMessage, socket: Duplex) =>
-    refuse(socket, 'CONNECT is not offered here.'),
-  );
-  server.on('checkExpectation', ({ socket }: IncomingMessage) =>
-    refuse(socket, 'Expect: is not understood.'),
-  );
-  return server;
+  server.on('connect', (_: unknown, socket: Duplex) => refuse(socket, 'CONNECT is not offered here.'));
+  server.on('checkExpectation', ({ socket }) => refuse(socket, 'Expect: is not understood.'));
+  return { server, letGo: () => connections.letGo() };
 }
 
 function reasonOf(error: NodeJS.ErrnoException): string {
@@ -75,34 +72,48 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   }
 }
 
-/** The unanswered requests of each connection: a refusal waits for their answers, so that each peer reads its own. */
-class Exchanges {
-  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
+/** The open connections, each with its requests under way. */
+class Connections {
+  readonly #open = new Map<Duplex, Set<ServerResponse>>();
   readonly #refused = new WeakSet<Duplex>();
+  #lettingGo = false;
 
-  add({ socket }: IncomingMessage, response: ServerResponse): void {
-    let open = this.#open.get(socket);
-    if (open === undefined) {
-      open = new Set();
-      this.#open.set(socket, open);
+  add(socket: Duplex): void {
+    this.#open.set(socket, new Set());
+    socket.once('close', () => this.#open.delete(socket));
+  }
+
+  begin(socket: Duplex, response: ServerResponse): void {
+    const underWay = this.#open.get(socket);
+    underWay?.add(response);
+    response.once('close', () => {
+      underWay?.delete(response);
+      if (this.#lettingGo && underWay?.size === 0) socket.end();
+    });
+  }
+
+  letGo(): void {
+    this.#lettingGo = true;
+    for (const [socket, underWay] of this.#open) {
+      for (const response of underWay) response.shouldKeepAlive = false;
+      if (underWay.size === 0) socket.destroy();
     }
-    const responses = open.add(response);
-    response.once('close', () => responses.delete(response));
   }
 
   isRefused(socket: Duplex): boolean {
     return this.#refused.has(socket);
   }
 
+  /** A refusal waits for the answers before it, so that each request reads its own. */
   refuse(socket: Duplex, reason: string, report: ListenerOptions['refused']): void {
     // Whatever else the peer sends meanwhile is refused already.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
-    const open = [...(this.#open.get(socket) ?? [])];
-    const waiting = open.filter(({ req }) => req.complete);
+    const underWay = [...(this.#open.get(socket) ?? [])];
     // The fault lies in the body of a request that was answered before it had arrived: nothing more to say.
-    const answered = open.some(({ req, headersSent }) => !req.complete && headersSent);
-    const spoken = waiting.map((response) => new Promise((resolve) => response.once('close', resolve)));
+    const answered = underWay.some(({ req, headersSent }) => !req.complete && headersSent);
+    const before = underWay.filter(({ req }) => req.complete);
+    const spoken = before.map((response) => new Promise((resolve) => response.once('close', resolve)));
     void Promise.all(spoken).then(() => {
       if (!answered && socket.writable) answer(socket, reason, report);
       close(socket);
