@@ -19,7 +19,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     if (!isJson(request)) return done(invalid('Content-Type: must be application/json.'), undefined);
     if (!isUtf8(body)) return done(invalidUtf8(body), undefined);
     parseSafely(request, body.toString(), (error, value) => {
-      if (error) return done(invalid('body: is not valid JSON.', error), undefined);
+      if (error) return done(invalid(`body: ${jsonFault(error)}.`, error), undefined);
       if (isDeeperThan(value, depthMax))
         return done(invalid(`body: is nested deeper than ${depthMax} levels.`), undefined);
       done(null, value);
@@ -31,6 +31,13 @@ function isJson(request: FastifyRequest): boolean {
   return /^application\/json\s*(;\s*(charset\s*=\s*"?utf-8"?\s*)?)*$/i.test(
     request.headers['content-type'] ?? '',
   );
+}
+
+/** The parser says by its message alone that the JSON is fine and a key in it is not. */
+function jsonFault({ message }: Error): string {
+  return message.includes('prototype')
+    ? 'must not have a key that reaches for a prototype'
+    : 'is not valid JSON';
 }
 
 function invalid(message: string, cause?: unknown): ServiceError {
