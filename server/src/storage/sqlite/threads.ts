@@ -59,8 +59,8 @@ export function sqliteThreads(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const selectThread = database
-    .prepare<[string, string], [...ThreadRow, sequence: number, activityAt: number]>(
-      `SELECT ${threadColumns}, sequence, activity_at FROM thread WHERE organization_id = ? AND id = ?`,
+    .prepare<[string, string], ThreadRow>(
+      `SELECT ${threadColumns} FROM thread WHERE organization_id = ? AND id = ?`,
     )
     .raw();
   // One statement, so that thread and messages are of one moment even beside another process.
@@ -77,8 +77,8 @@ export function sqliteThreads(
      WHERE organization_id = ? AND id = ? AND user_id = ? AND deleted = 0 RETURNING ${threadColumns}`,
     )
     .raw();
-  const noteMove = database.prepare<[string, number, number, number]>(
-    `INSERT INTO thread_move (organization_id, thread_sequence, left_activity_at, moved_at) VALUES (?, ?, ?, ?)`,
+  const noteMove = database.prepare<[string, string, number, number]>(
+    `INSERT INTO thread_move (organization_id, thread_id, left_activity_at, moved_at) VALUES (?, ?, ?, ?)`,
   );
   // At most two of the oldest: the notes stay few without a sweep, and a rename never pays for many.
   const forgetOldMoves = database.prepare<[number]>(
@@ -151,8 +151,8 @@ export function sqliteThreads(
     const after = clock.after();
     const renamed = rename.get(title, after, after, organizationId, threadId, userId);
     if (renamed === undefined) return { outcome: 'refused', thread: toThread(before) };
-    const [sequence, activityAt] = before.slice(threadColumnCount) as [number, number];
-    noteMove.run(organizationId, sequence, activityAt, after);
+    const left = toThread(before);
+    noteMove.run(organizationId, threadId, left.updatedAt ?? left.createdAt, after);
     forgetOldMoves.run(after - moveNoteKeptMs);
     return { outcome: 'renamed', thread: toThread(renamed) };
   }

@@ -17,21 +17,27 @@ interface WalkParameters {
 
 interface MoveParameters extends WalkParameters {
   lastMove: number;
+  lowestActivityAt: number;
+  lowestId: string;
 }
 
 type MovedRow = [...ThreadRow, leftActivityAt: number];
 
-/** Before the first row of any listing. */
+/** Before the first row of any listing, and after the last. */
 const top = { activityAt: Number.MAX_SAFE_INTEGER, id: '' as ThreadId };
+const bottom = { activityAt: 0, id: '' as ThreadId };
 
 /**
- * A walk's start is the number of the last thread and of the last rename then. Later threads are left out by the one;
- * by the other, threads renamed since are found at the position they left. Both count commits, so no clock is trusted.
+ * A walk's start is the number of the last thread and of the last rename then; both count commits. Later threads are
+ * left out by the one; by the other, threads renamed since are found at the position they left.
  */
 export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'continueWalk'> {
   const sizes = sqliteListingSizes(database);
-  const lastThread = database.prepare<[], number | null>('SELECT max(sequence) FROM thread').pluck();
-  const lastMove = database.prepare<[], number | null>('SELECT max(sequence) FROM thread_move').pluck();
+  const marks = database
+    .prepare<[], [lastThread: number, lastMove: number]>(
+      `SELECT coalesce((SELECT max(sequence) FROM thread), 0), coalesce((SELECT max(sequence) FROM thread_move), 0)`,
+    )
+    .raw();
   const pages = prepareEach<WalkParameters, ThreadRow>(database, pageQueries());
   const moves = prepareEach<MoveParameters, MovedRow>(database, moveQueries());
 
@@ -42,18 +48,21 @@ export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'co
     });
   }
 
-  /** Threads renamed since the walk's start, at the position they had then. */
-  function moved(parameters: MoveParameters): ListedThread[] {
-    return moves[listingKind(parameters)].all(parameters).map((row) => ({
+  /** Threads renamed since the walk's start that stood between the page's ends then. */
+  function moved(parameters: WalkParameters, lastMove: number, rows: ListedThread[]): ListedThread[] {
+    // A page that is not full is the last: then it reaches to the end.
+    const lowest = rows.length < parameters.count ? bottom : (rows.at(-1)?.position ?? bottom);
+    const bounds = { lastMove, lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
+    return moves[listingKind(parameters)].all({ ...parameters, ...bounds }).map((row) => ({
       thread: toThread(row),
       position: { activityAt: row[threadColumnCount], id: row[1] },
     }));
   }
 
   const begin = database.transaction((organizationId: OrganizationId, listing: Listing, limit: number) => {
-    const lastSequence = lastThread.get() ?? 0;
+    const [lastSequence, lastMove] = marks.get() as [number, number];
     const rows = page(walkParameters(organizationId, listing, top, lastSequence, limit));
-    const start = `${lastSequence}.${lastMove.get() ?? 0}`;
+    const start = `${lastSequence}.${lastMove}`;
     return { ...cut(rows, limit), start, size: sizes.of(organizationId, listing) };
   });
 
@@ -62,7 +71,7 @@ export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'co
       const [lastSequence = 0, lastMove = 0] = start.split('.').map(Number);
       const parameters = walkParameters(organizationId, listing, after, lastSequence, limit);
       const rows = page(parameters);
-      const movedRows = moved({ ...parameters, lastMove });
+      const movedRows = moved(parameters, lastMove, rows);
       return cut(movedRows.length === 0 ? rows : [...rows, ...movedRows].sort(byPosition), limit);
     },
   );
@@ -107,16 +116,19 @@ function pageQueries(): Record<ListingKind, string> {
   };
 }
 
-/** The first move of each thread after the walk's start holds the position it had at the start. */
+/**
+ * A rename since the start left the position that the thread had at the start: the store's clock puts everything that
+ * comes later above it. Each move is met on one page of a walk, so renames do not add up from page to page.
+ */
 function moveQueries(): Record<ListingKind, string> {
   const moved = (visible: string) =>
-    `SELECT ${threadColumns}, left_activity_at FROM (
-       SELECT thread_sequence, left_activity_at, min(sequence) FROM thread_move
-       WHERE organization_id = @organizationId AND sequence > @lastMove GROUP BY thread_sequence) AS moved
-     CROSS JOIN thread ON thread.sequence = thread_sequence
-     WHERE ${visible} AND deleted = 0
-       AND (left_activity_at, thread.id) < (@activityAt, @id) AND thread.sequence <= @lastSequence
-     ORDER BY left_activity_at DESC, thread.id DESC LIMIT @count`;
+    `SELECT ${threadColumns}, left_activity_at FROM thread_move
+     CROSS JOIN thread ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id
+     WHERE thread_move.organization_id = @organizationId AND thread_move.sequence > @lastMove
+       AND (left_activity_at, thread_id) < (@activityAt, @id)
+       AND (left_activity_at, thread_id) >= (@lowestActivityAt, @lowestId)
+       AND ${visible} AND deleted = 0 AND thread.sequence <= @lastSequence
+     ORDER BY left_activity_at DESC, thread_id DESC LIMIT @count`;
   return {
     own: moved('(user_id = @userId OR published = 1)'),
     ownAccount: moved('(user_id = @userId OR published = 1) AND account_id = @accountId'),

@@ -107,11 +107,12 @@ CREATE TABLE listing_size (
 CREATE TABLE thread_move (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT,
   organization_id TEXT NOT NULL,
-  thread_sequence INTEGER NOT NULL REFERENCES thread (sequence),
+  thread_id TEXT NOT NULL,
   left_activity_at INTEGER NOT NULL,
-  moved_at INTEGER NOT NULL
+  moved_at INTEGER NOT NULL,
+  FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id)
 ) STRICT;
-CREATE INDEX thread_move_organization ON thread_move (organization_id, sequence);
+CREATE INDEX thread_move_position ON thread_move (organization_id, left_activity_at, thread_id);
 
 -- The assistant message is the job of writing it.
 CREATE TABLE message (
