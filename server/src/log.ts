@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { iso } from './domain/iso-time.ts';
 
 const apiKeyInText = /eak_[0-9A-Za-z]{8,}/g;
 
@@ -11,7 +12,7 @@ export function createLog(level: string): Logger {
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${iso(Date.now())}"`,
       redact: ['req.headers', 'headers', 'authorization', 'prompt', 'content', 'body'],
       hooks: { streamWrite: (line) => line.replace(apiKeyInText, 'eak_[redacted]') },
     },

@@ -1,6 +1,6 @@
+import { iso } from '../../domain/iso-time.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { iso } from './iso-time.ts';
 import type { MessageJson, ThreadJson } from './schemas.ts';
 
 /** A thread as §2.1 shows it. `threadUrl` is null in the create response only. */
