@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { end, nextMessage, startPart } from './processes.ts';
 
 export interface Request {
@@ -74,9 +75,16 @@ export async function load(
   throw failed(requests, 'no answer');
 }
 
-/** A burst leaves requests behind that nobody waits for any more. An answer means that they are done. */
-async function untilQuiet({ baseUrl }: Target): Promise<void> {
-  await (await fetch(`${baseUrl}/healthz`)).text();
+const quietWithinMs = 5_000;
+const quietForMs = 40;
+
+/** A burst leaves work behind that nobody waits for any more: the next one begins when it is done. */
+async function untilQuiet({ pid }: Target): Promise<void> {
+  for (let waitedMs = 0; waitedMs < quietWithinMs; waitedMs += quietForMs) {
+    const before = cpuSeconds(pid);
+    await pause(quietForMs);
+    if (!(cpuSeconds(pid) > before)) return;
+  }
 }
 
 function failed([example]: readonly Request[], reason: string): Error {
