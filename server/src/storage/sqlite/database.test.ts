@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { openDatabase } from './database.ts';
-import { walkQueries } from './walks.ts';
+import { listingQueries } from './walk-queries.ts';
 
 describe('The SQLite database', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-database-'));
@@ -31,7 +31,11 @@ describe('The SQLite database', () => {
     const database = openDatabase(join(folder, 'plans.db'));
     const names = ['thread_own', 'thread_own_account', 'thread_published', 'thread_published_account'];
     const used = new Set<string>();
-    for (const sql of walkQueries()) {
+    for (const sql of Object.values(listingQueries()).flatMap((queries) => [
+      queries.firstPage,
+      queries.laterPage,
+      queries.moves,
+    ])) {
       const plan = database
         .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/@\w+/g, '1')}`)
         .all();

@@ -21,6 +21,7 @@ const whereClaimHolds = `WHERE organization_id = @organizationId AND thread_id =
   AND claim_token = @token AND status IN ('in_progress', 'corroborating')`;
 
 export function sqliteReplies(database: Database, commits: CommitQueue): Replies {
+  // `+ 0` as in walk-queries.ts: with the parameter alone the query would be compiled at every call.
   const due = database.prepare<[number, number], DueRow>(
     `SELECT reply.sequence, reply.organization_id, reply.thread_id, reply.id, reply.claim_token, reply.attempts,
        reply.deadline_at, reply.trace_id, thread.account_id,
@@ -30,7 +31,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue): Replies
      FROM message AS reply INDEXED BY message_due
      JOIN thread ON thread.organization_id = reply.organization_id AND thread.id = reply.thread_id
      WHERE reply.status IN ('in_progress', 'corroborating') AND reply.available_at <= ?
-     ORDER BY reply.available_at LIMIT ?`,
+     ORDER BY reply.available_at LIMIT ? + 0`,
   );
   const claim = database.prepare<[number, number]>(
     `UPDATE message SET claim_token = claim_token + 1, available_at = ?, status = 'in_progress', content = '',

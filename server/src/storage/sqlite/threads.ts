@@ -3,7 +3,7 @@ import type { Message, MessageStatus } from '../../domain/message.ts';
 import type { NewThread, Threads } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { sqliteListingSizes } from './listing-sizes.ts';
+import { prepareAdjustSizes } from './listing-sizes.ts';
 import { type ThreadRow, threadColumnCount, threadColumns, toThread } from './thread-row.ts';
 
 type MessageRow = [
@@ -31,7 +31,7 @@ export function sqliteThreads(
   database: Database,
   commits: CommitQueue,
 ): Omit<Threads, 'beginWalk' | 'continueWalk'> {
-  const sizes = sqliteListingSizes(database);
+  const adjustSizes = prepareAdjustSizes(database);
   const insertThread = database.prepare(
     `INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at,
        published, deleted)
@@ -107,7 +107,7 @@ export function sqliteThreads(
     insertThread.run({ organizationId, id, userId, title, accountId, secondaryId, now });
     insertUserMessage.run(organizationId, id, messageId, prompt, now);
     insertReply.run(organizationId, id, replyId, now, now, now + thread.replyDeadlineMs, traceId);
-    sizes.adjust({ organizationId, userId, accountId }, { threads: 1, published: 0 });
+    adjustSizes({ organizationId, userId, accountId }, { threads: 1, published: 0 });
   }
 
   function createOnce(
@@ -183,7 +183,7 @@ export function sqliteThreads(
         }
         cancelReplies.run(clock.now(), organizationId, threadId);
         const thread = toThread(deleted);
-        sizes.adjust(thread, { threads: -1, published: thread.published ? -1 : 0 });
+        adjustSizes(thread, { threads: -1, published: thread.published ? -1 : 0 });
         return { outcome: 'deleted' };
       }),
 
@@ -191,7 +191,7 @@ export function sqliteThreads(
       commits.durable(() => {
         const changed = publish.get(Number(published), organizationId, threadId, Number(published));
         if (changed !== undefined) {
-          sizes.adjust(toThread(changed), { threads: 0, published: published ? 1 : -1 });
+          adjustSizes(toThread(changed), { threads: 0, published: published ? 1 : -1 });
           return 'done';
         }
         const unchanged = selectThread.get(organizationId, threadId);

@@ -1,178 +1,142 @@
 import type { Position } from '../../domain/cursor.ts';
-import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
 import type { Database } from './database.ts';
-import { sqliteListingSizes } from './listing-sizes.ts';
-import { type ThreadRow, threadColumnCount, threadColumns, toThread } from './thread-row.ts';
+import { accountKey } from './listing-sizes.ts';
+import { type ListingKind, listingQueries } from './walk-queries.ts';
 
-interface WalkParameters {
+/** What every query of a walk is given; one row more than asked for tells whether another page follows. */
+interface ListingParameters {
   organizationId: OrganizationId;
   userId: string | null;
   accountId: string | null;
-  activityAt: number;
-  id: string;
-  lastSequence: number;
+  accountKey: string;
   count: number;
 }
 
-interface MoveParameters extends WalkParameters {
+interface PageParameters extends ListingParameters {
+  activityAt: number;
+  id: string;
+  lastSequence: number;
+}
+
+interface MoveParameters extends PageParameters {
   lastMove: number;
   lowestActivityAt: number;
   lowestId: string;
 }
 
-type MovedRow = [...ThreadRow, leftActivityAt: number];
+/** Few columns, as arrays: a page is many rows. `position` is where the thread stood when the walk began. */
+export type ListedRow = [
+  id: ThreadId,
+  userId: UserId,
+  title: string,
+  accountId: string | null,
+  secondaryId: string | null,
+  createdAt: number,
+  updatedAt: number | null,
+  published: number,
+  activityAt: number,
+];
+type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size: number];
 
-/** Before the first row of any listing, and after the last. */
-const top = { activityAt: Number.MAX_SAFE_INTEGER, id: '' as ThreadId };
-const bottom = { activityAt: 0, id: '' as ThreadId };
+/** After the last row of any listing. */
+const bottom: Position = { activityAt: 0, id: '' as ThreadId };
 
 /**
  * A walk's start is the number of the last thread and of the last rename then; both count commits. Later threads are
  * left out by the one; by the other, threads renamed since are found at the position they left.
  */
 export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'continueWalk'> {
-  const sizes = sqliteListingSizes(database);
-  const marks = database
-    .prepare<[], [lastThread: number, lastMove: number]>(
-      `SELECT coalesce((SELECT max(sequence) FROM thread), 0), coalesce((SELECT max(sequence) FROM thread_move), 0)`,
-    )
-    .raw();
-  const pages = prepareEach<WalkParameters, ThreadRow>(database, pageQueries());
-  const moves = prepareEach<MoveParameters, MovedRow>(database, moveQueries());
+  const queries = listingQueries();
+  const prepare = <Parameters, Row>(sqlOf: (kind: ListingKind) => string) => {
+    const statement = (kind: ListingKind) => database.prepare<[Parameters], Row>(sqlOf(kind)).raw();
+    return {
+      own: statement('own'),
+      ownAccount: statement('ownAccount'),
+      published: statement('published'),
+      publishedAccount: statement('publishedAccount'),
+    };
+  };
+  const firstPages = prepare<ListingParameters, FirstPageRow>((kind) => queries[kind].firstPage);
+  const laterPages = prepare<PageParameters, ListedRow>((kind) => queries[kind].laterPage);
+  const moves = prepare<MoveParameters, ListedRow>((kind) => queries[kind].moves);
 
-  function page(parameters: WalkParameters): ListedThread[] {
-    return pages[listingKind(parameters)].all(parameters).map((row) => {
-      const thread = toThread(row);
-      return { thread, position: { activityAt: thread.updatedAt ?? thread.createdAt, id: thread.id } };
-    });
-  }
-
-  /** Threads renamed since the walk's start that stood between the page's ends then. */
-  function moved(parameters: WalkParameters, lastMove: number, rows: ListedThread[]): ListedThread[] {
+  const proceed = database.transaction((kind: ListingKind, parameters: PageParameters, lastMove: number) => {
+    const rows = laterPages[kind]
+      .all(parameters)
+      .map((row) => toListedThread(parameters.organizationId, row));
     // A page that is not full is the last: then it reaches to the end.
     const lowest = rows.length < parameters.count ? bottom : (rows.at(-1)?.position ?? bottom);
     const bounds = { lastMove, lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
-    return moves[listingKind(parameters)].all({ ...parameters, ...bounds }).map((row) => ({
-      thread: toThread(row),
-      position: { activityAt: row[threadColumnCount], id: row[1] },
-    }));
-  }
-
-  const begin = database.transaction((organizationId: OrganizationId, listing: Listing, limit: number) => {
-    const [lastSequence, lastMove] = marks.get() as [number, number];
-    const rows = page(walkParameters(organizationId, listing, top, lastSequence, limit));
-    const start = `${lastSequence}.${lastMove}`;
-    return { ...cut(rows, limit), start, size: sizes.of(organizationId, listing) };
+    const moved = moves[kind].all({ ...parameters, ...bounds });
+    if (moved.length === 0) return rows;
+    const movedRows = moved.map((row) => toListedThread(parameters.organizationId, row));
+    return [...rows, ...movedRows].sort(byPosition);
   });
 
-  const proceed = database.transaction(
-    (organizationId: OrganizationId, listing: Listing, limit: number, start: string, after: Position) => {
-      const [lastSequence = 0, lastMove = 0] = start.split('.').map(Number);
-      const parameters = walkParameters(organizationId, listing, after, lastSequence, limit);
-      const rows = page(parameters);
-      const movedRows = moved(parameters, lastMove, rows);
-      return cut(movedRows.length === 0 ? rows : [...rows, ...movedRows].sort(byPosition), limit);
+  return {
+    // One statement, and so one moment: the walk's start, its first page and the size of the listing.
+    async beginWalk(organizationId, listing, limit) {
+      const rows = firstPages[kindOf(listing)].all(listingParameters(organizationId, listing, limit));
+      // An empty listing has no second page, and so no use for a start.
+      const [lastSequence, lastMove, size] = rows[0]?.slice(-3) ?? [0, 0, 0];
+      const threads = rows.map((row) => toListedThread(organizationId, row));
+      return { ...cut(threads, limit), start: `${lastSequence}.${lastMove}`, size: Number(size) };
     },
-  );
 
-  return {
-    beginWalk: async (organizationId, listing, limit) => begin(organizationId, listing, limit),
-    continueWalk: async (organizationId, listing, limit, { start, after }) =>
-      proceed(organizationId, listing, limit, start, after),
+    async continueWalk(organizationId, listing, limit, { start, after }) {
+      const [lastSequence = 0, lastMove = 0] = start.split('.').map(Number);
+      const parameters = { ...listingParameters(organizationId, listing, limit), ...after, lastSequence };
+      return cut(proceed(kindOf(listing), parameters, lastMove), limit);
+    },
   };
 }
 
-type ListingKind = 'own' | 'ownAccount' | 'published' | 'publishedAccount';
-
-function listingKind({ userId, accountId }: WalkParameters): ListingKind {
-  if (userId === null) return accountId === null ? 'published' : 'publishedAccount';
-  return accountId === null ? 'own' : 'ownAccount';
+function kindOf({ userId, accountId }: Listing): ListingKind {
+  if (userId === null) return accountId === undefined ? 'published' : 'publishedAccount';
+  return accountId === undefined ? 'own' : 'ownAccount';
 }
 
-/**
- * Own and published are two index ranges in the same order, merged as they are read: the page takes its first rows and
- * the merge stops there. Only keys are merged; the rows themselves are read for the page alone.
- */
-function pageQueries(): Record<ListingKind, string> {
-  const range = (conditions: string) => `
-    SELECT activity_at, id, sequence FROM thread
-    WHERE organization_id = @organizationId AND ${conditions} AND deleted = 0
-      AND (activity_at, id) < (@activityAt, @id) AND sequence <= @lastSequence`;
-  // The sequence is the tail of every index: with it in the order, neither side needs sorting.
-  const page = (...ranges: string[]) =>
-    `SELECT ${threadColumns} FROM (
-       ${ranges.join(' UNION ')} ORDER BY activity_at DESC, id DESC, sequence DESC LIMIT @count) AS page
-     CROSS JOIN thread ON thread.sequence = page.sequence`;
-  const own = range('user_id = @userId');
-  const ownAccount = range('user_id = @userId AND account_id = @accountId');
-  const published = range('published = 1');
-  const publishedAccount = range('account_id = @accountId AND published = 1');
-  return {
-    own: page(own, published),
-    ownAccount: page(ownAccount, publishedAccount),
-    published: page(published),
-    publishedAccount: page(publishedAccount),
-  };
-}
-
-/**
- * A rename since the start left the position that the thread had at the start: the store's clock puts everything that
- * comes later above it. Each move is met on one page of a walk, so renames do not add up from page to page.
- */
-function moveQueries(): Record<ListingKind, string> {
-  const moved = (visible: string) =>
-    `SELECT ${threadColumns}, left_activity_at FROM thread_move
-     CROSS JOIN thread ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id
-     WHERE thread_move.organization_id = @organizationId AND thread_move.sequence > @lastMove
-       AND (left_activity_at, thread_id) < (@activityAt, @id)
-       AND (left_activity_at, thread_id) >= (@lowestActivityAt, @lowestId)
-       AND ${visible} AND deleted = 0 AND thread.sequence <= @lastSequence
-     ORDER BY left_activity_at DESC, thread_id DESC LIMIT @count`;
-  return {
-    own: moved('(user_id = @userId OR published = 1)'),
-    ownAccount: moved('(user_id = @userId OR published = 1) AND account_id = @accountId'),
-    published: moved('published = 1'),
-    publishedAccount: moved('published = 1 AND account_id = @accountId'),
-  };
-}
-
-/** Every query of a walk, for the test that reads their plans. */
-export function walkQueries(): string[] {
-  return [...Object.values(pageQueries()), ...Object.values(moveQueries())];
-}
-
-function prepareEach<Parameters, Row>(database: Database, queries: Record<ListingKind, string>) {
-  const prepare = (kind: ListingKind) => database.prepare<[Parameters], Row>(queries[kind]).raw();
-  return {
-    own: prepare('own'),
-    ownAccount: prepare('ownAccount'),
-    published: prepare('published'),
-    publishedAccount: prepare('publishedAccount'),
-  };
-}
-
-/** One row more than asked for tells whether another page follows. */
-function walkParameters(
+function listingParameters(
   organizationId: OrganizationId,
   { userId, accountId }: Listing,
-  { activityAt, id }: Position,
-  lastSequence: number,
   limit: number,
-): WalkParameters {
+): ListingParameters {
   return {
     organizationId,
     userId,
     accountId: accountId ?? null,
-    activityAt,
-    id,
-    lastSequence,
+    accountKey: accountKey(accountId),
     count: limit + 1,
   };
 }
 
+function toListedThread(
+  organizationId: OrganizationId,
+  row: readonly [...ListedRow, ...unknown[]],
+): ListedThread {
+  const [id, userId, title, accountId, secondaryId, createdAt, updatedAt, published, activityAt] = row;
+  return {
+    thread: {
+      organizationId,
+      id,
+      userId,
+      title,
+      accountId,
+      secondaryId,
+      createdAt,
+      updatedAt,
+      published: published === 1,
+      deletedAt: null,
+    },
+    position: { activityAt, id },
+  };
+}
+
 function cut(rows: ListedThread[], limit: number): ThreadPage {
-  return { rows: rows.slice(0, limit), more: rows.length > limit };
+  const more = rows.length > limit;
+  return { rows: more ? rows.slice(0, limit) : rows, more };
 }
 
 function byPosition(a: ListedThread, b: ListedThread): number {
