@@ -16,6 +16,6 @@ export function createLog(level: string): Logger {
       redact: ['req.headers', 'headers', 'authorization', 'prompt', 'content', 'body'],
       hooks: { streamWrite: (line) => line.replace(apiKeyInText, 'eak_[redacted]') },
     },
-    pino.destination({ fd: 1, sync: false, minLength: 4096, periodicFlush: 100 }),
+    pino.destination({ fd: 1, sync: false, minLength: 8 * 1024, periodicFlush: 100 }),
   );
 }

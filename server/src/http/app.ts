@@ -65,7 +65,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     if (request.is404) done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
     else done(null, payload);
   });
-  app.addHook('onResponse', logRequest);
+  app.addHook('onSend', logRequest);
   acceptJsonBodies(app);
 
   await collectRoutes(app);

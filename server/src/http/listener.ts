@@ -72,31 +72,35 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   }
 }
 
-/** The open connections, each with its requests under way. */
+/** The last two exchanges of a connection. Answers go out in order: when one is out, so are all before it. */
+interface Connection {
+  current: ServerResponse | undefined;
+  previous: ServerResponse | undefined;
+}
+
 class Connections {
-  readonly #open = new Map<Duplex, Set<ServerResponse>>();
+  readonly #open = new Map<Duplex, Connection>();
   readonly #refused = new WeakSet<Duplex>();
-  #lettingGo = false;
 
   add(socket: Duplex): void {
-    this.#open.set(socket, new Set());
+    this.#open.set(socket, { current: undefined, previous: undefined });
     socket.once('close', () => this.#open.delete(socket));
   }
 
   begin(socket: Duplex, response: ServerResponse): void {
-    const underWay = this.#open.get(socket);
-    underWay?.add(response);
-    response.once('close', () => {
-      underWay?.delete(response);
-      if (this.#lettingGo && underWay?.size === 0) socket.end();
-    });
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    connection.previous = connection.current;
+    connection.current = response;
   }
 
   letGo(): void {
-    this.#lettingGo = true;
-    for (const [socket, underWay] of this.#open) {
-      for (const response of underWay) response.shouldKeepAlive = false;
-      if (underWay.size === 0) socket.destroy();
+    for (const [socket, { current }] of this.#open) {
+      if (current === undefined || current.writableFinished) socket.destroy();
+      else {
+        current.shouldKeepAlive = false;
+        current.once('close', () => socket.end());
+      }
     }
   }
 
@@ -109,15 +113,17 @@ class Connections {
     // Whatever else the peer sends meanwhile is refused already.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
-    const underWay = [...(this.#open.get(socket) ?? [])];
-    // The fault lies in the body of a request that was answered before it had arrived: nothing more to say.
-    const answered = underWay.some(({ req, headersSent }) => !req.complete && headersSent);
-    const before = underWay.filter(({ req }) => req.complete);
-    const spoken = before.map((response) => new Promise((resolve) => response.once('close', resolve)));
-    void Promise.all(spoken).then(() => {
-      if (!answered && socket.writable) answer(socket, reason, report);
+    const { current, previous } = this.#open.get(socket) ?? {};
+    // The fault lies either in the body of the current request, or behind it.
+    const inBody = current !== undefined && !current.req.complete;
+    const before = inBody ? previous : current;
+    const speak = () => {
+      // A request that was answered before its body had arrived has heard enough.
+      if (!(inBody && current.headersSent) && socket.writable) answer(socket, reason, report);
       close(socket);
-    });
+    };
+    if (before === undefined || before.writableFinished || before.destroyed) speak();
+    else before.once('close', speak);
   }
 }
 

@@ -4,7 +4,6 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
 interface DueRow {
-  sequence: number;
   organization_id: OrganizationId;
   thread_id: ThreadId;
   id: MessageId;
@@ -23,7 +22,7 @@ const whereClaimHolds = `WHERE organization_id = @organizationId AND thread_id =
 export function sqliteReplies(database: Database, commits: CommitQueue): Replies {
   // `+ 0` as in walk-queries.ts: with the parameter alone the query would be compiled at every call.
   const due = database.prepare<[number, number], DueRow>(
-    `SELECT reply.sequence, reply.organization_id, reply.thread_id, reply.id, reply.claim_token, reply.attempts,
+    `SELECT reply.organization_id, reply.thread_id, reply.id, reply.claim_token, reply.attempts,
        reply.deadline_at, reply.trace_id, thread.account_id,
        (SELECT content FROM message AS asked
         WHERE asked.organization_id = reply.organization_id AND asked.thread_id = reply.thread_id
@@ -33,9 +32,9 @@ export function sqliteReplies(database: Database, commits: CommitQueue): Replies
      WHERE reply.status IN ('in_progress', 'corroborating') AND reply.available_at <= ?
      ORDER BY reply.available_at LIMIT ? + 0`,
   );
-  const claim = database.prepare<[number, number]>(
+  const claim = database.prepare<[number, string, string, string]>(
     `UPDATE message SET claim_token = claim_token + 1, available_at = ?, status = 'in_progress', content = '',
-       steps = '[]' WHERE sequence = ?`,
+       steps = '[]' WHERE organization_id = ? AND thread_id = ? AND id = ?`,
   );
   const progress = database.prepare(
     `UPDATE message SET status = @status, content = @content, steps = @steps, available_at = @availableAt
@@ -52,7 +51,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue): Replies
     claimReplies: (limit, leaseMs) =>
       commits.unsynced((clock) =>
         due.all(clock.now(), limit).map((row) => {
-          claim.run(clock.now() + leaseMs, row.sequence);
+          claim.run(clock.now() + leaseMs, row.organization_id, row.thread_id, row.id);
           return toClaimedReply(row);
         }),
       ),

@@ -114,9 +114,8 @@ CREATE TABLE thread_move (
 ) STRICT;
 CREATE INDEX thread_move_position ON thread_move (organization_id, left_activity_at, thread_id);
 
--- The assistant message is the job of writing it.
+-- The assistant message is the job of writing it. The messages of a thread lie together: reading it is one search.
 CREATE TABLE message (
-  sequence INTEGER PRIMARY KEY,
   organization_id TEXT NOT NULL,
   thread_id TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -138,13 +137,13 @@ CREATE TABLE message (
   -- The request that asked for the reply, and why it failed: for the log and the console, never for callers.
   trace_id TEXT,
   failure TEXT,
+  PRIMARY KEY (organization_id, thread_id, id),
   FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id),
   CHECK ((role = 'assistant') = (status IS NOT NULL)),
   CHECK ((role = 'assistant') = (steps IS NOT NULL AND claim_token IS NOT NULL AND attempts IS NOT NULL
     AND available_at IS NOT NULL AND deadline_at IS NOT NULL AND trace_id IS NOT NULL)),
   CHECK ((completed_at IS NOT NULL) = (status IS NOT NULL AND status IN ('completed', 'failed', 'cancelled')))
-) STRICT;
-CREATE UNIQUE INDEX message_id ON message (organization_id, thread_id, id);
+) STRICT, WITHOUT ROWID;
 CREATE INDEX message_due ON message (available_at) WHERE status IN ('in_progress', 'corroborating');
 
 CREATE TABLE idempotency_key (
