@@ -7,9 +7,6 @@ import { createCursorSeal } from './cursor-seal.ts';
 import { createIdGenerator } from './domain/id.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
 import { ReplyWorker } from './generation/worker.ts';
-
-export { createLog } from './log.ts';
-
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
@@ -70,3 +67,5 @@ export async function composeApp(
     threadUrl: (id) => `${baseUrl()}/threads/${id}`,
   });
 }
+
+export { createLog } from './log.ts';

@@ -28,7 +28,7 @@ const storeCommands: readonly StoreCommand[] = [
 process.exitCode = await main(process.argv.slice(2)).catch(complain);
 
 async function main(words: string[]): Promise<number> {
-  if (words.length === 0 || words[0] === 'help' || words[0] === '--help' || words[0] === '-h') {
+  if (words.length === 0 || words[0] === 'help' || words.includes('--help') || words[0] === '-h') {
     process.stdout.write(help());
     return 0;
   }

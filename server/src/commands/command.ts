@@ -31,7 +31,7 @@ export interface StoreCommand {
 /** The command line is wrong; the message says what would be right. */
 export class UsageError extends Error {}
 
-/** The one positional at `index`: `parseCommand` has counted them. */
+/** The one positional at `index`: `parse` in main.ts has counted them. */
 export function positional({ positionals }: Arguments, index: number): string {
   return positionals[index] as string;
 }

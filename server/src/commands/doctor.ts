@@ -2,13 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
+import type { Diagnosis } from '../storage/store.ts';
 import type { StoreCommand } from './command.ts';
-
-interface Finding {
-  readonly check: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 export const doctor: StoreCommand = {
   name: 'doctor',
@@ -16,7 +11,7 @@ export const doctor: StoreCommand = {
   summary: 'Check the configuration, the disk and the store, and say what to mend',
   positionals: [],
   async run({ store, now }, _args, config) {
-    const findings: Finding[] = [
+    const findings: Diagnosis[] = [
       { check: 'node', ok: true, detail: `Node.js ${process.versions.node}` },
       checkDisk(config),
       checkSync(config),
@@ -34,7 +29,7 @@ export const doctor: StoreCommand = {
 
 const freeBytesMin = 256 * 1024 * 1024;
 
-function checkDisk({ store }: Config): Finding {
+function checkDisk({ store }: Config): Diagnosis {
   const { bavail, bsize } = statfsSync(dirname(store.file));
   const free = bavail * bsize;
   const amount = `${Math.floor(free / 1024 / 1024)} MiB free beside ${store.file}`;
@@ -43,7 +38,7 @@ function checkDisk({ store }: Config): Finding {
 }
 
 /** What every durable commit waits for. Above 50 ms the service works, and each write feels it. */
-function checkSync({ store }: Config): Finding {
+function checkSync({ store }: Config): Diagnosis {
   const file = join(dirname(store.file), `.skein-doctor-${process.pid}`);
   const rounds = 20;
   const descriptor = openSync(file, 'w');
@@ -65,7 +60,7 @@ function checkSync({ store }: Config): Finding {
   }
 }
 
-function checkTls({ tls }: Config, now: number): Finding {
+function checkTls({ tls }: Config, now: number): Diagnosis {
   if (tls === undefined)
     return {
       check: 'tls',
@@ -87,7 +82,7 @@ function checkTls({ tls }: Config, now: number): Finding {
   }
 }
 
-function checkBaseUrl({ baseUrl, tls }: Config): Finding {
+function checkBaseUrl({ baseUrl, tls }: Config): Diagnosis {
   const detail =
     baseUrl ?? `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL where callers use another`;
   return { check: 'base url', ok: true, detail };

@@ -5,10 +5,8 @@ import {
   type AssistantMessage,
   deriveThreadStatus,
   type MessageStatus,
-  messageStatuses,
   type UserMessage,
 } from './message.ts';
-import { isTerminal, replyTransitions } from './reply.ts';
 
 const asked: UserMessage = {
   id: 'msg_0' as MessageId,
@@ -65,15 +63,6 @@ describe('The status of a thread', () => {
       ['failed', 'error'],
     ] as const) {
       assert.deepEqual(deriveThreadStatus([asked, reply(status, 'Searching')]), { state, ...nothingActive });
-    }
-  });
-});
-
-describe('The states of a reply', () => {
-  it('absorb at their end, and every running one reaches every end', () => {
-    for (const status of messageStatuses) {
-      const ends = replyTransitions[status].filter(isTerminal);
-      assert.equal(ends.length, isTerminal(status) ? 0 : 3);
     }
   });
 });

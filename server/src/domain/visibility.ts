@@ -7,7 +7,6 @@ export function canRead(principal: Principal, thread: Thread): boolean {
   return thread.published || isCreator(principal, thread);
 }
 
-/** §5.6: publication grants reading only; the creator alone renames and deletes. */
-export function isCreator(principal: Principal, thread: Thread): boolean {
+function isCreator(principal: Principal, thread: Thread): boolean {
   return principal.kind === 'user' && principal.userId === thread.userId;
 }

@@ -16,10 +16,15 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (request.method === 'DELETE' || body.length === 0) return done(null, undefined);
+    if (isEncoded(request)) return done(invalid('Content-Encoding: is not supported.'), undefined);
     if (!isJson(request)) return done(invalid('Content-Type: must be application/json.'), undefined);
     if (!isUtf8(body)) return done(invalidUtf8(body), undefined);
     parseSafely(request, body.toString(), (error, value) => {
-      if (error) return done(invalid(`body: ${jsonFault(error)}.`, error), undefined);
+      if (error)
+        return done(
+          invalid('body: is not valid JSON, or has a key that reaches for a prototype.', error),
+          undefined,
+        );
       if (isDeeperThan(value, depthMax))
         return done(invalid(`body: is nested deeper than ${depthMax} levels.`), undefined);
       done(null, value);
@@ -33,11 +38,8 @@ function isJson(request: FastifyRequest): boolean {
   );
 }
 
-/** The parser says by its message alone that the JSON is fine and a key in it is not. */
-function jsonFault({ message }: Error): string {
-  return message.includes('prototype')
-    ? 'must not have a key that reaches for a prototype'
-    : 'is not valid JSON';
+function isEncoded({ headers }: FastifyRequest): boolean {
+  return (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
 }
 
 function invalid(message: string, cause?: unknown): ServiceError {

@@ -17,7 +17,7 @@ describe('A query', () => {
   });
 
   it('takes as an integer only its plain decimal form', () => {
-    for (const text of ['1e1', '1.5', '', ' 5', '+5', '-5', '05', '0x5', '٣', '9999999999']) {
+    for (const text of ['1e1', '1.5', '', ' 5', '+5', '05', '-0', '0x5', '٣', '9'.repeat(16)]) {
       assert.equal(typeof parseQuery(`limit=${encodeURIComponent(text)}`, schema).limit, 'string', text);
     }
   });

@@ -19,7 +19,7 @@ export function parseQuery(raw: string, { properties }: QuerySchema): Record<str
     const value = decode(separator === -1 ? '' : pair.slice(separator + 1));
     if (value === undefined) throw invalid(name, 'is not valid percent-encoded UTF-8');
     query[name] =
-      properties[name]?.type === 'integer' && /^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value;
+      properties[name]?.type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
   }
   return query;
 }

@@ -38,13 +38,16 @@ export async function listThreads(
 
   const walkedBefore = walk?.walked ?? 0;
   const count = Math.min(limit, Math.max(0, settings.paginationWindow - walkedBefore));
-  const { rows, more, start, truncated } = walk
+  const { rows, more, start, ...settled } = walk
     ? { ...walk, ...(await store.continueWalk(organizationId, listing, count, walk)) }
     : await beginWalk(context, organizationId, listing, count);
 
   const walked = walkedBefore + rows.length;
   const last = rows.at(-1);
-  const goesOn = more && last !== undefined && walked < settings.paginationWindow;
+  const atWindow = walked >= settings.paginationWindow;
+  const goesOn = more && last !== undefined && !atWindow;
+  // Threads published during the walk take a part of the window: what they displace is not passed over in silence.
+  const truncated = settled.truncated || (more && atWindow);
   return {
     threads: rows.map(({ thread }) => thread),
     nextCursor: goesOn

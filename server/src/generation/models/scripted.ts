@@ -1,26 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Model, ReplyEvent, ReplyRequest } from '../model.ts';
 
+const command = /^#(step|say|corroborate|wait|hang|fail)\b ?(.*)$/;
+
 /**
  * A model whose every move the prompt decides, so that each state of a reply can be brought about and waited for.
- * Lines of the prompt that begin with `#` are its script; without one it answers in a single step.
+ * Lines of the prompt with one of these commands are its script; without any it answers in a single step.
  *
  *     #step Reading the contract      #say Thirty days.      #corroborate
- *     #wait 500                       #hang                  #fail the disk is on fire
+ *     #wait 500                       #hang                  #fail
  */
 export const scriptedModel: Model = {
   name: 'scripted',
 
   async *reply({ prompt, signal }: ReplyRequest): AsyncGenerator<ReplyEvent> {
-    const script = prompt.split('\n').filter((line) => line.startsWith('#'));
+    const script = prompt.split('\n').filter((line) => command.test(line));
     if (script.length === 0) {
       yield { type: 'step', description: 'Reading the prompt' };
       yield { type: 'text', text: answerTo(prompt) };
       return;
     }
     for (const line of script) {
-      const [, command, words = ''] = /^#(\w+) ?(.*)$/.exec(line) ?? [];
-      switch (command) {
+      const [, name, words = ''] = command.exec(line) ?? [];
+      switch (name) {
         case 'step':
           yield { type: 'step', description: words };
           break;
@@ -37,7 +39,8 @@ export const scriptedModel: Model = {
           await untilAborted(signal);
           break;
         case 'fail':
-          throw new Error(words || 'The script says so.');
+          // Without its words: the reason goes to the log, and a prompt must not.
+          throw new Error('The script says so.');
       }
     }
   },

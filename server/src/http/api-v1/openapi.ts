@@ -15,10 +15,16 @@ const commonErrors = {
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
 const header = (description: string) => ({ description, type: 'string' });
+const requestId = { 'X-Request-Id': header('The trace id of the request.') };
 const headers = {
-  'X-Request-Id': header('The trace id of the request.'),
+  ...requestId,
   RateLimit: header('What is left of the daily quota, and the seconds until it begins anew.'),
   'RateLimit-Policy': header('The daily quota.'),
+};
+/** Where they are not those of every answer: an unknown caller has no quota to speak of. */
+const failureHeaders: Partial<Record<ErrorCode, object>> = {
+  UNAUTHORIZED: { ...requestId, 'WWW-Authenticate': header('The scheme that is expected: Bearer.') },
+  RATE_LIMITED: { ...headers, 'Retry-After': header('Seconds until the quota begins anew.') },
 };
 
 /** The part of a route's schema that only the OpenAPI document uses. */
@@ -58,10 +64,7 @@ function failures({ errors }: Route): Record<number, object> {
       errorStatus[code],
       {
         description: `${code}: ${description}`,
-        headers: {
-          ...headers,
-          ...(code === 'RATE_LIMITED' && { 'Retry-After': header('Seconds until the quota begins anew.') }),
-        },
+        headers: failureHeaders[code] ?? headers,
         content: { 'application/json': { schema: errorSchema, example: exampleFailure(code, description) } },
       },
     ]),

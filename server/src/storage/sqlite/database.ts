@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
@@ -9,6 +9,8 @@ const migrationsFolder = join(import.meta.dirname, 'migrations');
 /** Opens the file, makes it where it is missing, and brings its schema up to date. */
 export function openDatabase(file: string): Database {
   makeFolder(dirname(file));
+  // Prompts are nobody else's business; SQLite gives its other files the same mode.
+  closeSync(openSync(file, 'a', 0o600));
   const database = new Sqlite(file);
   try {
     // First of all, so that two processes starting at once wait for each other.

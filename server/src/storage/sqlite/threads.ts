@@ -50,11 +50,14 @@ export function sqliteThreads(
     `SELECT body_hash, thread_id, message_id, reply_id, created_at FROM idempotency_key
      WHERE organization_id = ? AND user_id = ? AND key = ? AND expires_at > ?`,
   );
+  // At most two, as for moves below.
   const forgetExpiredKeys = database.prepare<[string, number]>(
-    'DELETE FROM idempotency_key WHERE organization_id = ? AND expires_at <= ?',
+    `DELETE FROM idempotency_key WHERE (organization_id, user_id, key) IN (
+       SELECT organization_id, user_id, key FROM idempotency_key
+       WHERE organization_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT 2)`,
   );
   const insertIdempotencyKey = database.prepare(
-    `INSERT INTO idempotency_key
+    `INSERT OR REPLACE INTO idempotency_key
        (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
