@@ -49,7 +49,9 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   // Answers are sent as text already: a compiled serialiser is slower on nullable fields than JSON.stringify.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendError);
-  app.decorateRequest('credentialId', undefined);
+  // Declared here, so that every request has the same shape.
+  app.decorateRequest('principal');
+  app.decorateRequest('credentialId');
   app.addHook('preClose', async () => {
     closing = true;
     listener?.letGo();
