@@ -69,6 +69,22 @@ describe('The reply worker', () => {
     assert.equal(model, 'scripted');
   });
 
+  it('misses no reply that is asked for in the very commit in which it claims others', async () => {
+    const worker = start();
+    const asked = [];
+    for (let round = 0; round < 50; round += 1) {
+      const organization = await world.organization();
+      const userId = await world.member(organization);
+      worker.wake();
+      const thread = await world.thread(organization, userId);
+      worker.wake();
+      asked.push(
+        async () => (await world.store.getThread(organization, thread.id))?.messages[1] as AssistantMessage,
+      );
+    }
+    for (const reply of asked) assert.equal((await until(reply, ended)).status, 'completed');
+  });
+
   it('shows steps, text and corroboration while the model works', async () => {
     const { reply } = await ask(
       '#step One\n#say Half \n#wait 400\n#step Two\n#corroborate\n#wait 400\n#say whole',

@@ -49,6 +49,8 @@ export class ReplyWorker {
     if (this.#claiming === undefined && !this.#stopping) {
       this.#claiming = this.#claim().finally(() => {
         this.#claiming = undefined;
+        // Woken after the last look and before this line: nobody else would look again.
+        if (this.#wokenAgain && this.#running.size < this.#settings.concurrency) this.wake();
       });
     }
   }
