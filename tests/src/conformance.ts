@@ -11,6 +11,16 @@ export interface Answer {
   readonly body: any;
 }
 
+/** The status that goes with each code (§7), written down here apart from the service. */
+export const statusOfCode = {
+  INVALID_PARAMS: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+} as const;
+
 const document = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'));
 const ajv = new Ajv2020({
   strict: false,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
+import { statusOfCode } from './conformance.ts';
 import type { Service } from './service.ts';
 
 export interface RawAnswer {
@@ -127,15 +128,6 @@ function takeAnswer(received: Buffer, method: string): { answer: RawAnswer; rest
   };
 }
 
-const statusOfCode: Record<string, number> = {
-  INVALID_PARAMS: 400,
-  UNAUTHORIZED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  RATE_LIMITED: 429,
-  INTERNAL_ERROR: 500,
-};
-
 /** Fails unless the answer is the one envelope of §7, with the code of its status; answers the message. */
 export function assertEnvelope(answer: RawAnswer, method = 'GET'): string {
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json\b/);
@@ -147,7 +139,11 @@ export function assertEnvelope(answer: RawAnswer, method = 'GET'): string {
   const body = JSON.parse(answer.body);
   assert.deepEqual(Object.keys(body), ['error']);
   assert.deepEqual(Object.keys(body.error).sort(), ['code', 'message', 'trace_id']);
-  assert.equal(statusOfCode[body.error.code], answer.status, `${body.error.code} with ${answer.status}`);
+  assert.equal(
+    statusOfCode[body.error.code as keyof typeof statusOfCode],
+    answer.status,
+    `${body.error.code} with ${answer.status}`,
+  );
   assert.match(body.error.message, /\S/);
   assert.equal(body.error.trace_id, answer.headers.get('x-request-id'));
   return body.error.message;

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Api } from './api.ts';
-import type { Answer } from './conformance.ts';
+import { type Answer, statusOfCode } from './conformance.ts';
 import { root, runSkein, Service, temporaryFolder } from './service.ts';
 
 interface Key {
@@ -125,20 +125,11 @@ export async function createThread(api: Api, body: object = {}): Promise<any> {
   return answer.body;
 }
 
-const statusOf = {
-  INVALID_PARAMS: 400,
-  UNAUTHORIZED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  RATE_LIMITED: 429,
-  INTERNAL_ERROR: 500,
-} as const;
-
 /** Fails unless the answer is this failure: its code, and the status that goes with it (§7). */
-export function assertFails(answer: Answer, code: keyof typeof statusOf, what = ''): void {
+export function assertFails(answer: Answer, code: keyof typeof statusOfCode, what = ''): void {
   const found = `${what} answered ${answer.status} ${JSON.stringify(answer.body)}`;
   assert.equal(answer.body?.error?.code, code, found);
-  assert.equal(answer.status, statusOf[code], found);
+  assert.equal(answer.status, statusOfCode[code], found);
 }
 
 /** Fails unless the refusal is `INVALID_PARAMS` and its message names the field. */

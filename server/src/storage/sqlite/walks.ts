@@ -3,6 +3,7 @@ import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { accountKey } from './listing-sizes.ts';
+import { toThread } from './thread-row.ts';
 import { type ListingKind, listingQueries } from './walk-queries.ts';
 
 /** What every query of a walk is given; one row more than asked for tells whether another page follows. */
@@ -118,7 +119,7 @@ function toListedThread(
 ): ListedThread {
   const [id, userId, title, accountId, secondaryId, createdAt, updatedAt, published, activityAt] = row;
   return {
-    thread: {
+    thread: toThread([
       organizationId,
       id,
       userId,
@@ -127,9 +128,9 @@ function toListedThread(
       secondaryId,
       createdAt,
       updatedAt,
-      published: published === 1,
-      deletedAt: null,
-    },
+      published,
+      null,
+    ]),
     position: { activityAt, id },
   };
 }
