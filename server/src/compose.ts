@@ -5,14 +5,17 @@ import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.ts';
 import { createCursorSeal } from './cursor-seal.ts';
 import { createIdGenerator } from './domain/id.ts';
+import type { Model } from './generation/model.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
+import { createLibrary } from './generation/retrieval/library.ts';
 import { ReplyWorker } from './generation/worker.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
+import { ReplySignals } from './usecases/reply-signals.ts';
 
 /** The only place that names adapters. Everything else receives what it stands on. */
-export async function openContext(config: Config, replyWaiting: () => void = () => {}): Promise<Context> {
+export async function openContext(config: Config): Promise<Context> {
   const store = openStore(config);
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   return {
@@ -28,7 +31,8 @@ export async function openContext(config: Config, replyWaiting: () => void = () 
       dailyQuota: config.dailyQuota,
       replyDeadlineMs: config.replyDeadlineMs,
     },
-    replyWaiting,
+    replySignals: new ReplySignals(),
+    library: createLibrary(store),
   };
 }
 
@@ -43,9 +47,17 @@ function openStore({ store: { file } }: Config): Store {
   }
 }
 
-export function startWorker(config: Config, { store, now }: Context, log: Logger): ReplyWorker {
-  const settings = { concurrency: config.replyConcurrency, leaseMs: config.replyLeaseMs };
-  return new ReplyWorker(store, scriptedModel, settings, log, now);
+export async function startWorker(config: Config, context: Context, log: Logger): Promise<ReplyWorker> {
+  const settings = {
+    concurrency: config.replyConcurrency,
+    leaseMs: config.replyLeaseMs,
+    attemptsMax: config.replyAttempts,
+  };
+  return ReplyWorker.start(context, createModel(config, context), settings, log);
+}
+
+function createModel(_config: Config, _context: Context): Model {
+  return scriptedModel;
 }
 
 /** `baseUrl` is asked for when an answer needs it: a free port is known only after listening. */

@@ -15,6 +15,7 @@ export interface Config {
   readonly replyLeaseMs: number;
   readonly replyDeadlineMs: number;
   readonly replyConcurrency: number;
+  readonly replyAttempts: number;
   readonly promptLengthMax: number;
   readonly titleLengthMax: number;
   readonly linkLengthMax: number;
@@ -47,6 +48,10 @@ export const variables = {
   },
   SKEIN_REPLY_DEADLINE_MS: { default: '600000', meaning: 'When a reply that is not finished has failed' },
   SKEIN_REPLY_CONCURRENCY: { default: '256', meaning: 'Replies written at once by one process' },
+  SKEIN_REPLY_ATTEMPTS: {
+    default: '3',
+    meaning: 'How often a reply is tried when the model fails in a way that may pass',
+  },
   SKEIN_PROMPT_LENGTH_MAX: { default: '100000', meaning: 'Characters of a prompt' },
   SKEIN_TITLE_LENGTH_MAX: { default: '500', meaning: 'Characters of a title' },
   SKEIN_LINK_LENGTH_MAX: { default: '255', meaning: 'Characters of an `accountId` or `secondaryId`' },
@@ -99,6 +104,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     replyLeaseMs: whole('SKEIN_REPLY_LEASE_MS', 100, 2 ** 31 - 1),
     replyDeadlineMs: whole('SKEIN_REPLY_DEADLINE_MS', 100, 2 ** 31 - 1),
     replyConcurrency: whole('SKEIN_REPLY_CONCURRENCY', 1, 100_000),
+    replyAttempts: whole('SKEIN_REPLY_ATTEMPTS', 1, 100),
     promptLengthMax: whole('SKEIN_PROMPT_LENGTH_MAX', 1),
     titleLengthMax: whole('SKEIN_TITLE_LENGTH_MAX', 1),
     linkLengthMax: whole('SKEIN_LINK_LENGTH_MAX', 1),

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Arguments, type Result, type StoreCommand, UsageError } from './commands/command.ts';
+import { docAdd, docList, docRemove, docSearch } from './commands/doc.ts';
 import { doctor } from './commands/doctor.ts';
 import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
 import { memberAdd, memberList, memberRemove } from './commands/member.ts';
@@ -22,6 +23,10 @@ const storeCommands: readonly StoreCommand[] = [
   keyList,
   threadPublish,
   threadUnpublish,
+  docAdd,
+  docList,
+  docRemove,
+  docSearch,
   doctor,
 ];
 
@@ -76,7 +81,12 @@ function parse(
     // Node's advice goes on for lines; its first sentence says what is wrong.
     throw new UsageError((error as Error).message.split(/(?<=\.)\s/)[0]);
   }
-  if (parsed.positionals.length !== positionals.length || parsed.positionals.includes('')) {
+  const given = parsed.positionals.length;
+  // The last one may stand for several.
+  const enough = positionals.at(-1)?.endsWith('…')
+    ? given >= positionals.length
+    : given === positionals.length;
+  if (!enough || parsed.positionals.includes('')) {
     throw new UsageError(`'skein ${name}' takes ${positionals.join(' and ') || 'no arguments'}.`);
   }
   return { positionals: parsed.positionals, options: parsed.values as Arguments['options'] };

@@ -22,7 +22,7 @@ export interface StoreCommand {
   /** What follows the name, as the help shows it. */
   readonly usage: string;
   readonly summary: string;
-  /** Names of the positional arguments, all required. */
+  /** Names of the positional arguments, all required; a last one that ends in `…` may be repeated. */
   readonly positionals: readonly string[];
   readonly options?: NonNullable<ParseArgsConfig['options']>;
   run(context: Context, args: Arguments, config: Config): Promise<Result>;

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { composeApp, createLog, openContext, startWorker } from '../compose.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Context } from '../usecases/context.ts';
+import { tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, makeDemo } from './demo.ts';
 
 export const roles = ['all', 'api', 'worker'] as const;
@@ -10,26 +11,48 @@ export type Role = (typeof roles)[number];
 
 /** After this long, what still runs at a stop is cut off. */
 const drainMs = 10_000;
+/** How soon what another process did is noticed. */
+const tendEveryMs = 200;
 
 /** Runs until SIGTERM or SIGINT: then finishes what runs, refuses what comes, and resolves. */
 export async function serve(config: Config, role: Role): Promise<void> {
   const stopRequested = untilStopRequested();
   const log = createLog(config.logLevel);
-  let wakeWorker = () => {};
-  const context = await openContext(config, () => wakeWorker());
+  const context = await openContext(config);
   const app = role === 'worker' ? undefined : await listen(config, context, log);
-  const worker = role === 'api' ? undefined : startWorker(config, context, log);
-  wakeWorker = () => worker?.wake();
+  const worker = role === 'api' ? undefined : await startWorker(config, context, log);
+  const stopTending = tend(context, log);
   if (app) await greetNewcomer(context, app.baseUrl);
   log.info({ role, address: app?.baseUrl, store: config.store.engine, model: config.model }, 'ready');
 
   const signal = await stopRequested;
   log.info({ signal }, 'stopping');
   if (app) await drain(app.server);
+  await stopTending();
   await worker?.stop();
   await context.store.close();
   log.info('stopped');
   await new Promise<void>((resolve) => log.flush(() => resolve()));
+}
+
+/** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */
+function tend(context: Context, log: Log): () => Promise<void> {
+  let round = 0;
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= tendReplies(context, round)
+      .catch((error: unknown) =>
+        log.error({ err: error }, 'replies could not be tended; the next round tries again'),
+      )
+      .finally(() => {
+        running = undefined;
+        round += 1;
+      });
+  }, tendEveryMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }
 
 /** Only where it can be shown, and only once we listen: a start that fails must not use up the demo. */

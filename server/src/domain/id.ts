@@ -6,6 +6,7 @@ export type UserId = Branded<'UserId'>;
 export type KeyId = Branded<'KeyId'>;
 export type ThreadId = Branded<'ThreadId'>;
 export type MessageId = Branded<'MessageId'>;
+export type DocumentId = Branded<'DocumentId'>;
 
 export interface IdGenerator {
   organization(): OrganizationId;
@@ -13,6 +14,7 @@ export interface IdGenerator {
   key(): KeyId;
   thread(): ThreadId;
   message(): MessageId;
+  document(): DocumentId;
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -49,6 +51,7 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
     key: () => `key_${next()}` as KeyId,
     thread: () => `thr_${next()}` as ThreadId,
     message: () => `msg_${next()}` as MessageId,
+    document: () => `doc_${next()}` as DocumentId,
   };
 }
 

@@ -1,201 +1,266 @@
-import type { Source, Step } from '../domain/message.ts';
-import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
-import type { ClaimedReply, Store } from '../storage/store.ts';
-import type { Model, ReplyEvent } from './model.ts';
+import type { OrganizationId } from '../domain/id.ts';
+import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
+import type { ClaimedReply } from '../storage/store.ts';
+import type { Context } from '../usecases/context.ts';
+import { Draft } from './draft.ts';
+import { type Model, ModelError, type ReplyRequest, type Turn } from './model.ts';
 
 export interface WorkerSettings {
+  /** Replies written at once. */
   readonly concurrency: number;
   readonly leaseMs: number;
+  readonly attemptsMax: number;
 }
 
 export interface WorkerLog {
+  info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
 }
 
-/** The text so far is shown at most this often. */
-const progressEveryMs = 200;
+interface Running {
+  readonly reply: ClaimedReply;
+  readonly abort: AbortController;
+  readonly beganMs: number;
+  /** Why it was aborted; undefined while it was not. */
+  ended: 'lost' | 'stopping' | undefined;
+  done: Promise<void>;
+}
+
+/** So many leases are renewed in one commit: ten thousand at once would hold up everybody else. */
+const renewedAtOnce = 500;
 
 /**
  * Writes replies: claims them from the store, asks the model, keeps what comes. Nothing is held in the store while the
- * model thinks but the claim, and that runs out by itself should this process die.
+ * model thinks but the claim, and that runs out by itself should this process die. Somebody has to say when there is
+ * something to do (`wake`): the signals of this process, and `tendReplies` now and then.
  */
 export class ReplyWorker {
-  readonly #store: Store;
+  readonly #context: Context;
   readonly #model: Model;
   readonly #settings: WorkerSettings;
   readonly #log: WorkerLog;
-  readonly #now: () => number;
-  readonly #running = new Map<ClaimedReply, { done: Promise<void>; abort: AbortController }>();
-  readonly #sweep: NodeJS.Timeout;
+  readonly #running = new Set<Running>();
+  readonly #runningOf = new Map<OrganizationId, number>();
+  readonly #heartbeat: NodeJS.Timeout;
+  #lastServed: OrganizationId | undefined;
   #claiming: Promise<void> | undefined;
-  #wokenAgain = false;
+  #woken = false;
+  /** Whether the last look left something waiting, for want of a place. */
+  #moreWaiting = false;
   #stopping = false;
 
-  constructor(store: Store, model: Model, settings: WorkerSettings, log: WorkerLog, now: () => number) {
-    this.#store = store;
+  private constructor(context: Context, model: Model, settings: WorkerSettings, log: WorkerLog) {
+    this.#context = context;
     this.#model = model;
     this.#settings = settings;
     this.#log = log;
-    this.#now = now;
-    // Finds what a dead process left behind, once its leases have run out. It also keeps a process alive that only works.
-    this.#sweep = setInterval(() => this.wake(), settings.leaseMs);
-    this.wake();
+    this.#heartbeat = setInterval(() => void this.#renew(), settings.leaseMs / 3);
+  }
+
+  /** Begins with what a worker that died here left behind. */
+  static async start(
+    context: Context,
+    model: Model,
+    settings: WorkerSettings,
+    log: WorkerLog,
+  ): Promise<ReplyWorker> {
+    await context.store.releaseOrphanedReplies();
+    const worker = new ReplyWorker(context, model, settings, log);
+    context.replySignals.onReplyWaiting(() => worker.wake());
+    worker.wake();
+    return worker;
   }
 
   /** Says that a reply may be waiting. */
   wake(): void {
-    this.#wokenAgain = true;
-    if (this.#claiming === undefined && !this.#stopping) {
-      this.#claiming = this.#claim().finally(() => {
-        this.#claiming = undefined;
-        // Woken after the last look and before this line: nobody else would look again.
-        if (this.#wokenAgain && this.#running.size < this.#settings.concurrency) this.wake();
-      });
-    }
+    this.#woken = true;
+    if (this.#claiming !== undefined || this.#stopping) return;
+    this.#claiming = this.#claimAll().finally(() => {
+      this.#claiming = undefined;
+      // Woken after the last look and before this line: nobody else would look again.
+      if (this.#woken) this.wake();
+    });
   }
 
-  /** Hands back what is not finished: another process, or the next start, begins it anew. */
+  /** Hands back what is not finished, at no cost of an attempt: another process, or the next start, begins it anew. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearInterval(this.#sweep);
     await this.#claiming;
-    const running = [...this.#running];
-    for (const [, { abort }] of running) abort.abort(new Error('The worker is stopping.'));
-    await Promise.all(running.map(([, { done }]) => done));
+    for (const running of this.#running) end(running, 'stopping');
+    await Promise.all([...this.#running].map(({ done }) => done));
+    clearInterval(this.#heartbeat);
   }
 
-  async #claim(): Promise<void> {
-    while (this.#wokenAgain && !this.#stopping) {
-      const free = this.#settings.concurrency - this.#running.size;
-      if (free === 0) return;
-      this.#wokenAgain = false;
+  async #claimAll(): Promise<void> {
+    while (this.#woken && !this.#stopping) {
+      this.#woken = false;
       try {
-        const claimed = await this.#store.claimReplies(free, this.#settings.leaseMs);
-        if (claimed.length === free) this.#wokenAgain = true;
-        for (const reply of claimed) this.#start(reply);
+        while (await this.#claimSome());
       } catch (error) {
-        this.#log.error({ err: error }, 'replies could not be claimed; the next sweep tries again');
+        this.#log.error({ err: error }, 'replies could not be claimed; the next look tries again');
       }
     }
   }
 
-  #start(reply: ClaimedReply): void {
-    const abort = new AbortController();
-    const done = this.#write(reply, abort)
-      .catch((error: unknown) => {
-        // No retry here: the lease runs out and the reply is claimed again.
-        this.#log.error(
-          { err: error, trace_id: reply.traceId, message: reply.messageId },
-          'reply could not be kept',
-        );
-      })
-      .finally(() => {
-        const wasFull = this.#running.size === this.#settings.concurrency;
-        this.#running.delete(reply);
-        if (wasFull) this.wake();
-      });
-    this.#running.set(reply, { done, abort });
+  /** Whether it claimed any: then there may be more. */
+  async #claimSome(): Promise<boolean> {
+    const { store } = this.#context;
+    const free = this.#settings.concurrency - this.#running.size;
+    // Those that have their fill are met, too, and must not stand in the way of the others.
+    const lookedAt = free + this.#runningOf.size;
+    const waiting = await store.organizationsWaiting(this.#lastServed, lookedAt);
+    this.#moreWaiting = waiting.length > 0;
+    if (this.#stopping || free === 0) return false;
+    const shares = sharePlaces(free, waiting, (organization) => this.#runningOf.get(organization) ?? 0);
+    if (shares.length === 0) return false;
+    const claimed = await store.claimReplies(
+      shares.map(({ organization, places }) => ({ organizationId: organization, limit: places })),
+      this.#settings.leaseMs,
+    );
+    this.#lastServed = shares.at(-1)?.organization;
+    for (const reply of claimed) this.#begin(reply);
+    return claimed.length > 0;
   }
 
-  async #write(reply: ClaimedReply, abort: AbortController): Promise<void> {
-    const draft = new Draft(this.#store, reply, this.#settings.leaseMs, abort);
-    const deadline = setTimeout(
-      () => abort.abort(new Error('The reply did not end by its deadline.')),
-      Math.max(0, reply.deadlineAt - this.#now()),
-    );
+  #begin(reply: ClaimedReply): void {
+    const running: Running = {
+      reply,
+      abort: new AbortController(),
+      beganMs: performance.now(),
+      ended: undefined,
+      done: Promise.resolve(),
+    };
+    this.#running.add(running);
+    this.#count(reply.organizationId, 1);
+    running.done = this.#write(running)
+      .catch((error: unknown) => {
+        // No retry here: the lease runs out and the reply is claimed again.
+        this.#log.error({ err: error, ...nameForLog(reply) }, 'reply could not be kept');
+      })
+      .finally(() => {
+        this.#running.delete(running);
+        this.#count(reply.organizationId, -1);
+        if (this.#moreWaiting) this.wake();
+      });
+  }
+
+  #count(organization: OrganizationId, change: number): void {
+    const count = (this.#runningOf.get(organization) ?? 0) + change;
+    if (count === 0) this.#runningOf.delete(organization);
+    else this.#runningOf.set(organization, count);
+  }
+
+  async #write(running: Running): Promise<void> {
+    const { reply, abort } = running;
+    const { store, replySignals } = this.#context;
+    const unwatch = replySignals.watch(reply, () => end(running, 'lost'));
+    const draft = new Draft(store, reply, this.#progressEveryMs(), () => end(running, 'lost'));
     try {
-      for await (const event of this.#model.reply({ ...reply, signal: abort.signal })) {
-        abort.signal.throwIfAborted();
-        draft.take(event);
-      }
-      abort.signal.throwIfAborted();
-      await draft.settle(this.#model.name);
+      const request = await this.#requestFor(running);
+      for await (const event of untilAborted(this.#model.reply(request), abort.signal)) draft.take(event);
+      unwatch();
+      if (await draft.settle(this.#model.name)) replySignals.replyEnded(reply);
     } catch (error) {
-      if (draft.lost) return;
-      if (this.#stopping) return await this.#store.releaseReply(reply);
-      this.#log.warn({ err: error, trace_id: reply.traceId, message: reply.messageId }, 'reply failed');
-      await draft.fail(this.#model.name, error);
+      unwatch();
+      await this.#endEarly(running, draft, error);
     } finally {
-      clearTimeout(deadline);
       draft.close();
+    }
+  }
+
+  async #endEarly(running: Running, draft: Draft, error: unknown): Promise<void> {
+    const { reply } = running;
+    const { store, replySignals } = this.#context;
+    draft.close();
+    if (running.ended === 'lost') return;
+    if (running.ended === 'stopping') return await store.releaseReply(reply);
+    const failure = error instanceof Error ? error.message : String(error);
+    const delayMs = this.#retryDelayMs(running, error);
+    if (delayMs !== undefined) {
+      this.#log.info({ failure, delay_ms: delayMs, ...nameForLog(reply) }, 'reply will be tried again');
+      await store.retryReply(reply, { delayMs, failure });
+      return;
+    }
+    // Of an error whose kind is known its sentence is enough; any other is a fault in here, and wants its stack.
+    if (error instanceof ModelError) this.#log.warn({ failure, ...nameForLog(reply) }, 'reply failed');
+    else this.#log.error({ err: error, ...nameForLog(reply) }, 'reply failed');
+    if (await draft.fail(this.#model.name, failure)) replySignals.replyEnded(reply);
+  }
+
+  #retryDelayMs({ reply, beganMs }: Running, error: unknown): number | undefined {
+    if (!(error instanceof ModelError) || !error.transient) return undefined;
+    const remainingMs = reply.remainingMs - (performance.now() - beganMs);
+    const failed = { attempts: reply.attempts + 1, retryAfterMs: error.retryAfterMs, remainingMs };
+    return retryDelayMs(failed, this.#settings.attemptsMax, Math.random());
+  }
+
+  async #requestFor({ reply, abort }: Running): Promise<ReplyRequest> {
+    const { organizationId, threadId, messageId, accountId, attempts } = reply;
+    const found = await this.#context.store.getThread(organizationId, threadId);
+    const messages = found?.messages ?? [];
+    const before = messages.slice(
+      0,
+      messages.findIndex(({ id }) => id === messageId),
+    );
+    // A reply that failed or was stopped is no part of what was said.
+    const said = before.filter((message) => message.role === 'user' || message.status === 'completed');
+    const conversation = said.map(({ role, content }): Turn => ({ role, content }));
+    return { organizationId, accountId, conversation, attempt: attempts + 1, signal: abort.signal };
+  }
+
+  /** A few times a second; with thousands of replies under way less often, so that writing them leaves time for others. */
+  #progressEveryMs(): number {
+    return Math.max(200, this.#running.size / 5);
+  }
+
+  async #renew(): Promise<void> {
+    const running = new Map([...this.#running].map((one) => [one.reply, one]));
+    const claims = [...running.keys()];
+    try {
+      for (let from = 0; from < claims.length; from += renewedAtOnce) {
+        const some = claims.slice(from, from + renewedAtOnce);
+        const lost = await this.#context.store.renewReplies(some, this.#settings.leaseMs);
+        for (const claim of lost) end(running.get(claim as ClaimedReply), 'lost');
+      }
+    } catch (error) {
+      // The next heartbeat tries again; if none succeeds the leases run out.
+      this.#log.error({ err: error }, 'leases could not be renewed');
     }
   }
 }
 
-/** One reply on its way into the store: what the model said so far, written now and then, and the lease kept alive. */
-class Draft {
-  readonly #store: Store;
-  readonly #reply: ClaimedReply;
-  readonly #leaseMs: number;
-  readonly #abort: AbortController;
-  readonly #heartbeat: NodeJS.Timeout;
-  #status: RunningStatus = 'in_progress';
-  #content = '';
-  #steps: Step[] = [];
-  #sources: readonly Source[] | null = null;
-  #due: NodeJS.Timeout | undefined;
-  /** Another worker has the reply, or it ended meanwhile: nothing more is ours to write. */
-  lost = false;
+/** The first reason counts: a reply that was cancelled is not handed back. */
+function end(running: Running | undefined, why: 'lost' | 'stopping'): void {
+  if (running === undefined || running.ended !== undefined) return;
+  running.ended = why;
+  running.abort.abort(
+    new Error(why === 'lost' ? 'The reply was cancelled or taken over.' : 'The worker stops.'),
+  );
+}
 
-  constructor(store: Store, reply: ClaimedReply, leaseMs: number, abort: AbortController) {
-    this.#store = store;
-    this.#reply = reply;
-    this.#leaseMs = leaseMs;
-    this.#abort = abort;
-    this.#heartbeat = setInterval(() => void this.#keep(), leaseMs / 3);
-  }
+function nameForLog({ traceId, messageId, organizationId }: ClaimedReply) {
+  return { trace_id: traceId, message: messageId, organization: organizationId };
+}
 
-  take(event: ReplyEvent): void {
-    switch (event.type) {
-      case 'step':
-        this.#steps.push({ description: event.description });
-        break;
-      case 'text':
-        this.#content += event.text;
-        break;
-      case 'corroborating':
-        this.#status = 'corroborating';
-        break;
-      case 'sources':
-        this.#sources = event.sources;
-        break;
+/** What a model tells, up to the moment of the abort: one that does not listen to the signal keeps nobody waiting. */
+async function* untilAborted<T>(events: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = events[Symbol.asyncIterator]();
+  let refuse: (reason: unknown) => void = () => {};
+  signal.addEventListener('abort', () => refuse(signal.reason), { once: true });
+  try {
+    for (;;) {
+      // Not a race with one long-lived promise: that would keep every event of the reply alive.
+      const next = await new Promise<IteratorResult<T>>((resolve, reject) => {
+        refuse = reject;
+        if (signal.aborted) reject(signal.reason);
+        else iterator.next().then(resolve, reject);
+      });
+      if (next.done) return;
+      yield next.value;
     }
-    this.#due ??= setTimeout(() => void this.#keep(), progressEveryMs);
-  }
-
-  async settle(model: string): Promise<void> {
-    await this.#end({ status: 'completed', content: this.#content, sources: this.#sources, model });
-  }
-
-  async fail(model: string, reason: unknown): Promise<void> {
-    const failure = reason instanceof Error ? reason.message : String(reason);
-    await this.#end({ status: 'failed', content: failedReplyContent, sources: null, model, failure });
-  }
-
-  close(): void {
-    clearInterval(this.#heartbeat);
-    clearTimeout(this.#due);
-  }
-
-  async #end(result: Omit<Parameters<Store['settleReply']>[1], 'steps'>): Promise<void> {
-    this.close();
-    await this.#store.settleReply(this.#reply, { ...result, steps: this.#steps });
-  }
-
-  async #keep(): Promise<void> {
-    clearTimeout(this.#due);
-    this.#due = undefined;
-    const progress = {
-      status: this.#status,
-      content: this.#content,
-      steps: this.#steps,
-      leaseMs: this.#leaseMs,
-    };
-    // A write that fails is tried again by the next heartbeat; if none succeeds the lease runs out.
-    const held = await this.#store.recordReplyProgress(this.#reply, progress).catch(() => true);
-    if (held) return;
-    this.lost = true;
-    this.#abort.abort(new Error('The reply was cancelled or taken over.'));
+  } finally {
+    // Not awaited: it ends when it ends.
+    iterator.return?.()?.catch(() => {});
   }
 }

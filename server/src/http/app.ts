@@ -7,6 +7,7 @@ import { sendError } from './error-response.ts';
 import { health } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type Listener, type ListenerOptions } from './listener.ts';
+import { Patience } from './patience.ts';
 import { collectRoutes, publishReference } from './reference.ts';
 import { logRequest } from './request-log.ts';
 import { normalizeUrl } from './url.ts';
@@ -21,6 +22,7 @@ export interface AppOptions extends ApiV1Options, ListenerOptions {
 export async function buildApp(context: Context, options: AppOptions): Promise<FastifyInstance> {
   let closing = false;
   let listener: Listener | undefined;
+  const patience = new Patience();
   const app = fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -55,6 +57,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   app.addHook('preClose', async () => {
     closing = true;
     listener?.letGo();
+    patience.letGo();
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
@@ -71,7 +74,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   acceptJsonBodies(app);
 
   await collectRoutes(app);
-  await app.register(apiV1(context, options), { prefix: '/api/v1' });
+  await app.register(apiV1(context, options, patience), { prefix: '/api/v1' });
   await app.register(health(context));
   await publishReference(app);
   return app;

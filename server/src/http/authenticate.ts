@@ -19,9 +19,7 @@ declare module 'fastify' {
 /** The first three checks of every request to the public interface: 401, then 404 outside the beta, then 429. */
 export function admit(context: Context) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { principal, credentialId } = await authenticate(context, bearerCredential(request.raw));
-    request.principal = principal;
-    request.credentialId = credentialId;
+    const principal = await identify(context, request);
     const use = await consumeQuota(context, principal.organizationId);
     describeQuota(reply, use);
     if (!use.granted) {
@@ -29,6 +27,14 @@ export function admit(context: Context) {
       throw new ServiceError('RATE_LIMITED', `The limit of ${use.limit} requests a day was exceeded.`);
     }
   };
+}
+
+/** Who calls, as of now: 401 for a credential that is none, 404 outside the beta. */
+export async function identify(context: Context, request: FastifyRequest): Promise<Principal> {
+  const { principal, credentialId } = await authenticate(context, bearerCredential(request.raw));
+  request.principal = principal;
+  request.credentialId = credentialId;
+  return principal;
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */

@@ -4,6 +4,7 @@ import { type ErrorCode, ServiceError } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { Context } from '../usecases/context.ts';
 import { entityTag, matchesEntityTag } from './etag.ts';
+import type { Patience } from './patience.ts';
 import { parseQuery } from './query.ts';
 
 /** Who may call a route: every principal, or users only (an org-wide principal then gets 403 before anything else). */
@@ -29,6 +30,11 @@ export interface Call<P extends Principal, Path, Query, Headers, Body> {
   readonly headers: Headers;
   readonly body: Body;
   readonly traceId: string;
+  /**
+   * Runs `wait` until it is done, `ms` have passed, the caller has gone or the service stops; then asks anew who the
+   * caller is, since a credential that was revoked meanwhile reads nothing.
+   */
+  hold(ms: number, wait: (until: AbortSignal) => Promise<void>): Promise<P>;
 }
 
 /**
@@ -72,7 +78,16 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
-export function mountRoute(app: FastifyInstance, context: Context, route: Route, openapi: object): void {
+/** What all routes of a surface share. */
+export interface Surface {
+  readonly context: Context;
+  readonly patience: Patience;
+  /** Who the caller is now. */
+  readonly identify: (request: FastifyRequest) => Promise<Principal>;
+}
+
+export function mountRoute(app: FastifyInstance, surface: Surface, route: Route, openapi: object): void {
+  const { context, patience, identify } = surface;
   const { query } = route;
   app.route({
     method: route.method,
@@ -99,6 +114,10 @@ export function mountRoute(app: FastifyInstance, context: Context, route: Route,
         headers: request.headers as Record<string, unknown>,
         body: request.body as Record<string, unknown>,
         traceId: request.id,
+        async hold(ms, wait) {
+          await patience.hold(reply.raw, ms, wait);
+          return (await identify(request)) as UserPrincipal;
+        },
       });
       return send(route, request, reply, answer);
     },

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../domain/credential.ts';
 import type { Position } from '../domain/cursor.ts';
-import type { KeyId, MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
+import type { Document, FoundPassage, PassageText } from '../domain/document.ts';
+import type { DocumentId, KeyId, MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { Message, Source, Step } from '../domain/message.ts';
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
@@ -14,7 +15,7 @@ import type { Thread } from '../domain/thread.ts';
  * Expected outcomes are returned, never thrown; what is thrown is a fault of the disk, the network or the program.
  * The store's clock dates every row, and never runs backwards: a later commit never carries an earlier time.
  */
-export interface Store extends Organizations, Members, ApiKeys, Quotas, Threads, Replies {
+export interface Store extends Organizations, Members, ApiKeys, Quotas, Threads, Replies, Documents {
   /** The value kept under `name`; the first caller's `candidate` is kept for all who come later, on every node. */
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
   /** Rejects unless the store can be read now. */
@@ -169,12 +170,19 @@ export interface Threads {
     userId: UserId,
     title: string,
   ): Promise<{ outcome: 'renamed' | 'refused'; thread: Thread } | { outcome: 'missing' }>;
-  /** Deletes softly, and cancels a running reply in the same commit, under the same conditions as `renameThread`. */
+  /**
+   * Deletes softly, and cancels a running reply in the same commit, under the same conditions as `renameThread`. Answers
+   * the replies that it ended.
+   */
   deleteThread(
     organizationId: OrganizationId,
     threadId: ThreadId,
     userId: UserId,
-  ): Promise<{ outcome: 'deleted' } | { outcome: 'refused'; thread: Thread } | { outcome: 'missing' }>;
+  ): Promise<
+    | { outcome: 'deleted'; cancelled: MessageId[] }
+    | { outcome: 'refused'; thread: Thread }
+    | { outcome: 'missing' }
+  >;
   /** Deleted threads are `missing`. Touches neither activity nor `updatedAt`. */
   setThreadPublished(
     organizationId: OrganizationId,
@@ -199,34 +207,62 @@ export interface Threads {
   ): Promise<ThreadPage>;
 }
 
-/** The right to write one reply, until the lease runs out. `token` grows with every claim of the same reply. */
-export interface ReplyClaim {
+/** One reply, by all the names it has. */
+export interface ReplyName {
   readonly organizationId: OrganizationId;
   readonly threadId: ThreadId;
   readonly messageId: MessageId;
+}
+
+/** The right to write one reply, until the lease runs out. `token` grows with every claim of the same reply. */
+export interface ReplyClaim extends ReplyName {
   readonly token: number;
 }
 
 export interface ClaimedReply extends ReplyClaim {
-  readonly prompt: string;
   readonly accountId: string | null;
   readonly traceId: string;
+  /** How many attempts have failed. A claim that was released, or whose lease ran out, is none. */
   readonly attempts: number;
-  readonly deadlineAt: number;
+  /** How long the reply may still take. */
+  readonly remainingMs: number;
 }
 
+export interface ReplyShare {
+  readonly organizationId: OrganizationId;
+  /** How many of its replies may be claimed. */
+  readonly limit: number;
+}
+
+export interface ReplyProgress {
+  readonly status: RunningStatus;
+  readonly content: string;
+  readonly steps: readonly Step[];
+}
+
+/**
+ * The assistant message is the job. A running reply *waits* until it is claimed, and is *held* while a worker writes it;
+ * it waits again when it is released or retried, or when its lease has run out.
+ *
+ * Whatever names a claim changes nothing once that claim was overtaken, let go, or the reply has ended: terminal states
+ * absorb. Claims, renewals and progress survive a killed process, but not always a power cut: the reply then begins anew.
+ */
 export interface Replies {
   /**
-   * Takes up to `limit` replies that nobody holds, oldest first, each with a fresh token and from its beginning:
-   * steps and text of an earlier claim are gone. A power cut may undo it: then the reply is claimed once more.
+   * Organizations with a reply that may be claimed now, in the order of their ids: those after `after` first, then the
+   * others. The cost does not grow with the number of replies that wait.
    */
-  claimReplies(limit: number, leaseMs: number): Promise<ClaimedReply[]>;
-  /** Whether the claim still held, and so was written and its lease renewed. A power cut may undo it. */
-  recordReplyProgress(
-    claim: ReplyClaim,
-    progress: { status: RunningStatus; content: string; steps: readonly Step[]; leaseMs: number },
-  ): Promise<boolean>;
-  /** Whether the claim still held: terminal states absorb, and an overtaken worker writes nothing. */
+  organizationsWaiting(after: OrganizationId | undefined, limit: number): Promise<OrganizationId[]>;
+  /**
+   * Takes up to so many replies of each organization, its longest waiting first, each with a fresh token and from its
+   * beginning: steps and text of an earlier claim are gone.
+   */
+  claimReplies(shares: readonly ReplyShare[], leaseMs: number): Promise<ClaimedReply[]>;
+  /** Lengthens the leases. Answers the claims that no longer hold. */
+  renewReplies(claims: readonly ReplyClaim[], leaseMs: number): Promise<ReplyClaim[]>;
+  /** Whether the claim still held, and so was written. */
+  recordReplyProgress(claim: ReplyClaim, progress: ReplyProgress): Promise<boolean>;
+  /** Ends the reply. Whether the claim still held. */
   settleReply(
     claim: ReplyClaim,
     result: {
@@ -238,6 +274,61 @@ export interface Replies {
       failure?: string;
     },
   ): Promise<boolean>;
-  /** Lets the claim go, so that the next `claimReplies` finds the reply. */
+  /** Counts an attempt and lets the claim go: the reply waits, from its beginning, and may be claimed after `delayMs`. */
+  retryReply(claim: ReplyClaim, retry: { delayMs: number; failure: string }): Promise<boolean>;
+  /** Lets the claim go without counting an attempt: the reply waits, from its beginning. */
   releaseReply(claim: ReplyClaim): Promise<void>;
+  /** Ends the thread's running reply as `cancelled`; its text so far stays. Answers the replies that it ended. */
+  cancelReplies(organizationId: OrganizationId, threadId: ThreadId): Promise<MessageId[]>;
+  /**
+   * Lets go of claims whose lease has run out, and fails, with this content and reason, replies that are past their
+   * deadline. Answers the latter.
+   */
+  sweepReplies(overdue: { content: string; failure: string }): Promise<ReplyName[]>;
+  /**
+   * Lets go at once of what dead workers held, where the store can tell that they are dead; elsewhere their leases run
+   * out. A worker calls it before its first claim.
+   */
+  releaseOrphanedReplies(): Promise<void>;
+  /** Those that have ended, or are not there. */
+  endedReplies(replies: readonly ReplyName[]): Promise<ReplyName[]>;
+}
+
+export interface NewDocument {
+  readonly id: DocumentId;
+  readonly accountId: string | null;
+  readonly name: string;
+  readonly title: string;
+  readonly url: string | null;
+  /** `terms`: the words by which the passage is found; letters and digits only. */
+  readonly passages: readonly (PassageText & { readonly terms: readonly string[] })[];
+}
+
+/** A passage in the store's own numbering, within an organization. */
+export type PassageNumber = number;
+
+export interface Documents {
+  /** Adds the document, or puts it in the place of that of the same account and name, whose id it then keeps. */
+  putDocument(
+    organizationId: OrganizationId,
+    document: NewDocument,
+  ): Promise<{ outcome: 'added' | 'replaced'; id: DocumentId } | { outcome: 'organization-missing' }>;
+  removeDocument(organizationId: OrganizationId, documentId: DocumentId): Promise<'removed' | 'missing'>;
+  /** In order of their names. */
+  listDocuments(organizationId: OrganizationId): Promise<Document[]>;
+  /**
+   * Which passages hold each term, at most `limit` of them per term, among the general documents and those of the
+   * account; and how many passages there are in all. The cost grows with `limit` and the terms, not with the documents.
+   */
+  findPassages(
+    organizationId: OrganizationId,
+    accountId: string | null,
+    terms: readonly string[],
+    limit: number,
+  ): Promise<{ passageCount: number; holders: PassageNumber[][] }>;
+  /** In the order asked for, less those that are gone. */
+  readPassages(
+    organizationId: OrganizationId,
+    passages: readonly PassageNumber[],
+  ): Promise<(FoundPassage & { readonly number: PassageNumber })[]>;
 }

@@ -1,6 +1,8 @@
 import type { CursorSeal } from '../domain/cursor.ts';
 import type { IdGenerator } from '../domain/id.ts';
+import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
+import type { ReplySignals } from './reply-signals.ts';
 
 /** What every use case stands on. Clock, chance and hashing come from outside, so that the rules stay pure. */
 export interface Context {
@@ -13,8 +15,8 @@ export interface Context {
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
   readonly settings: Settings;
-  /** Called after a commit that left a reply to be written. */
-  readonly replyWaiting: () => void;
+  readonly replySignals: ReplySignals;
+  readonly library: Library;
 }
 
 export interface Settings {

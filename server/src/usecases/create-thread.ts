@@ -51,7 +51,7 @@ export async function createThread(
   if (result.outcome === 'key-reused') {
     throw new ServiceError('INVALID_PARAMS', 'Idempotency-Key: was used before with another body.');
   }
-  if (result.outcome === 'created') context.replyWaiting();
+  if (result.outcome === 'created') context.replySignals.replyWaiting();
   // A repetition answers as the first time did: everything but ids and time follows from the body, which is the same.
   const { threadId, messageId, replyId } = result.outcome === 'repeated' ? result : made;
   const thread: Thread = {

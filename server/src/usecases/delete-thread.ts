@@ -5,13 +5,18 @@ import { canRead } from '../domain/visibility.ts';
 import type { Context } from './context.ts';
 
 export async function deleteThread(
-  { store }: Context,
+  { store, replySignals }: Context,
   principal: UserPrincipal,
   threadId: string,
 ): Promise<ThreadId> {
   if (!isThreadId(threadId)) throw threadNotFound();
   const result = await store.deleteThread(principal.organizationId, threadId, principal.userId);
-  if (result.outcome === 'deleted') return threadId;
+  if (result.outcome === 'deleted') {
+    const { organizationId } = principal;
+    for (const messageId of result.cancelled)
+      replySignals.replyEnded({ organizationId, threadId, messageId });
+    return threadId;
+  }
   // As for a rename: unreadable is not found, readable but another's is forbidden (§7).
   if (result.outcome === 'missing' || !canRead(principal, result.thread)) throw threadNotFound();
   throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can delete it.');

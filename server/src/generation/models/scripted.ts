@@ -1,19 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Model, ReplyEvent, ReplyRequest } from '../model.ts';
+import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 
-const command = /^#(step|say|corroborate|wait|hang|fail)\b ?(.*)$/;
+const command = /^#(step|say|corroborate|source|wait|hang|fail|retry)\b ?(.*)$/;
 
 /**
  * A model whose every move the prompt decides, so that each state of a reply can be brought about and waited for.
  * Lines of the prompt with one of these commands are its script; without any it answers in a single step.
  *
  *     #step Reading the contract      #say Thirty days.      #corroborate
- *     #wait 500                       #hang                  #fail
+ *     #source Refund policy           #wait 500              #hang
+ *     #fail                           #retry 3 (fails, as a provider may, in attempts before the third)
  */
 export const scriptedModel: Model = {
   name: 'scripted',
 
-  async *reply({ prompt, signal }: ReplyRequest): AsyncGenerator<ReplyEvent> {
+  async *reply({ conversation, attempt, signal }: ReplyRequest): AsyncGenerator<ReplyEvent> {
+    const prompt = conversation.at(-1)?.content ?? '';
     const script = prompt.split('\n').filter((line) => command.test(line));
     if (script.length === 0) {
       yield { type: 'step', description: 'Reading the prompt' };
@@ -32,6 +34,9 @@ export const scriptedModel: Model = {
         case 'corroborate':
           yield { type: 'corroborating' };
           break;
+        case 'source':
+          yield { type: 'sources', sources: [{ id: 'doc_scripted', title: words, url: null, snippet: '' }] };
+          break;
         case 'wait':
           await pause(Number(words), undefined, { signal });
           break;
@@ -40,7 +45,10 @@ export const scriptedModel: Model = {
           break;
         case 'fail':
           // Without its words: the reason goes to the log, and a prompt must not.
-          throw new Error('The script says so.');
+          throw new ModelError('The script says so.', { transient: false });
+        case 'retry':
+          if (attempt < Number(words)) throw new ModelError('The script says so.', { transient: true });
+          break;
       }
     }
   },

@@ -1,6 +1,9 @@
 import { Type } from 'typebox';
-import { getThread } from '../../usecases/get-thread.ts';
-import { defineRoute } from '../route.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { getThread, type ThreadWithMessages } from '../../usecases/get-thread.ts';
+import { waitForReply } from '../../usecases/wait-for-reply.ts';
+import { preferredWaitSeconds } from '../prefer.ts';
+import { type Call, defineRoute } from '../route.ts';
 import { presentMessage, presentThread } from './presentation.ts';
 import { conditionalHeaders, messageSchema, statusSchema, threadPath, threadSchema } from './schemas.ts';
 
@@ -11,10 +14,11 @@ export const getThreadRoute = (threadUrl: (id: string) => string) =>
     operationId: 'getThread',
     summary: 'Get a thread',
     description:
-      'The thread with every message and its status. Poll it until `status.state` is `idle` or `error`.',
+      'The thread with every message and its status. Poll it until `status.state` is `idle` or `error`, or let the ' +
+      'service wait for you with `Prefer: wait`.',
     caller: 'anyone',
     path: threadPath,
-    headers: conditionalHeaders,
+    headers: getThreadHeaders,
     success: {
       status: 200,
       conditional: true,
@@ -25,9 +29,11 @@ export const getThreadRoute = (threadUrl: (id: string) => string) =>
       }),
     },
     errors: {},
-    async handle({ context, principal, path }) {
-      const { thread, messages, status } = await getThread(context, principal, path.id);
+    async handle(call) {
+      const waitSeconds = preferredWaitSeconds(call.headers.prefer);
+      const { thread, messages, status } = await readThread(call, waitSeconds ?? 0);
       return {
+        ...(waitSeconds !== undefined && { headers: { 'preference-applied': `wait=${waitSeconds}` } }),
         body: {
           thread: presentThread(thread, threadUrl(thread.id)),
           messages: messages.map(presentMessage),
@@ -36,3 +42,32 @@ export const getThreadRoute = (threadUrl: (id: string) => string) =>
       };
     },
   });
+
+const getThreadHeaders = Type.Object({
+  ...conditionalHeaders.properties,
+  prefer: Type.Optional(
+    Type.String({
+      description:
+        '`wait=N`: hold the answer until the reply has ended, for at most N seconds, and at most 25 (RFC 7240).',
+      examples: ['wait=20'],
+    }),
+  ),
+});
+
+async function readThread(
+  {
+    context,
+    principal,
+    path,
+    hold,
+  }: Pick<
+    Call<Principal, { id: string }, unknown, unknown, unknown>,
+    'context' | 'principal' | 'path' | 'hold'
+  >,
+  waitSeconds: number,
+): Promise<ThreadWithMessages> {
+  const first = await getThread(context, principal, path.id);
+  if (waitSeconds === 0 || first.status.activeMessageId === null) return first;
+  const stillAllowed = await hold(waitSeconds * 1000, (until) => waitForReply(context, first, until));
+  return getThread(context, stillAllowed, path.id);
+}

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../usecases/context.ts';
-import { admit } from '../authenticate.ts';
-import { mountRoute, type Route } from '../route.ts';
+import { admit, identify } from '../authenticate.ts';
+import type { Patience } from '../patience.ts';
+import { mountRoute, type Route, type Surface } from '../route.ts';
 import { createThreadRoute } from './create-thread.ts';
 import { deleteThreadRoute } from './delete-thread.ts';
 import { getThreadRoute } from './get-thread.ts';
@@ -26,12 +27,13 @@ export function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
 }
 
 /** The public interface, under `/api/v1`. Unknown routes stand behind the same door: 401 comes before 404. */
-export function apiV1(context: Context, options: ApiV1Options) {
+export function apiV1(context: Context, options: ApiV1Options, patience: Patience) {
+  const surface: Surface = { context, patience, identify: (request) => identify(context, request) };
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', admit(context));
     // Binds the hook to unknown routes, too. It is never reached: app.ts answers them before a body is read.
     app.setNotFoundHandler(() => {});
     for (const definition of definitions) app.addSchema(definition);
-    for (const route of apiV1Routes(options)) mountRoute(app, context, route, describeRoute(route));
+    for (const route of apiV1Routes(options)) mountRoute(app, surface, route, describeRoute(route));
   };
 }

@@ -50,10 +50,13 @@ export function describeRoute(route: Route): object {
   };
 }
 
-function successHeaders({ success }: Route) {
+function successHeaders({ success, headers: accepted }: Route) {
   return {
     ...(success.status === 201 && { Location: header('The path of the new thread.') }),
     ...(success.conditional && { ETag: header('For If-None-Match.') }),
+    ...(accepted?.properties.prefer && {
+      'Preference-Applied': header('The wait that was granted, where one was asked for.'),
+    }),
   };
 }
 

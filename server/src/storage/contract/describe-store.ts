@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'node:test';
 import { describeApiKeys } from './api-keys.ts';
+import { describeDocuments } from './documents.ts';
 import { type OpenStore, World } from './fixture.ts';
 import { describeForeignOrganizations } from './foreign-organizations.ts';
 import { describeMembers } from './members.ts';
@@ -26,6 +27,7 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeThreads(world);
     describeWalks(world);
     describeReplies(world);
+    describeDocuments(world);
     describeForeignOrganizations(world);
   });
 }

@@ -1,19 +1,28 @@
 import {
   createIdGenerator,
+  type DocumentId,
   type MessageId,
   type OrganizationId,
   type ThreadId,
   type UserId,
 } from '../../domain/id.ts';
-import type { ListedThread, Listing, NewThread, Store } from '../store.ts';
+import type { ClaimedReply, ListedThread, Listing, NewDocument, NewThread, Store } from '../store.ts';
 
 /** Opens another node on the same data; each test gets data of its own. */
-export type OpenStore = (wallClock: () => number) => Store | Promise<Store>;
+export type OpenStore = (clock: TestClock) => Store | Promise<Store>;
 
 /** A clock that stands still until it is told to move. */
 export class TestClock {
   ms = Date.UTC(2026, 10, 15, 12);
-  readonly now = (): number => this.ms;
+  steadyMs = 0;
+  readonly wall = (): number => this.ms;
+  readonly steady = (): number => this.steadyMs;
+
+  /** Time goes by. Changing `ms` alone is somebody setting the clock. */
+  pass(ms: number): void {
+    this.ms += ms;
+    this.steadyMs += ms;
+  }
 }
 
 let seed = 0;
@@ -40,11 +49,11 @@ export class World {
 
   static async open(open: OpenStore): Promise<World> {
     const clock = new TestClock();
-    return new World(open, await open(clock.now), clock);
+    return new World(open, await open(clock), clock);
   }
 
   async node(): Promise<Store> {
-    const store = await this.#open(this.clock.now);
+    const store = await this.#open(this.clock);
     this.#nodes.push(store);
     return store;
   }
@@ -80,6 +89,15 @@ export class World {
     const thread = newThread(userId, change);
     await this.store.createThread(organizationId, thread);
     return thread;
+  }
+
+  /** Claims as a worker does that has places for all: from each organization that has something waiting. */
+  async claim(leaseMs: number, limit = 100, store: Store = this.store): Promise<ClaimedReply[]> {
+    const organizations = await store.organizationsWaiting(undefined, 100);
+    return store.claimReplies(
+      organizations.map((organizationId) => ({ organizationId, limit })),
+      leaseMs,
+    );
   }
 
   /** The ids of a whole listing, walked in pages of `limit`. */
@@ -127,6 +145,18 @@ export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewT
   };
 }
 
+export function newDocument(change: Partial<NewDocument> = {}): NewDocument {
+  return {
+    id: ids.document(),
+    accountId: null,
+    name: 'refunds.md',
+    title: 'Refunds',
+    url: null,
+    passages: [{ heading: 'Goods', text: 'Thirty days.', terms: ['thirti', 'day'] }],
+    ...change,
+  };
+}
+
 export function hashOf(byte: number): string {
   return byte.toString(16).padStart(2, '0').repeat(32);
 }
@@ -137,4 +167,5 @@ export const strangers = {
   key: () => ids.key(),
   thread: (): ThreadId => ids.thread(),
   message: (): MessageId => ids.message(),
+  document: (): DocumentId => ids.document(),
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, newThread, strangers, type World } from './fixture.ts';
+import { hashOf, newDocument, newThread, strangers, type World } from './fixture.ts';
 
 export function describeForeignOrganizations(world: () => World): void {
   describe('a foreign organization', () => {
@@ -13,8 +13,13 @@ export function describeForeignOrganizations(world: () => World): void {
       await store.setThreadPublished(home, thread.id, true);
       const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '' };
       await store.createApiKey(home, key);
-      const [claim] = await store.claimReplies(1, 1000);
+      const [claim] = await world().claim(1000);
       assert.ok(claim);
+      const document = newDocument({ accountId: 'a' });
+      await store.putDocument(home, document);
+      await store.putDocument(foreign, newDocument({ name: 'other.md' }));
+      const { holders } = await store.findPassages(home, 'a', ['day'], 10);
+      assert.equal(holders[0]?.length, 1);
       const before = await snapshot();
 
       assert.equal(await store.getThread(foreign, thread.id), undefined);
@@ -44,10 +49,21 @@ export function describeForeignOrganizations(world: () => World): void {
       const stolen = { ...claim, organizationId: foreign };
       const result = { status: 'completed', content: 'x', steps: [], sources: null, model: 'm' } as const;
       assert.equal(await store.settleReply(stolen, result), false);
-      const progress = { status: 'in_progress', content: 'x', steps: [], leaseMs: 1000 } as const;
+      const progress = { status: 'in_progress', content: 'x', steps: [] } as const;
       assert.equal(await store.recordReplyProgress(stolen, progress), false);
+      assert.equal(await store.retryReply(stolen, { delayMs: 0, failure: '' }), false);
+      assert.deepEqual(await store.renewReplies([stolen], 1000), [stolen]);
+      assert.deepEqual(await store.endedReplies([stolen]), [stolen]);
+      assert.deepEqual(await store.cancelReplies(foreign, thread.id), []);
       await store.releaseReply(stolen);
-      assert.deepEqual(await store.claimReplies(10, 1000), []);
+      assert.deepEqual(await store.claimReplies([{ organizationId: foreign, limit: 10 }], 1000), []);
+      assert.deepEqual(await store.organizationsWaiting(undefined, 10), []);
+      assert.equal(await store.removeDocument(foreign, document.id), 'missing');
+      assert.deepEqual(await store.readPassages(foreign, holders[0] ?? []), []);
+      const found = await store.findPassages(foreign, 'a', ['day'], 10);
+      assert.equal(found.passageCount, 1);
+      assert.ok(!found.holders[0]?.includes(holders[0]![0]!));
+      assert.ok(!(await store.listDocuments(foreign)).some(({ id }) => id === document.id));
       await store.updateOrganization(foreign, { apiEnabled: false, dailyQuota: 0 });
       await store.consumeQuota(foreign, 1);
 
@@ -60,6 +76,8 @@ export function describeForeignOrganizations(world: () => World): void {
           members: await store.listMembers(home),
           keys: await store.listApiKeys(home),
           grant: await store.findKeyGrant(hashOf(1)),
+          documents: await store.listDocuments(home),
+          passages: await store.readPassages(home, holders[0] ?? []),
         };
       }
     });

@@ -143,10 +143,13 @@ export function describeThreads(world: () => World): void {
       const { store, clock } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
-      const { id } = await world().thread(organization, ada);
+      const { id, replyId } = await world().thread(organization, ada);
       assert.equal((await store.deleteThread(organization, id, bob)).outcome, 'refused');
       assert.equal((await store.getThread(organization, id))?.thread.deletedAt, null);
-      assert.deepEqual(await store.deleteThread(organization, id, ada), { outcome: 'deleted' });
+      assert.deepEqual(await store.deleteThread(organization, id, ada), {
+        outcome: 'deleted',
+        cancelled: [replyId],
+      });
       const kept = await store.getThread(organization, id);
       assert.equal(kept?.thread.deletedAt, clock.ms);
       const reply = kept?.messages[1];

@@ -14,6 +14,7 @@ describe('The commit queue', () => {
   let database: Database;
   let commits: CommitQueue;
   let wall: number;
+  let steady: number;
   const synchronous = () => database.pragma('synchronous', { simple: true });
   const kept = () => database.prepare<[], string>('SELECT name FROM secret ORDER BY name').pluck().all();
   const keep = (name: string) => {
@@ -25,7 +26,8 @@ describe('The commit queue', () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-commits-'));
     database = openDatabase(join(folder, 'x.db'));
     wall = 1000;
-    commits = new CommitQueue(database, () => wall);
+    steady = 0;
+    commits = new CommitQueue(database, { wall: () => wall, steady: () => steady });
   });
   afterEach(() => {
     database.close();
@@ -95,7 +97,7 @@ describe('The commit queue', () => {
     assert.equal(await commits.durable((clock) => clock.after()), 1001);
     wall = 10;
     assert.equal(await commits.durable((clock) => clock.now()), 1002);
-    const restarted = new CommitQueue(database, () => 10);
+    const restarted = new CommitQueue(database, { wall: () => 10, steady: () => 0 });
     assert.equal(await restarted.durable((clock) => clock.now()), 1003);
     wall = 2000;
     assert.equal(await commits.durable((clock) => clock.after()), 2000);

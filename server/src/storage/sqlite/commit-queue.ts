@@ -8,6 +8,16 @@ export interface CommitClock {
   after(): number;
 }
 
+/** The machine's clocks, in milliseconds. */
+export interface MachineClock {
+  /** May be set forward and back at any time. */
+  wall(): number;
+  /** Only ever runs on; from where does not matter. */
+  steady(): number;
+}
+
+export const machineClock: MachineClock = { wall: Date.now, steady: () => performance.now() };
+
 interface Write {
   readonly durable: boolean;
   readonly run: (clock: CommitClock) => unknown;
@@ -21,13 +31,15 @@ interface Write {
  */
 export class CommitQueue {
   readonly #database: Database;
-  readonly #wallClock: () => number;
+  readonly #machineClock: MachineClock;
   readonly #statements;
   #waiting: Write[] = [];
+  #lastDatedSteadyMs: number;
 
-  constructor(database: Database, wallClock: () => number) {
+  constructor(database: Database, machineClock: MachineClock) {
     this.#database = database;
-    this.#wallClock = wallClock;
+    this.#machineClock = machineClock;
+    this.#lastDatedSteadyMs = machineClock.steady();
     this.#statements = {
       begin: database.prepare('BEGIN IMMEDIATE'),
       commit: database.prepare('COMMIT'),
@@ -48,6 +60,11 @@ export class CommitQueue {
   /** Runs `write` inside the next commit; alone, it is not synced: a killed process keeps it, a power cut may not. */
   unsynced<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(false, write);
+  }
+
+  /** The store's time for a read: not before anything committed so far. */
+  now(): number {
+    return this.#nextTime(this.#committedTime());
   }
 
   /** Commits what waits now, without waiting for the turn to end. */
@@ -74,13 +91,17 @@ export class CommitQueue {
       // Outside the transaction, where it takes effect; and not as a prepared statement, which would change nothing when run.
       if (durable) this.#database.pragma('synchronous = FULL');
       statements.begin.run();
-      const clock = new StoreClock(this.#wallClock, () => statements.latestTime.get() ?? 0);
+      const clock = new StoreClock(
+        () => this.#committedTime(),
+        (committed) => this.#nextTime(committed),
+      );
       const settle =
         batch.length === 1
           ? [runAlone(batch[0] as Write, clock)]
           : batch.map((write) => this.#runApart(write, clock));
       if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
       statements.commit.run();
+      if (clock.latest !== undefined) this.#lastDatedSteadyMs = this.#machineClock.steady();
       return settle;
     } catch (error) {
       if (this.#database.inTransaction) statements.rollback.run();
@@ -92,6 +113,22 @@ export class CommitQueue {
     } finally {
       if (durable) this.#database.pragma('synchronous = NORMAL');
     }
+  }
+
+  #committedTime(): number {
+    return this.#statements.latestTime.get() ?? 0;
+  }
+
+  /**
+   * The wall's time. Where that has been set back, every commit is at least one tick after the last (ids no longer tell
+   * which came first), and the store's time goes at half its pace until the wall has caught up: leases and deadlines
+   * still run out, and the two clocks meet again.
+   */
+  #nextTime(committed: number): number {
+    const wall = this.#machineClock.wall();
+    if (wall >= committed) return wall;
+    const sinceMs = this.#machineClock.steady() - this.#lastDatedSteadyMs;
+    return committed + Math.max(1, Math.floor(sinceMs / 2));
   }
 
   /** A write that fails takes back its own part and leaves the others of its batch alone. */
@@ -114,22 +151,20 @@ export class CommitQueue {
 
 /** Asks for the time only when a write does: counting a request against its quota needs none. */
 class StoreClock implements CommitClock {
-  readonly #wallClock: () => number;
   readonly #readCommitted: () => number;
+  readonly #nextTime: (committed: number) => number;
   #committed = 0;
   latest: number | undefined;
 
-  constructor(wallClock: () => number, readCommitted: () => number) {
-    this.#wallClock = wallClock;
+  constructor(readCommitted: () => number, nextTime: (committed: number) => number) {
     this.#readCommitted = readCommitted;
+    this.#nextTime = nextTime;
   }
 
   now(): number {
     if (this.latest === undefined) {
       this.#committed = this.#readCommitted();
-      const wall = this.#wallClock();
-      // Behind the wall's back every commit is one tick after the last: ids then no longer tell which came first.
-      this.latest = wall < this.#committed ? this.#committed + 1 : wall;
+      this.latest = this.#nextTime(this.#committed);
     }
     return this.latest;
   }

@@ -1,4 +1,5 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { accountKey } from './account-key.ts';
 import type { Database } from './database.ts';
 
 interface Owned {
@@ -14,7 +15,6 @@ interface Change {
 }
 
 const everyone = '';
-const anyAccount = '';
 
 /** Keeps the sizes in step; to be called in the transaction of the change. */
 export function prepareAdjustSizes(database: Database): (thread: Owned, change: Change) => void {
@@ -23,7 +23,7 @@ export function prepareAdjustSizes(database: Database): (thread: Owned, change: 
      ON CONFLICT DO UPDATE SET threads = threads + excluded.threads, published = published + excluded.published`,
   );
   return ({ organizationId, userId, accountId }, { threads, published }) => {
-    const accounts = accountId === null ? [anyAccount] : [anyAccount, accountKey(accountId)];
+    const accounts = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
     for (const account of accounts) {
       adjust.run(organizationId, userId, account, threads, published);
       // Everyone's row counts what is published, and so changes with that only.
@@ -38,8 +38,4 @@ export function sizeExpression(ofUser: boolean): string {
     WHERE organization_id = @organizationId AND user_id = ${user} AND account_key = @accountKey), 0)`;
   const published = one('published', `'${everyone}'`);
   return ofUser ? `${published} + ${one('threads - published', '@userId')}` : published;
-}
-
-export function accountKey(accountId: string | undefined): string {
-  return accountId === undefined ? anyAccount : `=${accountId}`;
 }

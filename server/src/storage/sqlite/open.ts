@@ -1,19 +1,22 @@
 import type { Store } from '../store.ts';
 import { sqliteApiKeys } from './api-keys.ts';
-import { CommitQueue } from './commit-queue.ts';
+import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts';
 import { openDatabase } from './database.ts';
 import { diagnose } from './diagnose.ts';
+import { sqliteDocuments } from './documents.ts';
 import { sqliteMembers } from './members.ts';
 import { sqliteOrganizations } from './organizations.ts';
 import { sqliteQuotas } from './quotas.ts';
 import { sqliteReplies } from './replies.ts';
 import { sqliteThreads } from './threads.ts';
 import { sqliteWalks } from './walks.ts';
+import { createWorkerLock } from './worker-lock.ts';
 
 /** The embedded store: one file, one connection, one process that serves; operators' commands may run beside it. */
-export function openSqliteStore(file: string, wallClock: () => number = Date.now): Store {
+export function openSqliteStore(file: string, clock: MachineClock = machineClock): Store {
   const database = openDatabase(file);
-  const commits = new CommitQueue(database, wallClock);
+  const commits = new CommitQueue(database, clock);
+  const workerLock = createWorkerLock(file);
   const keepSecret = database.prepare<[string, Uint8Array]>(
     'INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING',
   );
@@ -27,7 +30,8 @@ export function openSqliteStore(file: string, wallClock: () => number = Date.now
     ...sqliteQuotas(database, commits),
     ...sqliteThreads(database, commits),
     ...sqliteWalks(database),
-    ...sqliteReplies(database, commits),
+    ...sqliteReplies(database, commits, workerLock),
+    ...sqliteDocuments(database, commits),
 
     secret: (name, candidate) =>
       commits.durable(() => {
@@ -39,11 +43,12 @@ export function openSqliteStore(file: string, wallClock: () => number = Date.now
       ping.get();
     },
 
-    diagnose: async () => diagnose(database, wallClock),
+    diagnose: async () => diagnose(database, clock.wall),
 
     async close() {
       commits.flush();
       database.close();
+      workerLock.release();
     },
   };
 }

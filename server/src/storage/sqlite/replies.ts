@@ -1,10 +1,10 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { ClaimedReply, Replies, ReplyClaim } from '../store.ts';
+import type { ClaimedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import type { WorkerLock } from './worker-lock.ts';
 
-interface DueRow {
-  organization_id: OrganizationId;
+interface WaitingRow {
   thread_id: ThreadId;
   id: MessageId;
   claim_token: number;
@@ -12,54 +12,131 @@ interface DueRow {
   deadline_at: number;
   trace_id: string;
   account_id: string | null;
-  prompt: string;
 }
+
+interface NameRow {
+  organization_id: OrganizationId;
+  thread_id: ThreadId;
+  id: MessageId;
+}
+
+export const isRunning = "status IN ('in_progress', 'corroborating')";
 
 /** Every write of a worker names its claim: one that was overtaken, or came after the end, changes nothing. */
 const whereClaimHolds = `WHERE organization_id = @organizationId AND thread_id = @threadId AND id = @messageId
-  AND claim_token = @token AND status IN ('in_progress', 'corroborating')`;
+  AND claim_token = @token AND held = 1 AND ${isRunning}`;
 
-export function sqliteReplies(database: Database, commits: CommitQueue): Replies {
+/** What a reply begins with, and begins anew with: nothing of an earlier claim is left. */
+const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
+
+/** One commit of the sweep changes no more than this many replies; the next one goes on. */
+const sweptMax = 500;
+
+export function sqliteReplies(database: Database, commits: CommitQueue, workerLock: WorkerLock): Replies {
+  // A skip scan: one search for each organization that has something waiting, however much it is.
+  const nextWaiting = database
+    .prepare<[string], OrganizationId>(
+      `SELECT organization_id FROM message INDEXED BY message_waiting
+       WHERE held = 0 AND ${isRunning} AND organization_id > ? ORDER BY organization_id LIMIT 1`,
+    )
+    .pluck();
+  const isDue = database.prepare<[string, number]>(
+    `SELECT 1 FROM message INDEXED BY message_waiting
+     WHERE held = 0 AND ${isRunning} AND organization_id = ? AND available_at <= ? LIMIT 1`,
+  );
   // `+ 0` as in walk-queries.ts: with the parameter alone the query would be compiled at every call.
-  const due = database.prepare<[number, number], DueRow>(
-    `SELECT reply.organization_id, reply.thread_id, reply.id, reply.claim_token, reply.attempts,
-       reply.deadline_at, reply.trace_id, thread.account_id,
-       (SELECT content FROM message AS asked
-        WHERE asked.organization_id = reply.organization_id AND asked.thread_id = reply.thread_id
-          AND asked.id < reply.id AND asked.role = 'user' ORDER BY asked.id DESC LIMIT 1) AS prompt
-     FROM message AS reply INDEXED BY message_due
+  const due = database.prepare<[string, number, number], WaitingRow>(
+    `SELECT thread_id, reply.id, claim_token, attempts, deadline_at, trace_id, account_id
+     FROM message AS reply INDEXED BY message_waiting
      JOIN thread ON thread.organization_id = reply.organization_id AND thread.id = reply.thread_id
-     WHERE reply.status IN ('in_progress', 'corroborating') AND reply.available_at <= ?
-     ORDER BY reply.available_at LIMIT ? + 0`,
+     WHERE held = 0 AND ${isRunning} AND reply.organization_id = ? AND available_at <= ?
+     ORDER BY available_at, reply.id LIMIT ? + 0`,
   );
   const claim = database.prepare<[number, string, string, string]>(
-    `UPDATE message SET claim_token = claim_token + 1, available_at = ?, status = 'in_progress', content = '',
-       steps = '[]' WHERE organization_id = ? AND thread_id = ? AND id = ?`,
+    `UPDATE message SET held = 1, claim_token = claim_token + 1, available_at = ?, ${fromItsBeginning}
+     WHERE organization_id = ? AND thread_id = ? AND id = ?`,
   );
+  const renew = database.prepare(`UPDATE message SET available_at = @availableAt ${whereClaimHolds}`);
   const progress = database.prepare(
-    `UPDATE message SET status = @status, content = @content, steps = @steps, available_at = @availableAt
-     ${whereClaimHolds}`,
+    `UPDATE message SET status = @status, content = @content, steps = @steps ${whereClaimHolds}`,
   );
   const settle = database.prepare(
-    `UPDATE message SET status = @status, content = @content, steps = @steps, sources = @sources, model = @model,
-       failure = @failure, completed_at = @completedAt ${whereClaimHolds}`,
+    `UPDATE message SET held = 0, status = @status, content = @content, steps = @steps, sources = @sources,
+       model = @model, failure = @failure, completed_at = @completedAt ${whereClaimHolds}`,
   );
-  const release = database.prepare(`UPDATE message SET available_at = @now ${whereClaimHolds}`);
+  const letGo = database.prepare(
+    `UPDATE message SET held = 0, attempts = attempts + @attempts, available_at = @availableAt,
+       failure = @failure, ${fromItsBeginning} ${whereClaimHolds}`,
+  );
+  const anyExpired = database.prepare<[number]>(
+    `SELECT 1 FROM message INDEXED BY message_held WHERE held = 1 AND ${isRunning} AND available_at <= ? LIMIT 1`,
+  );
+  const letGoExpired = database.prepare<[number, number]>(
+    `UPDATE message SET held = 0 WHERE (organization_id, thread_id, id) IN (
+       SELECT organization_id, thread_id, id FROM message INDEXED BY message_held
+       WHERE held = 1 AND ${isRunning} AND available_at <= ? LIMIT ? + 0)`,
+  );
+  const letGoAll = database.prepare<[number]>(
+    `UPDATE message SET held = 0, available_at = min(available_at, ?) WHERE held = 1 AND ${isRunning}`,
+  );
+  const anyOverdue = database.prepare<[number]>(
+    `SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= ? LIMIT 1`,
+  );
+  const failOverdue = database.prepare<[string, string, number, number, number], NameRow>(
+    `UPDATE message SET held = 0, status = 'failed', content = ?, failure = ?, completed_at = ?
+     WHERE (organization_id, thread_id, id) IN (
+       SELECT organization_id, thread_id, id FROM message INDEXED BY message_deadline
+       WHERE ${isRunning} AND deadline_at <= ? LIMIT ? + 0)
+     RETURNING organization_id, thread_id, id`,
+  );
+  const cancel = prepareCancelReplies(database);
+  const stillRuns = database.prepare<[string, string, string]>(
+    `SELECT 1 FROM message WHERE organization_id = ? AND thread_id = ? AND id = ? AND ${isRunning}`,
+  );
+
+  function* waitingAfter(after: string, now: number): Generator<OrganizationId> {
+    let organization = nextWaiting.get(after);
+    while (organization !== undefined) {
+      if (isDue.get(organization, now) !== undefined) yield organization;
+      organization = nextWaiting.get(organization);
+    }
+  }
 
   return {
-    // Claims and progress need no sync: whoever loses them to a power cut begins the reply anew.
-    claimReplies: (limit, leaseMs) =>
-      commits.unsynced((clock) =>
-        due.all(clock.now(), limit).map((row) => {
-          claim.run(clock.now() + leaseMs, row.organization_id, row.thread_id, row.id);
-          return toClaimedReply(row);
-        }),
-      ),
+    async organizationsWaiting(after = '' as OrganizationId, limit) {
+      const now = commits.now();
+      const found: OrganizationId[] = [];
+      for (const start of after === '' ? [''] : [after, '']) {
+        for (const organization of waitingAfter(start, now)) {
+          // The second round ends where the first began.
+          if (found.length === limit || (start === '' && after !== '' && organization > after)) return found;
+          found.push(organization);
+        }
+      }
+      return found;
+    },
 
-    recordReplyProgress: (held, { status, content, steps, leaseMs }) =>
+    // Claims, renewals and progress need no sync: whoever loses them to a power cut begins the reply anew.
+    claimReplies: (shares, leaseMs) =>
+      commits.unsynced((clock) => {
+        const now = clock.now();
+        return shares.flatMap(({ organizationId, limit }) =>
+          due.all(organizationId, now, limit).map((row) => {
+            claim.run(now + leaseMs, organizationId, row.thread_id, row.id);
+            return toClaimedReply(organizationId, row, now);
+          }),
+        );
+      }),
+
+    renewReplies: (claims, leaseMs) =>
       commits.unsynced((clock) => {
         const availableAt = clock.now() + leaseMs;
-        const written = { status, content, steps: JSON.stringify(steps), availableAt };
+        return claims.filter((held) => renew.run({ ...names(held), availableAt }).changes === 0);
+      }),
+
+    recordReplyProgress: (held, { status, content, steps }) =>
+      commits.unsynced(() => {
+        const written = { status, content, steps: JSON.stringify(steps) };
         return progress.run({ ...names(held), ...written }).changes === 1;
       }),
 
@@ -77,27 +154,75 @@ export function sqliteReplies(database: Database, commits: CommitQueue): Replies
         return settle.run({ ...names(held), ...written }).changes === 1;
       }),
 
+    retryReply: (held, { delayMs, failure }) =>
+      commits.durable((clock) => {
+        const waits = { attempts: 1, availableAt: clock.now() + delayMs, failure };
+        return letGo.run({ ...names(held), ...waits }).changes === 1;
+      }),
+
     releaseReply: (held) =>
       commits.durable((clock) => {
-        release.run({ ...names(held), now: clock.now() });
+        letGo.run({ ...names(held), attempts: 0, availableAt: clock.now(), failure: null });
       }),
+
+    cancelReplies: (organizationId, threadId) =>
+      commits.durable((clock) => cancel(organizationId, threadId, clock.now())),
+
+    async sweepReplies({ content, failure }) {
+      const now = commits.now();
+      // Looked for before anything is written: most of the time there is nothing to sweep.
+      if (anyExpired.get(now) === undefined && anyOverdue.get(now) === undefined) return [];
+      return commits.durable((clock) => {
+        letGoExpired.run(clock.now(), sweptMax);
+        return failOverdue.all(content, failure, clock.now(), clock.now(), sweptMax).map(toName);
+      });
+    },
+
+    async releaseOrphanedReplies() {
+      if (!workerLock.take()) return;
+      await commits.unsynced((clock) => {
+        letGoAll.run(clock.now());
+      });
+    },
+
+    endedReplies: async (replies) =>
+      replies.filter(
+        ({ organizationId, threadId, messageId }) =>
+          stillRuns.get(organizationId, threadId, messageId) === undefined,
+      ),
   };
+}
+
+/** To be called in a transaction. Answers the replies that it ended. */
+export function prepareCancelReplies(
+  database: Database,
+): (organizationId: OrganizationId, threadId: ThreadId, now: number) => MessageId[] {
+  const cancel = database
+    .prepare<[number, string, string], MessageId>(
+      `UPDATE message SET held = 0, status = 'cancelled', completed_at = ?
+       WHERE organization_id = ? AND thread_id = ? AND ${isRunning} RETURNING id`,
+    )
+    .pluck();
+  return (organizationId, threadId, now) => cancel.all(now, organizationId, threadId);
 }
 
 function names({ organizationId, threadId, messageId, token }: ReplyClaim) {
   return { organizationId, threadId, messageId, token };
 }
 
-function toClaimedReply(row: DueRow): ClaimedReply {
+function toName({ organization_id, thread_id, id }: NameRow): ReplyName {
+  return { organizationId: organization_id, threadId: thread_id, messageId: id };
+}
+
+function toClaimedReply(organizationId: OrganizationId, row: WaitingRow, now: number): ClaimedReply {
   return {
-    organizationId: row.organization_id,
+    organizationId,
     threadId: row.thread_id,
     messageId: row.id,
     token: row.claim_token + 1,
-    prompt: row.prompt,
     accountId: row.account_id,
     traceId: row.trace_id,
     attempts: row.attempts,
-    deadlineAt: row.deadline_at,
+    remainingMs: row.deadline_at - now,
   };
 }

@@ -12,5 +12,5 @@ let files = 0;
 describeStore('sqlite', () => {
   files += 1;
   const file = join(folder, `${files}.db`);
-  return (wallClock) => openSqliteStore(file, wallClock);
+  return (clock) => openSqliteStore(file, clock);
 });

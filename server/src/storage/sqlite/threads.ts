@@ -4,6 +4,7 @@ import type { NewThread, Threads } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { prepareAdjustSizes } from './listing-sizes.ts';
+import { prepareCancelReplies } from './replies.ts';
 import { type ThreadRow, threadColumnCount, threadColumns, toThread } from './thread-row.ts';
 
 type MessageRow = [
@@ -94,10 +95,7 @@ export function sqliteThreads(
      WHERE organization_id = ? AND id = ? AND user_id = ? AND deleted = 0 RETURNING ${threadColumns}`,
     )
     .raw();
-  const cancelReplies = database.prepare<[number, string, string]>(
-    `UPDATE message SET status = 'cancelled', completed_at = ?
-     WHERE organization_id = ? AND thread_id = ? AND status IN ('in_progress', 'corroborating')`,
-  );
+  const cancelReplies = prepareCancelReplies(database);
   const publish = database
     .prepare<[number, string, string, number], ThreadRow>(
       `UPDATE thread SET published = ?
@@ -184,10 +182,10 @@ export function sqliteThreads(
           const kept = selectThread.get(organizationId, threadId);
           return kept ? { outcome: 'refused', thread: toThread(kept) } : { outcome: 'missing' };
         }
-        cancelReplies.run(clock.now(), organizationId, threadId);
+        const cancelled = cancelReplies(organizationId, threadId, clock.now());
         const thread = toThread(deleted);
         adjustSizes(thread, { threads: -1, published: thread.published ? -1 : 0 });
-        return { outcome: 'deleted' };
+        return { outcome: 'deleted', cancelled };
       }),
 
     setThreadPublished: (organizationId, threadId, published) =>

@@ -1,0 +1,127 @@
+import { documentEndings, UnreadableDocument } from '../domain/document.ts';
+import { type AddedDocument, addDocument } from '../usecases/add-document.ts';
+import type { Context } from '../usecases/context.ts';
+import { findOrganization } from '../usecases/find-organization.ts';
+import { removeDocument } from '../usecases/remove-document.ts';
+import { type Arguments, optionText, optionWhole, positional, type StoreCommand, table } from './command.ts';
+import { filesIn, readWholeFile } from './files.ts';
+import { ProgressBar } from './progress.ts';
+
+const account = { account: { type: 'string' } } as const;
+
+interface Added extends AddedDocument {
+  readonly name: string;
+}
+
+interface Failed {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export const docAdd: StoreCommand = {
+  name: 'doc add',
+  usage: 'ORG FILE… [--account ID]',
+  summary: 'Add files or folders for replies to draw on: Markdown, text, HTML, PDF',
+  positionals: ['ORG', 'FILE…'],
+  options: account,
+  async run(context, args) {
+    const { id: organizationId } = await findOrganization(context, positional(args, 0));
+    const accountId = optionText(args, 'account') ?? null;
+    const added: Added[] = [];
+    const failed: Failed[] = [];
+    const files = args.positionals.slice(1).flatMap((path) => filesIn(path, documentEndings));
+    const progress = new ProgressBar(files.length);
+    for (const name of files) {
+      progress.show(name);
+      try {
+        const bytes = readWholeFile(name);
+        added.push({ name, ...(await addDocument(context, organizationId, { name, bytes, accountId })) });
+      } catch (error) {
+        // Whatever a file has, the others are still added; a fault that is not the file's ends it all.
+        if (!(error instanceof UnreadableDocument)) throw error;
+        failed.push({ name, reason: error.message });
+        progress.clear();
+        process.stderr.write(`${name}: ${error.message}\n`);
+      }
+      progress.advance();
+    }
+    progress.clear();
+    return {
+      json: { ...(added[0] && { id: added[0].id }), documents: added, failed },
+      text: describeAdded(added, failed),
+      exitCode: failed.length > 0 || added.length === 0 ? 1 : 0,
+    };
+  },
+};
+
+export const docList: StoreCommand = {
+  name: 'doc list',
+  usage: 'ORG',
+  summary: "Show an organization's documents",
+  positionals: ['ORG'],
+  async run(context, args) {
+    const { id } = await findOrganization(context, positional(args, 0));
+    const documents = await context.store.listDocuments(id);
+    const rows = documents.map((document) => [
+      document.id,
+      document.accountId ?? '-',
+      `${document.passageCount} passages`,
+      document.title,
+      document.name,
+    ]);
+    return { json: documents, text: table(rows, 'No documents yet.') };
+  },
+};
+
+export const docRemove: StoreCommand = {
+  name: 'doc remove',
+  usage: 'ORG DOC_ID',
+  summary: 'Remove a document; replies that cite it stay as they are',
+  positionals: ['ORG', 'DOC_ID'],
+  async run(context, args) {
+    const organization = await findOrganization(context, positional(args, 0));
+    const id = positional(args, 1);
+    await removeDocument(context, organization.id, id);
+    return { json: { id, removed: true }, text: `${id} is removed.` };
+  },
+};
+
+export const docSearch: StoreCommand = {
+  name: 'doc search',
+  usage: 'ORG QUESTION [--account ID] [--limit N]',
+  summary: 'Show the passages that a reply to a question would draw on, best first',
+  positionals: ['ORG', 'QUESTION'],
+  options: { ...account, limit: { type: 'string' } },
+  async run(context, args) {
+    const { id } = await findOrganization(context, positional(args, 0));
+    const { searched, passages } = await search(context, args, id);
+    const found = passages.map(({ documentId, title, heading, text }, index) => {
+      const place = heading === '' ? title : `${title} › ${heading}`;
+      return `${index + 1}. ${place}  (${documentId})\n${text.replace(/^/gm, '   ')}`;
+    });
+    return {
+      json: { searched, passages },
+      text: found.length > 0 ? found.join('\n\n') : `Nothing found in ${searched} passages.`,
+    };
+  },
+};
+
+async function search(context: Context, args: Arguments, organizationId: Parameters<typeof addDocument>[1]) {
+  const accountId = optionText(args, 'account') ?? null;
+  return context.library.search(
+    organizationId,
+    accountId,
+    positional(args, 1),
+    optionWhole(args, 'limit') ?? 5,
+  );
+}
+
+function describeAdded(added: readonly Added[], failed: readonly Failed[]): string {
+  const rows = added.map(({ id, title, passageCount, replaced }) => [
+    id,
+    `${passageCount} passages`,
+    replaced ? `${title} (replaced)` : title,
+  ]);
+  const missed = failed.length === 0 ? '' : `\n${failed.length} could not be added: see above.`;
+  return table(rows, 'Nothing was added.') + missed;
+}

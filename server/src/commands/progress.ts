@@ -1,0 +1,33 @@
+import type { WriteStream } from 'node:tty';
+
+const width = 30;
+
+/** A bar on standard error while long work goes on, where that is a terminal; nothing where it is not. */
+export class ProgressBar {
+  readonly #terminal: WriteStream | undefined;
+  readonly #total: number;
+  #done = 0;
+
+  constructor(total: number, stream: WriteStream = process.stderr) {
+    this.#total = total;
+    this.#terminal = stream.isTTY && total > 1 ? stream : undefined;
+  }
+
+  /** `doing` is what happens next. */
+  show(doing: string): void {
+    if (this.#terminal === undefined) return;
+    const filled = Math.floor((this.#done / this.#total) * width);
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
+    const text = `${bar} ${this.#done}/${this.#total} ${doing}`;
+    this.#terminal.write(`\r${text.slice(0, Math.max(10, this.#terminal.columns - 1))}\u001b[K`);
+  }
+
+  advance(): void {
+    this.#done += 1;
+  }
+
+  /** Leaves the line as if nothing had been there. */
+  clear(): void {
+    this.#terminal?.write('\r\u001b[K');
+  }
+}

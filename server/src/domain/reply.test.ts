@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { retryDelayMs, sharePlaces } from './reply.ts';
+
+describe('The delay before the next attempt', () => {
+  const failed = { attempts: 1, retryAfterMs: undefined, remainingMs: 600_000 };
+
+  it('doubles with every attempt up to half a minute, and is spread by chance', () => {
+    const delays = (chance: number) =>
+      [1, 2, 3, 9].map((attempts) => retryDelayMs({ ...failed, attempts }, 10, chance));
+    assert.deepEqual(delays(0), [500, 1000, 2000, 15_000]);
+    assert.deepEqual(delays(1), [1000, 2000, 4000, 30_000]);
+  });
+
+  it('is never shorter than the provider asked for', () => {
+    assert.equal(retryDelayMs({ ...failed, retryAfterMs: 20_000 }, 3, 1), 20_000);
+    assert.equal(retryDelayMs({ ...failed, retryAfterMs: 1 }, 3, 1), 1000);
+  });
+
+  it('is none after the last attempt, and none that ends past the deadline', () => {
+    assert.equal(retryDelayMs({ ...failed, attempts: 3 }, 3, 1), undefined);
+    assert.equal(retryDelayMs({ ...failed, attempts: 1 }, 1, 1), undefined);
+    assert.equal(retryDelayMs({ ...failed, remainingMs: 1000 }, 3, 1), undefined);
+    assert.equal(retryDelayMs({ ...failed, remainingMs: 1001 }, 3, 1), 1000);
+    assert.equal(retryDelayMs({ ...failed, retryAfterMs: 700_000 }, 3, 1), undefined);
+  });
+});
+
+describe('The places of a worker', () => {
+  function fill(concurrency: number, organizations: string[]): Record<string, number> {
+    const running = new Map(organizations.map((name) => [name, 0]));
+    for (;;) {
+      const used = [...running.values()].reduce((sum, count) => sum + count, 0);
+      const shares = sharePlaces(concurrency - used, organizations, (name) => running.get(name) ?? 0);
+      if (shares.length === 0) return Object.fromEntries(running);
+      for (const { organization, places } of shares) {
+        running.set(organization, (running.get(organization) ?? 0) + places);
+      }
+    }
+  }
+  const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
+
+  it('go to one organization that is alone up to three quarters, so that the next one finds a place at once', () => {
+    assert.deepEqual(fill(256, ['a']), { a: 192 });
+    assert.deepEqual(fill(4, ['a']), { a: 3 });
+    assert.deepEqual(sharePlaces(64, ['b'], () => 0)[0]?.places, 48);
+  });
+
+  it('are divided evenly among those that wait, and some stay free', () => {
+    const filled = fill(256, ['a', 'b', 'c', 'd']);
+    const counts = Object.values(filled);
+    assert.ok(Math.max(...counts) - Math.min(...counts) <= 2, JSON.stringify(filled));
+    assert.ok(sum(filled) < 256 && sum(filled) > 200, JSON.stringify(filled));
+  });
+
+  it('never exceed what is free, and never go to nobody while there is one left', () => {
+    for (let concurrency = 1; concurrency < 40; concurrency += 1) {
+      for (let waiting = 1; waiting < 60; waiting += 1) {
+        const organizations = Array.from({ length: waiting }, (_, index) => `o${index}`);
+        const shares = sharePlaces(concurrency, organizations, () => 0);
+        const given = shares.reduce((total, { places }) => total + places, 0);
+        assert.ok(given >= 1 && given <= concurrency, `${given} of ${concurrency} for ${waiting}`);
+      }
+    }
+    assert.deepEqual(
+      sharePlaces(0, ['a'], () => 0),
+      [],
+    );
+  });
+});

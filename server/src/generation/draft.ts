@@ -1,0 +1,76 @@
+import type { Source, Step } from '../domain/message.ts';
+import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
+import type { ClaimedReply, Replies } from '../storage/store.ts';
+import type { ReplyEvent } from './model.ts';
+
+type Result = Parameters<Replies['settleReply']>[1];
+
+/** One reply on its way into the store: what the model said so far, written now and then. */
+export class Draft {
+  readonly #store: Replies;
+  readonly #reply: ClaimedReply;
+  readonly #everyMs: number;
+  readonly #lost: () => void;
+  #status: RunningStatus = 'in_progress';
+  #content = '';
+  #steps: Step[] = [];
+  #sources: readonly Source[] | null = null;
+  #due: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** `lost` is called when another has the reply, or it ended meanwhile: nothing more is ours to write. */
+  constructor(store: Replies, reply: ClaimedReply, everyMs: number, lost: () => void) {
+    this.#store = store;
+    this.#reply = reply;
+    this.#everyMs = everyMs;
+    this.#lost = lost;
+  }
+
+  take(event: ReplyEvent): void {
+    switch (event.type) {
+      case 'step':
+        this.#steps.push({ description: event.description });
+        break;
+      case 'text':
+        this.#content += event.text;
+        break;
+      case 'corroborating':
+        this.#status = 'corroborating';
+        break;
+      case 'revision':
+        this.#content = event.text;
+        break;
+      case 'sources':
+        this.#sources = event.sources;
+        break;
+    }
+    this.#due ??= setTimeout(() => void this.#keep(), this.#everyMs);
+  }
+
+  /** Whether the reply was still ours to end. */
+  settle(model: string): Promise<boolean> {
+    return this.#end({ status: 'completed', content: this.#content, sources: this.#sources, model });
+  }
+
+  fail(model: string, failure: string): Promise<boolean> {
+    return this.#end({ status: 'failed', content: failedReplyContent, sources: null, model, failure });
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#due);
+  }
+
+  #end(result: Omit<Result, 'steps'>): Promise<boolean> {
+    this.close();
+    return this.#store.settleReply(this.#reply, { ...result, steps: this.#steps });
+  }
+
+  async #keep(): Promise<void> {
+    this.#due = undefined;
+    const progress = { status: this.#status, content: this.#content, steps: this.#steps };
+    // A write that fails is made up for by the next.
+    const held = await this.#store.recordReplyProgress(this.#reply, progress).catch(() => true);
+    if (!held && !this.#closed) this.#lost();
+  }
+}

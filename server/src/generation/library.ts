@@ -1,0 +1,24 @@
+import type { DocumentText, FoundPassage } from '../domain/document.ts';
+import type { OrganizationId } from '../domain/id.ts';
+
+/** What was searched, and what was found in it, best first. */
+export interface Findings {
+  /** How many passages there are to draw on, found or not. */
+  readonly searched: number;
+  readonly passages: readonly FoundPassage[];
+}
+
+/** Documents: how a file becomes passages, and how passages are found. */
+export interface Library {
+  /** Rejects with an `UnreadableDocument` where a file cannot be read. The format follows from the name's ending. */
+  read(name: string, bytes: Uint8Array): Promise<DocumentText>;
+  /** The words by which a passage is found, normalised: what the store's index holds. */
+  termsOf(text: string): string[];
+  /** Draws on the organization's general documents and, with an account, on that account's. */
+  search(
+    organizationId: OrganizationId,
+    accountId: string | null,
+    question: string,
+    limit: number,
+  ): Promise<Findings>;
+}

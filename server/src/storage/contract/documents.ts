@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OrganizationId } from '../../domain/id.ts';
+import { newDocument, strangers, type World } from './fixture.ts';
+
+export function describeDocuments(world: () => World): void {
+  describe('documents', () => {
+    const passage = (text: string, ...terms: string[]) => ({ heading: '', text, terms });
+    /** The texts of the passages that hold each term, sorted. */
+    async function textsWith(organization: OrganizationId, accountId: string | null, ...terms: string[]) {
+      const { store } = world();
+      const { holders } = await store.findPassages(organization, accountId, terms, 100);
+      assert.equal(holders.length, terms.length);
+      const found = await Promise.all(holders.map((numbers) => store.readPassages(organization, numbers)));
+      return found.map((passages) => passages.map(({ text }) => text).sort());
+    }
+
+    it('are added with all they have, listed by name, and found by their terms', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const second = newDocument({
+        name: 'b.md',
+        title: 'B',
+        accountId: 'acc',
+        url: 'https://example.org/b',
+      });
+      const first = newDocument({ name: 'a.md', title: 'Ä 🧶' });
+      assert.deepEqual(await store.putDocument(organization, second), { outcome: 'added', id: second.id });
+      clock.pass(5);
+      assert.deepEqual(await store.putDocument(organization, first), { outcome: 'added', id: first.id });
+      const common = { passageCount: 1 };
+      assert.deepEqual(await store.listDocuments(organization), [
+        {
+          ...common,
+          id: first.id,
+          accountId: null,
+          name: 'a.md',
+          title: 'Ä 🧶',
+          url: null,
+          addedAt: clock.ms,
+        },
+        {
+          ...common,
+          id: second.id,
+          accountId: 'acc',
+          name: 'b.md',
+          title: 'B',
+          url: 'https://example.org/b',
+          addedAt: clock.ms - 5,
+        },
+      ]);
+      const { passageCount, holders } = await store.findPassages(organization, 'acc', ['day', 'none'], 10);
+      assert.equal(passageCount, 2);
+      assert.deepEqual(holders[1], []);
+      const read = await store.readPassages(organization, holders[0]!);
+      assert.deepEqual(
+        read
+          .map(({ documentId, title, url, heading, text }) => [documentId, title, url, heading, text])
+          .sort(),
+        [
+          [first.id, 'Ä 🧶', null, 'Goods', 'Thirty days.'],
+          [second.id, 'B', 'https://example.org/b', 'Goods', 'Thirty days.'],
+        ].sort(),
+      );
+    });
+
+    it('are found in the whole organization, or with their account only', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const add = (accountId: string | null, text: string) =>
+        store.putDocument(organization, newDocument({ accountId, passages: [passage(text, 'wool')] }));
+      await add(null, 'general');
+      await add('a', 'of a');
+      await add('b', 'of b');
+      await add('', 'of the account without a name');
+      assert.deepEqual(await textsWith(organization, null, 'wool'), [['general']]);
+      assert.deepEqual(await textsWith(organization, 'a', 'wool'), [['general', 'of a']]);
+      assert.deepEqual(await textsWith(organization, 'c', 'wool'), [['general']]);
+      assert.deepEqual(await textsWith(organization, '', 'wool'), [
+        ['general', 'of the account without a name'],
+      ]);
+      assert.equal((await store.findPassages(organization, 'a', [], 10)).passageCount, 2);
+    });
+
+    it('take the place of the one of the same account and name, under its id', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const first = newDocument({ passages: [passage('old', 'wool', 'old'), passage('older', 'old')] });
+      await store.putDocument(organization, first);
+      await store.putDocument(
+        organization,
+        newDocument({ accountId: 'a', passages: [passage('of a', 'wool')] }),
+      );
+      const again = newDocument({ title: 'Again', passages: [passage('new', 'wool')] });
+      assert.deepEqual(await store.putDocument(organization, again), { outcome: 'replaced', id: first.id });
+      assert.deepEqual(await textsWith(organization, 'a', 'wool', 'old'), [['new', 'of a'], []]);
+      const { passageCount } = await store.findPassages(organization, 'a', [], 10);
+      assert.equal(passageCount, 2);
+      assert.deepEqual(
+        (await store.listDocuments(organization)).map(({ title }) => title),
+        ['Again', 'Refunds'],
+      );
+    });
+
+    it('are gone with their passages once they are removed', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const kept = newDocument({ name: 'kept.md', passages: [passage('kept', 'wool')] });
+      const removed = newDocument({ passages: [passage('1', 'wool'), passage('2', 'wool')] });
+      await store.putDocument(organization, kept);
+      await store.putDocument(organization, removed);
+      const { holders } = await store.findPassages(organization, null, ['wool'], 10);
+      assert.equal(holders[0]?.length, 3);
+      assert.equal(await store.removeDocument(organization, removed.id), 'removed');
+      assert.equal(await store.removeDocument(organization, removed.id), 'missing');
+      assert.deepEqual(await textsWith(organization, null, 'wool'), [['kept']]);
+      assert.deepEqual(
+        (await store.readPassages(organization, holders[0]!)).map(({ text }) => text),
+        ['kept'],
+      );
+      assert.equal((await store.findPassages(organization, null, [], 10)).passageCount, 1);
+    });
+
+    it('are read in the order asked for', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const passages = ['a', 'b', 'c'].map((text) => passage(text, 'wool'));
+      await store.putDocument(organization, newDocument({ passages }));
+      const [first, second, third] = (await store.findPassages(organization, null, ['wool'], 10)).holders[0]!;
+      const texts = async (...numbers: number[]) =>
+        (await store.readPassages(organization, numbers)).map(({ text }) => text);
+      const inOrder = await texts(first!, second!, third!);
+      assert.deepEqual(await texts(third!, first!, second!), [inOrder[2], inOrder[0], inOrder[1]]);
+      assert.deepEqual(await texts(third!, 999_999, first!), [inOrder[2], inOrder[0]]);
+    });
+
+    it('are found by terms of any script, and by no part of a term', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const terms = ['größe', '羊毛', 'шерсть', '42', 'wool', 'near', 'and', 'or', 'not'];
+      await store.putDocument(organization, newDocument({ passages: [passage('all', ...terms)] }));
+      for (const term of terms) assert.deepEqual(await textsWith(organization, null, term), [['all']], term);
+      for (const term of ['gro', 'größen', 'woo', 'ool', '4', '羊']) {
+        assert.deepEqual(await textsWith(organization, null, term), [[]], term);
+      }
+    });
+
+    it('give no more holders of a term than asked for', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const passages = Array.from({ length: 20 }, (_, index) => passage(`${index}`, 'wool', `n${index}`));
+      await store.putDocument(organization, newDocument({ passages }));
+      const { holders } = await store.findPassages(organization, null, ['wool', 'n7'], 5);
+      assert.deepEqual([holders[0]?.length, holders[1]?.length], [5, 1]);
+    });
+
+    it('are shared by all nodes at once', async () => {
+      const organization = await world().organization();
+      const other = await world().node();
+      const document = newDocument();
+      await world().store.putDocument(organization, document);
+      assert.equal((await other.findPassages(organization, null, ['day'], 10)).holders[0]?.length, 1);
+      await other.removeDocument(organization, document.id);
+      assert.deepEqual(await world().store.listDocuments(organization), []);
+    });
+
+    it('need an organization', async () => {
+      const stranger = strangers.organization();
+      const outcome = await world().store.putDocument(stranger, newDocument());
+      assert.deepEqual(outcome, { outcome: 'organization-missing' });
+      assert.deepEqual(await world().store.listDocuments(stranger), []);
+      assert.deepEqual(await world().store.findPassages(stranger, null, ['day'], 10), {
+        passageCount: 0,
+        holders: [[]],
+      });
+    });
+  });
+}

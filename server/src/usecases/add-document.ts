@@ -1,0 +1,41 @@
+import type { DocumentText } from '../domain/document.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { DocumentId, OrganizationId } from '../domain/id.ts';
+import type { Context } from './context.ts';
+
+export interface DocumentFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Null: for every thread of the organization. */
+  readonly accountId: string | null;
+}
+
+export interface AddedDocument {
+  readonly id: DocumentId;
+  readonly title: string;
+  readonly passageCount: number;
+  /** Whether it took the place of one of the same name. */
+  readonly replaced: boolean;
+}
+
+/** Rejects with an `UnreadableDocument` that says why, and changes nothing then. */
+export async function addDocument(
+  { store, ids, library }: Context,
+  organizationId: OrganizationId,
+  { name, bytes, accountId }: DocumentFile,
+): Promise<AddedDocument> {
+  const { title, url, passages }: DocumentText = await library.read(name, bytes);
+  const indexed = passages.map(({ heading, text }) => ({
+    heading,
+    text,
+    // A passage is found by what stands above it, too.
+    terms: library.termsOf(`${title}\n${heading}\n${text}`),
+  }));
+  const document = { id: ids.document(), accountId, name, title, url, passages: indexed };
+  const result = await store.putDocument(organizationId, document);
+  if (result.outcome === 'organization-missing') {
+    throw new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
+  }
+  const replaced = result.outcome === 'replaced';
+  return { id: result.id, title, passageCount: passages.length, replaced };
+}

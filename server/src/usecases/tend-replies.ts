@@ -1,0 +1,30 @@
+import { failedReplyContent } from '../domain/reply.ts';
+import type { ReplyName } from '../storage/store.ts';
+import type { Context } from './context.ts';
+
+/** Above this many, each round asks after a quarter of the watched replies. */
+const askedAtOnceMax = 1000;
+const parts = 4;
+
+/**
+ * Sees to what no signal of this process tells: deadlines, leases of dead workers, and what other processes did. It is
+ * called a few times a second, with the number of the round.
+ */
+export async function tendReplies({ store, replySignals }: Context, round: number): Promise<void> {
+  const overdue = await store.sweepReplies({
+    content: failedReplyContent,
+    failure: 'The reply did not end by its deadline.',
+  });
+  for (const reply of overdue) replySignals.replyEnded(reply);
+  const asked = partOf(replySignals.watched(), round);
+  const ended = asked.length === 0 ? [] : await store.endedReplies(asked);
+  for (const reply of ended) replySignals.replyEnded(reply);
+  replySignals.replyWaiting();
+}
+
+function partOf(watched: readonly ReplyName[], round: number): readonly ReplyName[] {
+  if (watched.length <= askedAtOnceMax) return watched;
+  return watched.filter(
+    ({ messageId }) => (messageId.codePointAt(messageId.length - 1) ?? 0) % parts === round % parts,
+  );
+}
