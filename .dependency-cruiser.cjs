@@ -34,9 +34,19 @@ module.exports = {
       'The model port speaks of the domain only.',
     ),
     only(
+      'library-port',
+      `${source}/generation/library\\.ts$`,
+      [`${source}/domain/`],
+      'The library port speaks of the domain only.',
+    ),
+    only(
       'usecases',
       `${source}/usecases/`,
-      [`${source}/domain/`, `${source}/storage/store\\.ts$`, `${source}/generation/model\\.ts$`],
+      [
+        `${source}/domain/`,
+        `${source}/storage/store\\.ts$`,
+        `${source}/generation/(model|library)\\.ts$`,
+      ],
       'A use case knows the domain and the ports; adapters, clocks and libraries come in through its context.',
     ),
     only(
@@ -66,10 +76,18 @@ module.exports = {
     ),
     only(
       'worker',
-      `${source}/generation/worker\\.ts$`,
+      `${source}/generation/(worker|draft)\\.ts$`,
       [`${source}/(domain|usecases)/`, `${source}/storage/store\\.ts$`, `${source}/generation/model\\.ts$`],
       'The worker knows the domain, the use cases and the ports: which model and which store it has is decided in compose.ts.',
     ),
+    {
+      name: 'generation',
+      severity: 'error',
+      comment:
+        'Models, retrieval and reading know the domain and the ports: no surface, no adapter, no command.',
+      from: { path: `${source}/generation/[^/]+/`, pathNot: tests },
+      to: { path: [`${source}/(storage/[^/]+|http|commands|usecases)/`, `${source}/[^/]+\\.ts$`] },
+    },
     {
       name: 'http-surfaces',
       severity: 'error',

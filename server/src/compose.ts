@@ -5,9 +5,12 @@ import type { Logger } from 'pino';
 import { type Config, ConfigError } from './config.ts';
 import { createCursorSeal } from './cursor-seal.ts';
 import { createIdGenerator } from './domain/id.ts';
+import { corroborated } from './generation/corroboration/corroborated.ts';
 import type { Model } from './generation/model.ts';
+import { extractiveModel } from './generation/models/extractive.ts';
+import { languageModel } from './generation/models/language.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
-import { createLibrary } from './generation/retrieval/library.ts';
+import { createLibrary, type SearchLibrary } from './generation/retrieval/library.ts';
 import { ReplyWorker } from './generation/worker.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store } from './storage/store.ts';
@@ -53,11 +56,18 @@ export async function startWorker(config: Config, context: Context, log: Logger)
     leaseMs: config.replyLeaseMs,
     attemptsMax: config.replyAttempts,
   };
-  return ReplyWorker.start(context, createModel(config, context), settings, log);
+  return ReplyWorker.start(context, createModel(config, createLibrary(context.store)), settings, log);
 }
 
-function createModel(_config: Config, _context: Context): Model {
-  return scriptedModel;
+function createModel({ model, modelSilenceMs, replyLengthMax }: Config, library: SearchLibrary): Model {
+  switch (model.kind) {
+    case 'scripted':
+      return scriptedModel;
+    case 'extractive':
+      return corroborated(extractiveModel(library));
+    case 'language':
+      return corroborated(languageModel({ ...model, library, silenceMs: modelSilenceMs, replyLengthMax }));
+  }
 }
 
 /** `baseUrl` is asked for when an answer needs it: a free port is known only after listening. */

@@ -14,6 +14,8 @@ describe('The configuration', () => {
     assert.equal(config.bodyBytesMax, 1024 * 1024);
     assert.equal(config.baseUrl, undefined);
     assert.equal(config.tls, undefined);
+    assert.deepEqual(config.model, { kind: 'extractive', name: 'extractive' });
+    assert.equal(config.replyAttempts, 3);
   });
 
   it('takes a variable that is set to nothing as not set', () => {
@@ -26,6 +28,29 @@ describe('The configuration', () => {
     assert.equal(readConfig({ SKEIN_BASE_URL: 'https://x.example/y/' }).baseUrl, 'https://x.example/y');
   });
 
+  it('takes a language model with what its provider needs', () => {
+    const local = {
+      SKEIN_MODEL: 'openai-compatible/llama3.2:3b',
+      SKEIN_MODEL_BASE_URL: 'http://[::1]:11434/v1/',
+    };
+    assert.deepEqual(readConfig(local).model, {
+      kind: 'language',
+      name: 'openai-compatible/llama3.2:3b',
+      provider: 'openai-compatible',
+      model: 'llama3.2:3b',
+      baseUrl: 'http://[::1]:11434/v1',
+      apiKey: undefined,
+    });
+    const hosted = readConfig({ SKEIN_MODEL: 'anthropic/x/y', SKEIN_MODEL_API_KEY: 'k' }).model;
+    assert.ok(hosted.kind === 'language');
+    assert.deepEqual([hosted.provider, hosted.model, hosted.apiKey], ['anthropic', 'x/y', 'k']);
+    assert.throws(
+      () => readConfig({ SKEIN_MODEL: 'openai-compatible/x' }),
+      /^ConfigError: SKEIN_MODEL_BASE_URL /,
+    );
+    assert.throws(() => readConfig({ SKEIN_MODEL: 'anthropic/x' }), /^ConfigError: SKEIN_MODEL_API_KEY /);
+  });
+
   it('refuses nonsense and names the variable', () => {
     const nonsense: [VariableName, string][] = [
       ['SKEIN_PORT', '65536'],
@@ -36,6 +61,10 @@ describe('The configuration', () => {
       ['SKEIN_BASE_URL', 'x.example'],
       ['SKEIN_BASE_URL', 'ftp://x.example'],
       ['SKEIN_MODEL', 'gpt'],
+      ['SKEIN_MODEL', 'anthropic/'],
+      ['SKEIN_MODEL_SILENCE_MS', '1'],
+      ['SKEIN_REPLY_ATTEMPTS', '0'],
+      ['SKEIN_REPLY_LENGTH_MAX', '0'],
       ['SKEIN_PAGINATION_WINDOW', '0'],
       ['SKEIN_DAILY_QUOTA', '1.5'],
       ['SKEIN_REPLY_LEASE_MS', '1'],

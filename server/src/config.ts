@@ -9,13 +9,15 @@ export interface Config {
   readonly store: { readonly engine: 'sqlite'; readonly file: string };
   /** Undefined: the address that the server listens on. */
   readonly baseUrl: string | undefined;
-  readonly model: string;
+  readonly model: ModelChoice;
+  readonly modelSilenceMs: number;
   readonly paginationWindow: number;
   readonly dailyQuota: number;
   readonly replyLeaseMs: number;
   readonly replyDeadlineMs: number;
   readonly replyConcurrency: number;
   readonly replyAttempts: number;
+  readonly replyLengthMax: number;
   readonly promptLengthMax: number;
   readonly titleLengthMax: number;
   readonly linkLengthMax: number;
@@ -24,6 +26,18 @@ export interface Config {
   readonly logLevel: string;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
 }
+
+/** Who writes the replies. `name` is what the variable says. */
+export type ModelChoice =
+  | { readonly kind: 'extractive' | 'scripted'; readonly name: string }
+  | {
+      readonly kind: 'language';
+      readonly name: string;
+      readonly provider: 'openai-compatible' | 'anthropic';
+      readonly model: string;
+      readonly baseUrl: string | undefined;
+      readonly apiKey: string | undefined;
+    };
 
 interface Variable {
   readonly default: string;
@@ -39,7 +53,20 @@ export const variables = {
     default: '',
     meaning: 'Where callers reach the service; begins every `threadUrl`. Default: the listening address',
   },
-  SKEIN_MODEL: { default: 'scripted', meaning: 'Who writes the replies: `scripted`' },
+  SKEIN_MODEL: {
+    default: 'extractive',
+    meaning:
+      'Who writes the replies: `extractive`, `openai-compatible/NAME`, `anthropic/NAME`, or for tests `scripted`',
+  },
+  SKEIN_MODEL_BASE_URL: {
+    default: '',
+    meaning: "Where the language model's provider listens, as in `http://127.0.0.1:11434/v1`",
+  },
+  SKEIN_MODEL_API_KEY: { default: '', meaning: "The provider's key; never logged, never shown" },
+  SKEIN_MODEL_SILENCE_MS: {
+    default: '60000',
+    meaning: 'How long a language model may send nothing before the attempt is given up',
+  },
   SKEIN_PAGINATION_WINDOW: { default: '10000', meaning: 'Threads that one walk over a listing can reach' },
   SKEIN_DAILY_QUOTA: { default: '10000', meaning: 'Requests a day of a new organization' },
   SKEIN_REPLY_LEASE_MS: {
@@ -51,6 +78,10 @@ export const variables = {
   SKEIN_REPLY_ATTEMPTS: {
     default: '3',
     meaning: 'How often a reply is tried when the model fails in a way that may pass',
+  },
+  SKEIN_REPLY_LENGTH_MAX: {
+    default: '200000',
+    meaning: 'Characters of a reply; one that goes on has failed',
   },
   SKEIN_PROMPT_LENGTH_MAX: { default: '100000', meaning: 'Characters of a prompt' },
   SKEIN_TITLE_LENGTH_MAX: { default: '500', meaning: 'Characters of a title' },
@@ -96,8 +127,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     host: text('SKEIN_HOST'),
     port: whole('SKEIN_PORT', 0, 65_535),
     store: readStore(text('SKEIN_DATABASE_URL')),
-    baseUrl: readBaseUrl(text('SKEIN_BASE_URL')),
-    model: choice('SKEIN_MODEL', ['scripted']),
+    baseUrl: readUrl('SKEIN_BASE_URL', text('SKEIN_BASE_URL')),
+    model: readModel(text),
+    modelSilenceMs: whole('SKEIN_MODEL_SILENCE_MS', 100, 2 ** 31 - 1),
     paginationWindow: whole('SKEIN_PAGINATION_WINDOW', 1),
     dailyQuota: whole('SKEIN_DAILY_QUOTA', 0),
     // Timers hold at most 2^31 - 1 ms.
@@ -105,6 +137,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     replyDeadlineMs: whole('SKEIN_REPLY_DEADLINE_MS', 100, 2 ** 31 - 1),
     replyConcurrency: whole('SKEIN_REPLY_CONCURRENCY', 1, 100_000),
     replyAttempts: whole('SKEIN_REPLY_ATTEMPTS', 1, 100),
+    replyLengthMax: whole('SKEIN_REPLY_LENGTH_MAX', 1),
     promptLengthMax: whole('SKEIN_PROMPT_LENGTH_MAX', 1),
     titleLengthMax: whole('SKEIN_TITLE_LENGTH_MAX', 1),
     linkLengthMax: whole('SKEIN_LINK_LENGTH_MAX', 1),
@@ -123,13 +156,37 @@ function readStore(url: string): Config['store'] {
   return { engine: 'sqlite', file: resolve(file) };
 }
 
-function readBaseUrl(text: string): string | undefined {
+function readUrl(name: 'SKEIN_BASE_URL' | 'SKEIN_MODEL_BASE_URL', text: string): string | undefined {
   if (text === '') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new ConfigError('SKEIN_BASE_URL', `must be an http or https address, and is '${text}'`);
+    throw new ConfigError(name, `must be an http or https address, and is '${text}'`);
   }
   return url.href.replace(/\/+$/, '');
+}
+
+function readModel(text: (name: VariableName) => string): ModelChoice {
+  const name = text('SKEIN_MODEL');
+  if (name === 'extractive' || name === 'scripted') return { kind: name, name };
+  const [, provider, model] = /^(openai-compatible|anthropic)\/(.+)$/.exec(name) ?? [];
+  if (model === undefined || (provider !== 'openai-compatible' && provider !== 'anthropic')) {
+    throw new ConfigError(
+      'SKEIN_MODEL',
+      `must be extractive, openai-compatible/NAME, anthropic/NAME or scripted, and is '${name}'`,
+    );
+  }
+  const baseUrl = readUrl('SKEIN_MODEL_BASE_URL', text('SKEIN_MODEL_BASE_URL'));
+  const apiKey = text('SKEIN_MODEL_API_KEY') || undefined;
+  if (provider === 'openai-compatible' && baseUrl === undefined) {
+    throw new ConfigError(
+      'SKEIN_MODEL_BASE_URL',
+      `must say where ${name} is served, as in http://127.0.0.1:11434/v1`,
+    );
+  }
+  if (provider === 'anthropic' && apiKey === undefined) {
+    throw new ConfigError('SKEIN_MODEL_API_KEY', `must be set for ${name}`);
+  }
+  return { kind: 'language', name, provider, model, baseUrl, apiKey };
 }
 
 function readTls(cert: string, key: string): Config['tls'] {

@@ -23,7 +23,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
   const stopTending = tend(context, log);
   if (app) await greetNewcomer(context, app.baseUrl);
-  log.info({ role, address: app?.baseUrl, store: config.store.engine, model: config.model }, 'ready');
+  log.info({ role, address: app?.baseUrl, store: config.store.engine, model: config.model.name }, 'ready');
 
   const signal = await stopRequested;
   log.info({ signal }, 'stopping');
