@@ -4,6 +4,7 @@ import { endLoad } from './load.ts';
 import { measureOperations } from './operations.ts';
 import { type Plan, readPlan } from './plan.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
+import { measureReplies } from './replies.ts';
 import { seedStore } from './seed.ts';
 import { startService } from './service.ts';
 import { measureCreates, measureSyncs } from './sync.ts';
@@ -28,6 +29,7 @@ async function run(plan: Plan): Promise<number> {
   if (plan.parts.has('where')) await showWhereTimeGoes(store, plan);
   removeFolder(store.folder);
   removeFolder(spare.folder);
+  if (plan.parts.has('replies')) await measureReplies(plan);
   if (plan.parts.has('growth')) await measureGrowth(plan);
   await endLoad();
   return 0;

@@ -12,12 +12,13 @@ export const parts = [
   'rename',
   'sync',
   'walk',
+  'replies',
   'growth',
   'where',
 ] as const;
 export type Part = (typeof parts)[number];
 
-const leftOutWhenQuick: readonly Part[] = ['walk', 'where'];
+const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'where'];
 
 export interface Plan {
   readonly parts: ReadonlySet<Part>;
@@ -27,6 +28,8 @@ export interface Plan {
   readonly largeThreads: number;
   readonly smallThreads: number;
   readonly settings: RoundSettings;
+  /** Replies in progress at once. */
+  readonly replies: number;
   readonly syncSeconds: number;
   readonly profileSeconds: number;
 }
@@ -36,6 +39,7 @@ const quick: Omit<Plan, 'parts'> = {
   largeThreads: 20_000,
   smallThreads: 1_000,
   settings: { connections: 64, rounds: 3, seconds: 0.15, warmUpSeconds: 0.1 },
+  replies: 1_000,
   syncSeconds: 0.2,
   profileSeconds: 1,
 };
@@ -45,6 +49,7 @@ const full: Omit<Plan, 'parts'> = {
   largeThreads: 1_000_000,
   smallThreads: 1_000,
   settings: { connections: 64, rounds: 9, seconds: 1, warmUpSeconds: 2 },
+  replies: 10_000,
   syncSeconds: 2,
   profileSeconds: 5,
 };

@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Plan } from './plan.ts';
+import { end, removeFolder, root, start, temporaryFolder } from './processes.ts';
+import { type Environment, type Service, skein, startService } from './service.ts';
+import { micros, ms, printTable, rate, say } from './table.ts';
+
+const quota = '1000000000';
+const createsAtOnce = 64;
+const kilobyte = 'All work and no play makes a long reply that says nothing, word after word. '.repeat(13);
+
+interface Contender {
+  readonly name: string;
+  readonly environment: Environment;
+  readonly prompt: string;
+}
+
+/** What thousands of replies under way cost, in memory and for others; and what one reply takes from prompt to end. */
+export async function measureReplies({ replies }: Plan): Promise<void> {
+  const provider = await startProvider();
+  const places = { SKEIN_REPLY_CONCURRENCY: String(replies * 2) };
+  const rows: string[][] = [];
+  for (const contender of [
+    {
+      name: 'scripted, a step and 1 kB of text',
+      environment: { ...places, SKEIN_MODEL: 'scripted' },
+      prompt: `#step Reading\n#say ${kilobyte}\n#hang`,
+    },
+    {
+      name: 'language model, waiting for its provider',
+      environment: {
+        ...places,
+        SKEIN_MODEL: 'openai-compatible/stand-in',
+        SKEIN_MODEL_BASE_URL: provider.url,
+        SKEIN_MODEL_SILENCE_MS: '600000',
+      },
+      prompt: '!hang',
+    },
+  ]) {
+    rows.push(await measureHeld(contender, replies));
+  }
+  await provider.stop();
+  printTable(
+    'Replies in progress in one process',
+    ['model', 'replies', 'MiB before', 'MiB with them', 'kB a reply', 'get p50 ms before', 'with them'],
+    rows,
+  );
+  await measureThroughput();
+}
+
+async function measureHeld({ name, environment, prompt }: Contender, count: number): Promise<string[]> {
+  const { folder, service, key } = await startFresh(environment);
+  // What the first replies load once is not what each of them costs.
+  await createMany(service, key, 100, prompt);
+  await pause(3000);
+  const idleMs = await medianGetMs(service, key);
+  const before = residentBytes(service);
+  await createMany(service, key, count, prompt);
+  await untilHeld(service, key);
+  const held = residentBytes(service);
+  const busyMs = await medianGetMs(service, key);
+  await service.stop();
+  removeFolder(folder);
+  const mebibytes = (bytes: number) => rate(bytes / 1024 / 1024);
+  const perReply = (held - before) / count / 1024;
+  return [name, rate(count), mebibytes(before), mebibytes(held), micros(perReply), ms(idleMs), ms(busyMs)];
+}
+
+/** The last one made has been begun: everything before it has, too. Then a while for what is written now and then. */
+async function untilHeld(service: Service, key: string): Promise<void> {
+  const { threads } = await call(service, key, 'GET', '/threads?limit=1');
+  for (let waitedMs = 0; waitedMs < 60_000; waitedMs += 500) {
+    const { status } = await call(service, key, 'GET', `/threads/${threads[0].id}`);
+    if (status.stepCount > 0 || waitedMs >= 10_000) return;
+    await pause(500);
+  }
+}
+
+/** Replies by the default model over the demo's documents, from the create to the end of a get that waits. */
+async function measureThroughput(): Promise<void> {
+  const folder = temporaryFolder();
+  const service = await startService(folder);
+  const organization = (await skein(folder, 'org', 'list'))[0].id;
+  await skein(folder, 'org', 'set', organization, '--quota', quota);
+  const { key } = await skein(folder, 'key', 'create', organization, '--user', 'admin@demo.example');
+  const tookMs: number[] = [];
+  const askOne = async () => {
+    const began = performance.now();
+    const { thread } = await call(service, key, 'POST', '/threads', {
+      prompt: 'How long can I return yarn?',
+    });
+    await call(service, key, 'GET', `/threads/${thread.id}`, undefined, { prefer: 'wait=20' });
+    tookMs.push(performance.now() - began);
+  };
+  for (let warmUp = 0; warmUp < 200; warmUp += 1) await askOne();
+  tookMs.length = 0;
+  for (let alone = 0; alone < 300; alone += 1) await askOne();
+  const aloneMs = median(tookMs);
+  const began = performance.now();
+  const count = 3000;
+  await inParallel(count, createsAtOnce, askOne);
+  const perSecond = count / ((performance.now() - began) / 1000);
+  await service.stop();
+  removeFolder(folder);
+  say(
+    `extractive over the demo's documents: ${ms(aloneMs)} ms from the create to the whole reply, one after another; ` +
+      `${rate(perSecond)} replies a second, ${createsAtOnce} at once.`,
+  );
+}
+
+async function startFresh(environment: Environment) {
+  const folder = temporaryFolder();
+  const { id } = await skein(folder, 'org', 'create', 'Bench', '--quota', quota);
+  await skein(folder, 'member', 'add', id, 'ada@bench.example');
+  const { key } = await skein(folder, 'key', 'create', id, '--user', 'ada@bench.example');
+  return { folder, service: await startService(folder, environment), key: key as string };
+}
+
+function createMany(service: Service, key: string, count: number, prompt: string): Promise<void> {
+  return inParallel(count, createsAtOnce, () => call(service, key, 'POST', '/threads', { prompt }));
+}
+
+async function medianGetMs(service: Service, key: string): Promise<number> {
+  const { threads } = await call(service, key, 'GET', '/threads?limit=1');
+  const tookMs: number[] = [];
+  for (let round = 0; round < 300; round += 1) {
+    const began = performance.now();
+    await call(service, key, 'GET', `/threads/${threads[0].id}`);
+    tookMs.push(performance.now() - began);
+  }
+  return median(tookMs);
+}
+
+async function call(
+  { baseUrl }: Service,
+  key: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<any> {
+  const response = await fetch(`${baseUrl}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}.`);
+  return response.json();
+}
+
+async function inParallel(count: number, atOnce: number, work: () => Promise<unknown>): Promise<void> {
+  let left = count;
+  const one = async () => {
+    while (left > 0) {
+      left -= 1;
+      await work();
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+}
+
+function residentBytes({ pid }: Service): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) * 1024;
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** The tests' provider of language models, in a process of its own. */
+async function startProvider(): Promise<{ url: string; stop(): Promise<void> }> {
+  const file = join(root, 'server/src/generation/models/provider-stand-in.ts');
+  const child = start(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout! }))
+    return { url: line.trim(), stop: () => end(child) };
+  throw new Error('The stand-in did not say where it listens.');
+}
