@@ -1,0 +1,27 @@
+/** What every format is turned into: a flat sequence, in reading order. */
+export type Block =
+  | { readonly kind: 'heading'; readonly level: number; readonly text: string }
+  | { readonly kind: 'paragraph'; readonly text: string }
+  /** One line of a list, or one row of a table. */
+  | { readonly kind: 'item'; readonly text: string }
+  /** Kept with its line breaks and indentation. */
+  | { readonly kind: 'code'; readonly text: string };
+
+/** What a reader found in a file. */
+export interface Reading {
+  /** Stated by the document itself, beside its text. */
+  readonly title?: string | undefined;
+  readonly url?: string | undefined;
+  readonly blocks: readonly Block[];
+}
+
+/** Text on one line, without spaces at its ends. */
+export function evenSpaces(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** An address that can be linked to, or `undefined`. */
+export function webAddress(text: string | undefined): string | undefined {
+  const address = text?.trim() ?? '';
+  return /^https?:\/\//i.test(address) && URL.canParse(address) ? address : undefined;
+}

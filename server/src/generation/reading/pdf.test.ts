@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { UnreadableDocument } from '../../domain/document.ts';
+import { makePdf, type PdfLine, setLines } from './pdf-fixture.ts';
+import { readDocument } from './read-document.ts';
+
+function refuses(bytes: Uint8Array, message: RegExp): Promise<void> {
+  return assert.rejects(readDocument('a.pdf', bytes), (error) => {
+    assert.ok(error instanceof UnreadableDocument);
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+const heading = (text: string, y: number, size: number): PdfLine => ({ text, y, size });
+
+describe('reading a PDF', () => {
+  it('makes paragraphs of lines, and whole words of those cut at a line end', async () => {
+    const bytes = makePdf([
+      [
+        ...setLines(700, ['The well-known rules of hyphen-', 'ation hold, and the well-', 'known ones too.']),
+        ...setLines(640, ['A second paragraph', 'goes on.']),
+        ...setLines(600, ['\u2022 first thing', 'of a list', '\u2022 second']),
+      ],
+    ]);
+    assert.equal(
+      (await readDocument('a.pdf', bytes)).passages[0]?.text,
+      'The well-known rules of hyphenation hold, and the well-known ones too.\n\nA second paragraph goes on.\n\n- first thing of a list\n- second',
+    );
+  });
+
+  it('goes on with a paragraph on the next page, without what every page repeats', async () => {
+    const page = (number: number, text: string) => [
+      ...setLines(760, ['Manual of 2024']),
+      ...setLines(700, [text]),
+      ...setLines(30, [`Page ${number}`]),
+    ];
+    const bytes = makePdf([page(1, 'The text begins'), page(2, 'and goes on'), page(3, 'and ends.')]);
+    assert.deepEqual(
+      (await readDocument('a.pdf', bytes)).passages.map((passage) => passage.text),
+      ['The text begins and goes on and ends.'],
+    );
+  });
+
+  it('takes larger letters for headings, the first for the title', async () => {
+    const bytes = makePdf(
+      [
+        [
+          heading('Returns', 750, 24),
+          ...setLines(700, ['What comes back, and what does not come back.']),
+          heading('Digital goods', 650, 16),
+          ...setLines(620, ['These cannot be returned at all, ever.']),
+        ],
+      ],
+      { title: 'Microsoft Word - returns.doc' },
+    );
+    assert.deepEqual(await readDocument('a.pdf', bytes), {
+      title: 'Returns',
+      url: null,
+      passages: [
+        { heading: '', text: 'What comes back, and what does not come back.' },
+        { heading: 'Digital goods', text: 'These cannot be returned at all, ever.' },
+      ],
+    });
+  });
+
+  it('takes the title that the file states where it is one', async () => {
+    const bytes = makePdf([setLines(700, ['Some text here.'])], { title: 'The Returns Manual' });
+    assert.equal((await readDocument('a.pdf', bytes)).title, 'The Returns Manual');
+    const untitled = makePdf([setLines(700, ['Some text here.'])], { title: 'Untitled' });
+    assert.equal((await readDocument('scan-7.PDF', untitled)).title, 'scan-7');
+  });
+
+  it('reads ligatures and other scripts', async () => {
+    const bytes = makePdf([setLines(700, ['\ufb01ne o\ufb03ce, Grüße, 世界 Ω.'])]);
+    assert.equal((await readDocument('a.pdf', bytes)).passages[0]?.text, 'fine office, Grüße, 世界 Ω.');
+  });
+
+  it('says what is wrong with a file', async () => {
+    const whole = makePdf([setLines(700, ['Some text here.'])]);
+    await refuses(Buffer.from('not a PDF at all'), /^is damaged: \w/);
+    await refuses(whole.slice(0, 200), /^is damaged: \w/);
+    await refuses(
+      makePdf([[], []], { hasImages: true }),
+      /^holds no text: a scan would have to be recognised first$/,
+    );
+    await refuses(makePdf([setLines(700, ['x'])], { isProtected: true }), /^is protected by a password$/);
+  });
+
+  it('reads a file whose table of contents is wrong', async () => {
+    const whole = Buffer.from(makePdf([setLines(700, ['Some text here.'])])).toString('latin1');
+    const wrong = Buffer.from(whole.replace(/startxref\n\d+/, 'startxref\n7'), 'latin1');
+    assert.notEqual(wrong.toString('latin1'), whole);
+    assert.equal((await readDocument('a.pdf', wrong)).passages[0]?.text, 'Some text here.');
+  });
+
+  it('prints nothing and lets the process end at once', async () => {
+    const program = `
+      const { readDocument } = await import(${JSON.stringify(new URL('./read-document.ts', import.meta.url))});
+      const { makePdf, setLines } = await import(${JSON.stringify(new URL('./pdf-fixture.ts', import.meta.url))});
+      const whole = Buffer.from(makePdf([setLines(700, ['Some text.'])])).toString('latin1');
+      const wrong = Buffer.from(whole.replace(/startxref\\n\\d+/, 'startxref\\n7').replace('Helvetica', 'Nonesuch'), 'latin1');
+      process.stdout.write((await readDocument('a.pdf', wrong)).passages[0].text);
+      await readDocument('a.pdf', wrong.subarray(0, 300)).catch((error) => process.stdout.write(' ' + error.name));
+      const doneAt = performance.now();
+      process.on('exit', () => process.stdout.write(performance.now() - doneAt < 4000 ? ' Ended' : ' Waited'));`;
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '-e',
+      program,
+    ]);
+    assert.deepEqual({ stdout, stderr }, { stdout: 'Some text. Error Ended', stderr: '' });
+  });
+});

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
+import { readableEndings, readDocument } from './read-document.ts';
+import { readInWorker } from './read-in-worker.ts';
+
+const megabyte = 1024 * 1024;
+
+function read(name: string, text: string): Promise<DocumentText> {
+  return readDocument(name, new TextEncoder().encode(text));
+}
+
+function refuses(name: string, bytes: Uint8Array | string, message: string): Promise<void> {
+  const file = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+  return assert.rejects(readDocument(name, file), (error) => {
+    assert.ok(error instanceof UnreadableDocument);
+    assert.equal(error.message, message);
+    return true;
+  });
+}
+
+describe('reading Markdown', () => {
+  it('takes title and address from the front matter', async () => {
+    const text =
+      '---\ntitle: "Returns: how"\nurl: https://example.com/returns\ntags: [a]\n---\n# Returns\n\nThirty days.\n';
+    assert.deepEqual(await read('docs/returns.md', text), {
+      title: 'Returns: how',
+      url: 'https://example.com/returns',
+      passages: [{ heading: '', text: 'Thirty days.' }],
+    });
+  });
+
+  it('takes a line across the page for no front matter, and no address that is not of the web', async () => {
+    assert.equal(
+      (await read('a.md', '---\n\nSome text.\n\n---\n\nMore.')).passages[0]?.text,
+      'Some text.\n\nMore.',
+    );
+    assert.equal((await read('a.md', '---\nurl: javascript:alert(1)\n---\nText.')).url, null);
+  });
+
+  it('reads text without its marks', async () => {
+    const text =
+      '# *The* `title`\n\nA **bold** [link](https://x.y) &amp; `&amp;` ![logo](l.png)\nnext<br>line \\*.\n\n> Quoted.\n';
+    const { title, passages } = await read('a.md', text);
+    assert.equal(title, 'The title');
+    assert.deepEqual(passages, [{ heading: '', text: 'A bold link & &amp; next line *.\n\nQuoted.' }]);
+  });
+
+  it('reads lists, tables, code and HTML', async () => {
+    const text =
+      'Need:\n\n1. a\n   - b\n2. [x] c\n\n   more\n\n| Plan | Price |\n|---|---|\n| Pro | $1 |\n| Free | |\n\n```sh\nrun  --it\n\nnow\n```\n\n<details><summary>Why?</summary>So.</details>\n<!-- hidden -->\n';
+    const { passages } = await read('a.md', text);
+    assert.deepEqual(passages, [
+      {
+        heading: '',
+        text: 'Need:\n\n- a\n- b\n- c more\n- Plan: Pro; Price: $1\n- Plan: Free\n\nrun  --it\n\nnow\n\nWhy?\n\nSo.',
+      },
+    ]);
+  });
+
+  it('falls back to the name of the file', async () => {
+    assert.equal((await read('some/folder/price-list.MD', 'Text.')).title, 'price-list');
+  });
+});
+
+describe('reading plain text', () => {
+  it('reads paragraphs, lists and underlined headings', async () => {
+    const text =
+      'The manual\n\nWrapped\nlines.\n\nSetup\n-----\nYou need:\n- a pen\n  and ink\n* paper\n\n2) last\n';
+    assert.deepEqual(await read('m.txt', text), {
+      title: 'The manual',
+      url: null,
+      passages: [
+        { heading: '', text: 'Wrapped lines.' },
+        { heading: 'Setup', text: 'You need:\n\n- a pen and ink\n- paper\n- last' },
+      ],
+    });
+  });
+
+  it('takes a first sentence for no title', async () => {
+    const { title, passages } = await read('notes.text', 'It began.\n\nIt ended.');
+    assert.equal(title, 'notes');
+    assert.equal(passages[0]?.text, 'It began.\n\nIt ended.');
+  });
+});
+
+describe('reading HTML', () => {
+  it('reads what the page says, not what surrounds it', async () => {
+    const text = `<!doctype html><title>Returns – Shop</title><link rel="canonical" href="https://x.y/r">
+      <body><nav>Menu</nav><script>bad()</script><style>p{}</style><template>no</template><h1>Returns <a aria-hidden="true">#</a></h1>
+      <p>Within <b>thir</b>ty&nbsp;days<br>only.<p hidden>secret</p><ul><li>a<ul><li>b</ul><li><p>c</p><p>d</p></ul>
+      <h2>Prices ¶</h2><table><caption>All</caption><tr><th>Plan<th>Price<tr><td>Pro<td>1<tr><td colspan=2>Free</table>
+      <pre>\n  x\n    y\n</pre><dl><dt>Term<dd><p>Meaning</p></dl><footer>Imprint</footer>`;
+    assert.deepEqual(await read('r.htm', text), {
+      title: 'Returns – Shop',
+      url: 'https://x.y/r',
+      passages: [
+        { heading: '', text: 'Within thirty days only.\n\n- a\n- b\n- c d' },
+        {
+          heading: 'Prices',
+          text: 'All\n\n- Plan: Pro; Price: 1\n- Plan: Free\n\n  x\n    y\n\n- Term: Meaning',
+        },
+      ],
+    });
+  });
+
+  it('reads the main part alone where there is one', async () => {
+    const { title, passages } = await read(
+      'a.html',
+      '<div>Banner</div><main><h1>T</h1><p>Text.</main><div>Ads</div>',
+    );
+    assert.equal(title, 'T');
+    assert.deepEqual(passages, [{ heading: '', text: 'Text.' }]);
+  });
+
+  it('reads tables that lay out a page as a page', async () => {
+    const { passages } = await read(
+      'a.html',
+      '<table><tr><td><h2>A</h2><p>One.<td><table><tr><td>K<td>V</table></table>',
+    );
+    assert.deepEqual(passages, [{ heading: 'A', text: 'One.\n\n- K: V' }]);
+  });
+});
+
+describe('reading any file', () => {
+  it('understands byte order marks', async () => {
+    const text = 'Grüße, 世界.';
+    const little = Buffer.from(`\ufeff${text}`, 'utf16le');
+    const big = Buffer.from(little).swap16();
+    for (const bytes of [Buffer.from(`\ufeff${text}`), little, big]) {
+      assert.equal((await readDocument('a.txt', bytes)).passages[0]?.text, text);
+    }
+  });
+
+  it('removes what cannot be kept, and makes letters of ligatures', async () => {
+    const text = 'a\0b\u0007c\u0085\u200bd \ufb01ne e\u0301\r\n&#xD800;&#0;';
+    const { passages } = await read('a.md', text);
+    assert.equal(passages[0]?.text, 'abc d fine é \ufffd\ufffd');
+    const lone = await readDocument('a.txt', Buffer.from('\ufeffa\ud800b', 'utf16le'));
+    assert.equal(lone.passages[0]?.text, 'a\ufffdb');
+  });
+
+  it('leaves the bytes it was given as they were', async () => {
+    const bytes = Buffer.from('Some text.');
+    await readDocument('a.txt', bytes);
+    assert.equal(bytes.toString(), 'Some text.');
+  });
+
+  it('says what is wrong with a file', async () => {
+    const kind = 'is of a kind that cannot be read: use .md, .txt, .html or .pdf';
+    await refuses('a.docx', 'x', kind);
+    await refuses('README', 'x', kind);
+    await refuses('a.constructor', 'x', kind);
+    await refuses('a.md', '', 'is empty');
+    await refuses('a.md', ' \n\n', 'holds no text');
+    await refuses('a.html', '<script>x</script>', 'holds no text');
+    await refuses('a.txt', new Uint8Array([0x68, 0xe9, 0x6c]), 'is not UTF-8 text');
+    await refuses('a.txt', new Uint8Array(50 * megabyte + 1), 'is larger than 50 MB');
+    const tooMuch = 'holds more than 5,000,000 characters of text: split it';
+    await refuses('a.txt', 'word '.repeat(1_000_001), tooMuch);
+    await refuses('a.html', `<p>${'word '.repeat(1_000_001)}`, tooMuch);
+  });
+
+  it('names the endings it reads', () => {
+    assert.deepEqual(readableEndings, ['.md', '.markdown', '.txt', '.text', '.html', '.htm', '.pdf']);
+  });
+
+  it('reads several files at once', async () => {
+    const documents = await Promise.all(['One.', 'Two.', 'Three.'].map((text) => read('a.txt', text)));
+    assert.deepEqual(
+      documents.map((document) => document.passages[0]?.text),
+      ['One.', 'Two.', 'Three.'],
+    );
+  });
+
+  it('ends when the time is up, and reads the next file', async () => {
+    const bytes = Buffer.from('*a _b '.repeat(500_000));
+    await assert.rejects(readInWorker({ name: 'a.md', bytes }, 1), { message: 'takes too long to read' });
+    assert.equal((await read('a.md', 'Next.')).passages[0]?.text, 'Next.');
+  });
+});
+
+describe('reading a hostile file', () => {
+  const hostile: Record<string, string> = {
+    'quotes in quotes': '> '.repeat(100_000),
+    'lists in lists': '- '.repeat(100_000),
+    'lists under lists': Array.from({ length: 1_500 }, (_, depth) => `${'  '.repeat(depth)}- a`).join('\n'),
+    'open brackets': '['.repeat(300_000),
+    'unclosed emphasis': '*a _b '.repeat(100_000),
+    'unclosed elements': '<div><table><b><p>'.repeat(20_000),
+    'nested elements': '<div>'.repeat(100_000),
+    'unclosed comments': '<!--'.repeat(100_000),
+    'unclosed tags': '<a '.repeat(100_000),
+    'nested tables': '<table><tr><td>'.repeat(30_000),
+    'accents in a row': `a${'\u0301\u0316'.repeat(300_000)}`,
+    spaces: ' '.repeat(1_000_000),
+  };
+  for (const [name, text] of Object.entries(hostile)) {
+    it(`ends, with ${name}`, async () => {
+      for (const ending of ['.md', '.html', '.txt']) {
+        const startedAt = performance.now();
+        await read(`a${ending}`, `${text}end`).then(
+          (document) => assert.ok(document.passages.every((passage) => passage.text.trim() !== '')),
+          (error) => assert.ok(error instanceof UnreadableDocument),
+        );
+        assert.ok(performance.now() - startedAt < 30_000);
+      }
+    });
+  }
+});

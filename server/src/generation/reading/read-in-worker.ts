@@ -1,0 +1,98 @@
+import { Worker } from 'node:worker_threads';
+import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
+
+export interface ReadingTask {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export type ReadingOutcome = { readonly document: DocumentText } | { readonly fault: string };
+
+/** A PDF of a thousand pages takes some ten seconds. */
+const deadlineMs = 120_000;
+const memoryMaxMb = 1_024;
+const idleMs = 5_000;
+
+/** Starting one takes about 150 ms: the next file is likely to come soon. */
+let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
+
+/**
+ * Reads a file in a thread of its own: one that takes too long or too much memory ends that thread and nothing else,
+ * and requests are answered meanwhile. What a parser prints reaches nobody.
+ */
+export async function readInWorker(task: ReadingTask, timeMaxMs = deadlineMs): Promise<DocumentText> {
+  const worker = takeWorker();
+  const outcome = await outcomeOf(worker, task, timeMaxMs);
+  if (outcome === undefined) {
+    await worker.terminate();
+    throw new UnreadableDocument('takes too long to read');
+  }
+  if ('crash' in outcome) throw crashed(outcome.crash);
+  keepWorker(worker);
+  if ('fault' in outcome) throw new UnreadableDocument(outcome.fault);
+  return outcome.document;
+}
+
+/** A thread that ends for another reason than memory is a fault of ours, not of the file. */
+function crashed(cause: unknown): Error {
+  const isOutOfMemory =
+    cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  if (isOutOfMemory) return new UnreadableDocument('takes too much memory to read', { cause });
+  return new Error('the thread that reads files has ended', { cause });
+}
+
+function outcomeOf(
+  worker: Worker,
+  { name, bytes }: ReadingTask,
+  timeMaxMs: number,
+): Promise<ReadingOutcome | { crash: unknown } | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(settle, timeMaxMs, undefined);
+    function settle(outcome: ReadingOutcome | { crash: unknown } | undefined): void {
+      clearTimeout(timer);
+      worker.off('message', settle).off('error', crash).off('exit', crash);
+      resolve(outcome);
+    }
+    function crash(cause: unknown): void {
+      settle({ crash: cause });
+    }
+    worker.on('message', settle).on('error', crash).on('exit', crash);
+    const copy = new Uint8Array(bytes);
+    worker.postMessage({ name, bytes: copy } satisfies ReadingTask, [copy.buffer]);
+  });
+}
+
+function takeWorker(): Worker {
+  if (idle !== undefined) {
+    const { worker, timer } = idle;
+    idle = undefined;
+    clearTimeout(timer);
+    worker.ref();
+    return worker;
+  }
+  const worker = new Worker(new URL('./reading-worker.ts', import.meta.url), {
+    // Not the flags of the process: some of them are refused by a thread that runs a file.
+    execArgv: [],
+    // Taken from the process and never read: reading them would keep the process alive.
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: memoryMaxMb },
+  });
+  // A thread that is being ended may still report why, when nobody waits for it any more.
+  worker.on('error', () => {});
+  return worker;
+}
+
+/** Neither the thread nor its timer keeps the process alive. */
+function keepWorker(worker: Worker): void {
+  if (idle !== undefined) {
+    void worker.terminate();
+    return;
+  }
+  worker.unref();
+  const timer = setTimeout(() => {
+    idle = undefined;
+    void worker.terminate();
+  }, idleMs).unref();
+  idle = { worker, timer };
+}

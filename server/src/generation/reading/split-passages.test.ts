@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Block } from './blocks.ts';
+import { sentencesOf } from './sentences.ts';
+import { splitPassages } from './split-passages.ts';
+import { countWords } from './words.ts';
+
+const heading = (level: number, text: string): Block => ({ kind: 'heading', level, text });
+const paragraph = (text: string): Block => ({ kind: 'paragraph', text });
+const item = (text: string): Block => ({ kind: 'item', text });
+const code = (text: string): Block => ({ kind: 'code', text });
+
+function sentence(number: number, words: number): string {
+  return `Sentence ${number} ${'word '.repeat(words - 3)}ends.`;
+}
+
+function prose(sentences: number, wordsEach: number): string {
+  return Array.from({ length: sentences }, (_, index) => sentence(index, wordsEach)).join(' ');
+}
+
+describe('the passages of a document', () => {
+  it('name the headings above them, without the title', () => {
+    const blocks = [
+      heading(1, 'Guide'),
+      paragraph('Intro.'),
+      heading(2, 'Refunds'),
+      paragraph('Within 30 days.'),
+      heading(3, 'Digital goods'),
+      paragraph('Never.'),
+      heading(2, 'Contact'),
+      paragraph('Write.'),
+    ];
+    assert.deepEqual(splitPassages(blocks, 'Guide'), [
+      { heading: '', text: 'Intro.' },
+      { heading: 'Refunds', text: 'Within 30 days.' },
+      { heading: 'Refunds › Digital goods', text: 'Never.' },
+      { heading: 'Contact', text: 'Write.' },
+    ]);
+  });
+
+  it('keep headings of the first level where there are several', () => {
+    const blocks = [heading(1, 'One'), paragraph('A.'), heading(1, 'Two'), paragraph('B.')];
+    assert.deepEqual(
+      splitPassages(blocks, 'One').map((passage) => passage.heading),
+      ['One', 'Two'],
+    );
+  });
+
+  it('hold a heading that nothing stands under', () => {
+    const blocks = [heading(1, 'T'), heading(2, 'Above'), heading(3, 'Lonely'), heading(2, 'Last')];
+    assert.deepEqual(splitPassages(blocks, 'T'), [
+      { heading: 'Above', text: 'Lonely' },
+      { heading: '', text: 'Last' },
+    ]);
+  });
+
+  it('are none where there is no text', () => {
+    assert.deepEqual(splitPassages([], 'T'), []);
+    assert.deepEqual(splitPassages([heading(1, 'T'), code('\n \n')], 'T'), []);
+  });
+
+  it('keep paragraphs, lists and code apart and as they are', () => {
+    const blocks = [
+      paragraph('First.'),
+      paragraph('You need:'),
+      item('a pen'),
+      item('ink'),
+      code('if (x)\n\n  y()'),
+    ];
+    assert.equal(
+      splitPassages(blocks, 'T')[0]?.text,
+      'First.\n\nYou need:\n\n- a pen\n- ink\n\nif (x)\n\n  y()',
+    );
+  });
+
+  it('have 60 to 180 words where the text is long enough', () => {
+    for (const wordsEach of [5, 17, 40, 59]) {
+      const blocks = Array.from({ length: 30 }, () => paragraph(prose(2, wordsEach)));
+      const passages = splitPassages(blocks, 'T');
+      assert.ok(passages.length > 1);
+      for (const { text } of passages) {
+        const words = countWords(text);
+        assert.ok(words >= 60 && words <= 180, `${words} words`);
+      }
+    }
+  });
+
+  it('cut a long paragraph between sentences, and lose none', () => {
+    const text = prose(60, 13);
+    const passages = splitPassages([paragraph(text)], 'T');
+    assert.ok(passages.length >= 4);
+    assert.deepEqual(
+      passages.flatMap((passage) => sentencesOf(passage.text)),
+      sentencesOf(text),
+    );
+  });
+
+  it('cut a gigantic sentence between words, and a gigantic word anywhere, losing no character', () => {
+    const texts = [
+      'word '.repeat(5_000).trim(),
+      'x'.repeat(100_000),
+      '😀'.repeat(20_000),
+      '漢字'.repeat(20_000),
+    ];
+    for (const text of texts) {
+      const passages = splitPassages([paragraph(text)], 'T');
+      assert.ok(passages.length > 1);
+      assert.ok(passages.every((passage) => countWords(passage.text) <= 180 && passage.text.isWellFormed()));
+      const bare = (value: string) => value.replace(/\s/g, '');
+      assert.equal(bare(passages.map((passage) => passage.text).join('')), bare(text));
+    }
+  });
+
+  it('keep a list with the line that introduces it', () => {
+    const list = Array.from({ length: 8 }, (_, index) => item(`thing ${index} ${'word '.repeat(8)}`.trim()));
+    const passages = splitPassages([paragraph(prose(10, 12)), paragraph('You need:'), ...list], 'T');
+    assert.equal(passages.length, 2);
+    assert.match(passages[1]?.text ?? '', /^You need:\n\n- thing 0 [\s\S]*- thing 7 /);
+  });
+
+  it('keep the beginning of a long list with the line that introduces it', () => {
+    const list = Array.from({ length: 40 }, (_, index) => item(`thing ${index} ${'word '.repeat(8)}`.trim()));
+    const passages = splitPassages([paragraph(prose(10, 14)), paragraph('You need:'), ...list], 'T');
+    assert.ok(passages.some(({ text }) => text.includes('You need:\n\n- thing 0')));
+    assert.equal(passages.flatMap(({ text }) => text.match(/^- /gm) ?? []).length, 40);
+  });
+
+  it('cut long code between lines', () => {
+    const lines = Array.from({ length: 200 }, (_, index) => `  call(${index}, a, b, c)`);
+    const passages = splitPassages([code(lines.join('\n'))], 'T');
+    assert.ok(passages.length > 1);
+    assert.deepEqual(
+      passages.flatMap(({ text }) => text.split('\n')),
+      lines,
+    );
+  });
+});
