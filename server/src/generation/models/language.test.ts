@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Library } from '../library.ts';
+import {
+  apiKey,
+  assertModelError,
+  describeDrafts,
+  drained,
+  fees,
+  found,
+  goodText,
+  library,
+  refunds,
+  requestOf,
+  shipping,
+  steps,
+  until,
+} from './language/describe-drafts.ts';
+import { languageModel } from './language.ts';
+import { startProvider } from './provider-stand-in.ts';
+
+describeDrafts('drafts', (trial) => {
+  const { provider, draft, modelWith } = trial;
+
+  describe('a good answer', () => {
+    it('comes in pieces, after what was found for it', async () => {
+      const { events, own, text, error } = await draft('How long do refunds take?');
+      assert.equal(error, undefined);
+      assert.deepEqual(events.slice(0, found.length), found);
+      assert.ok(own.length > 1 && own.every(({ type }) => type === 'text'), JSON.stringify(own));
+      assert.equal(text, goodText);
+      assert.equal(trial.standIn.requests.at(-1)?.closedEarly, false, 'the connection can be used again');
+    });
+
+    it('is asked for with the model, the key and the passages', async () => {
+      await draft('How long do refunds take?');
+      const { headers, body } = trial.standIn.requests.at(-1) ?? {};
+      assert.equal(body.model, 'stand-in');
+      assert.equal(body.stream, true);
+      const key = provider === 'anthropic' ? headers?.['x-api-key'] : headers?.authorization;
+      assert.equal(key, provider === 'anthropic' ? apiKey : `Bearer ${apiKey}`);
+      const sent = JSON.stringify(body);
+      for (const { text, title } of [refunds, shipping])
+        assert.ok(sent.includes(text) && sent.includes(title));
+      assert.ok(sent.includes('number=\\"2\\"'));
+    });
+
+    it('searches nothing and offers no search where there are no documents', async () => {
+      const { events, text } = await draft('How long do refunds take?', {
+        library: { search: async () => ({ searched: 0, passages: [] }) },
+      });
+      assert.equal(text, 'The documents do not say.');
+      assert.ok(events.every(({ type }) => type === 'text'));
+      assert.equal(trial.standIn.requests.at(-1)?.body.tools, undefined);
+    });
+
+    it('names one passage as one, and no document where none fits', async () => {
+      const bare = { search: async () => ({ searched: 1, passages: [] }) };
+      const { events } = await draft('How long?', { library: bare });
+      assert.deepEqual(events[0], { type: 'step', description: 'Searching 1 passage' });
+      assert.ok(events.slice(1).every(({ type }) => type === 'text'));
+    });
+
+    it('is what a stream gave that reached its limit of tokens', async () => {
+      const { text, error } = await draft('!length');
+      assert.equal(error, undefined);
+      assert.equal(text, 'As far as this');
+    });
+
+    it('comes once, however slowly', async () => {
+      const { text, error } = await draft('!drip 5');
+      assert.equal(error, undefined);
+      assert.equal(text, goodText);
+    });
+  });
+
+  describe('text', () => {
+    it('keeps a surrogate pair whole, and loses NULs', async () => {
+      const { own, error } = await draft(String.raw`!deltas ["a\ud83d","\ude00 b\u0000c"]`);
+      assert.equal(error, undefined);
+      assert.deepEqual(own, [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: '\u{1F600} bc' },
+      ]);
+    });
+
+    it('replaces halves of pairs, and bytes that are no UTF-8', async () => {
+      assert.equal((await draft(String.raw`!deltas ["a\ud83d","b"]`)).text, 'a\ufffdb');
+      assert.equal((await draft('!bad-utf8')).text, 'bad \ufffd(\ufffd bytes.');
+    });
+
+    it('ends a draft that grows past its limit, and closes the connection', async () => {
+      const { text, error } = await draft('!huge', { replyLengthMax: 50_000 });
+      assertModelError(error, false, 'The model wrote more than 50000 characters.');
+      assert.ok(text.length > 0 && text.length <= 50_000);
+      await until(() => trial.standIn.requests.at(-1)?.closedEarly === true);
+    });
+
+    it('is missing from a draft that fails as one that may be tried again', async () => {
+      const { own, error } = await draft('!no-text');
+      assertModelError(error, true, 'The model gave no text.');
+      assert.deepEqual(own, []);
+      assertModelError(
+        (await draft(String.raw`!deltas [" \u0000","\n"]`)).error,
+        true,
+        'The model gave no text.',
+      );
+    });
+
+    it('is missing for good where the provider withholds it', async () => {
+      assertModelError((await draft('!withhold')).error, false, 'The provider withheld the answer.');
+    });
+  });
+
+  describe('reasoning', () => {
+    it('is told as steps, a paragraph each, before the text', async () => {
+      const { own, text } = await draft('!reasoning Refunds first. Then more. | Now the depot.');
+      const descriptions = ['Refunds first.', 'Now the depot.'];
+      assert.deepEqual(
+        own.slice(0, 2),
+        descriptions.map((description) => ({ type: 'step', description })),
+      );
+      assert.ok(own.slice(2).every(({ type }) => type === 'text'));
+      assert.equal(text, goodText);
+    });
+
+    it('is cut short where it does not end', async () => {
+      const paragraphs = Array.from({ length: 80 }, (_, index) => `Thought ${index}.`).join(' | ');
+      const { own } = await draft(`!reasoning ${paragraphs}`);
+      assert.equal(steps(own).length, 50);
+    });
+  });
+
+  describe('searches of the model', () => {
+    it('are steps, and number their passages on', async () => {
+      const { own, text, error } = await draft('!tool fees');
+      assert.equal(error, undefined);
+      assert.deepEqual(
+        own.filter(({ type }) => type !== 'text'),
+        [
+          { type: 'step', description: 'Searching the documents for “fees”' },
+          { type: 'step', description: 'Reading Fees' },
+          { type: 'passages', passages: [fees] },
+        ],
+      );
+      assert.equal(text, 'Let me look.\n\nCards cost two percent abroad [3].');
+      const told = own.findIndex(({ type }) => type === 'passages');
+      const cited = own.findIndex((event) => event.type === 'text' && event.text.includes('[3]'));
+      assert.ok(told !== -1 && told < cited, 'a passage is told before it is cited');
+    });
+
+    it('show their words on one short line', async () => {
+      const { own } = await draft(`!tool ${'many\u0007 words\u0000 '.repeat(30)}`);
+      const [description = ''] = steps(own);
+      assert.match(description, /^Searching the documents for “many words (many words ?)*…”$/);
+      assert.ok(description.length < 120);
+    });
+
+    it('end with the fifth request, which has to answer', async () => {
+      const asked = trial.standIn.requests.length;
+      const { own, text, error } = await draft('!tool-forever fees');
+      assert.equal(error, undefined);
+      assert.equal(trial.standIn.requests.length - asked, 5);
+      assert.equal(steps(own).filter((step) => step.startsWith('Searching')).length, 4);
+      assert.equal(text, 'Cards cost two percent abroad [3].');
+    });
+
+    it('are not made without a query', async () => {
+      const { own, text, error } = await draft('!bad-tool');
+      assert.equal(error, undefined);
+      assert.deepEqual(steps(own), []);
+      assert.equal(text, 'The documents do not say.');
+    });
+
+    it('fail the draft with the reason of the library', async () => {
+      const reason = new Error('The store is closed.');
+      const failing: Pick<Library, 'search'> = {
+        search: async (organizationId, accountId, question, limit) => {
+          if (question === 'fees') throw reason;
+          return library.search(organizationId, accountId, question, limit);
+        },
+      };
+      assert.equal((await draft('!tool fees', { library: failing })).error, reason);
+    });
+
+    it('are offered no more once a provider refused them and answered without', async () => {
+      const model = modelWith();
+      const asked = trial.standIn.requests.length;
+      assert.equal((await draft('!refuse-tools', {}, model)).text, goodText);
+      assert.equal((await draft('!refuse-tools', {}, model)).text, goodText);
+      const bodies = trial.standIn.requests.slice(asked).map(({ body }) => body);
+      assert.deepEqual(
+        bodies.map(({ tools }) => tools?.length),
+        [1, undefined, undefined],
+      );
+    });
+
+    it('are offered again where the refusal had another reason', async () => {
+      const model = modelWith();
+      assertModelError((await draft('!status 400 \nwith tools', {}, model)).error, false, /400/);
+      await draft('How long do refunds take?', {}, model);
+      assert.equal(trial.standIn.requests.at(-1)?.body.tools.length, 1);
+    });
+  });
+
+  it('prints nothing, whatever happens', async (context) => {
+    const printed = (['log', 'info', 'warn', 'error'] as const).map((name) =>
+      context.mock.method(console, name, () => {}),
+    );
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on('warning', warned);
+    for (const prompt of ['Hello?', '!status 500', '!bad-json', '!cut']) await draft(prompt);
+    await pause(0);
+    process.off('warning', warned);
+    assert.deepEqual(
+      printed.flatMap(({ mock }) => mock.calls.map(({ arguments: words }) => words)),
+      [],
+    );
+    assert.deepEqual(warnings, []);
+  });
+
+  it('answers many drafts at once, each with its own text', async () => {
+    const model = modelWith();
+    const drafts = Array.from({ length: 100 }, (_, index) =>
+      draft(`!deltas ["Number ","${index}"]`, {}, model),
+    );
+    const texts = (await Promise.all(drafts)).map(({ text }) => text);
+    assert.deepEqual(
+      texts,
+      Array.from({ length: 100 }, (_, index) => `Number ${index}`),
+    );
+  });
+});
+
+describe('a language model', () => {
+  const settings = { model: 'm', name: 'm', library, silenceMs: 1_000, replyLengthMax: 1_000 };
+
+  it('needs an address or a key, where there is no other way', () => {
+    assert.throws(() => languageModel({ ...settings, provider: 'openai-compatible' }), /needs its address/);
+    assert.throws(() => languageModel({ ...settings, provider: 'anthropic' }), /needs an API key/);
+    assert.equal(languageModel({ ...settings, provider: 'anthropic', apiKey }).name, 'm');
+  });
+
+  it('sends no credential to a provider that needs none', async () => {
+    const standIn = await startProvider();
+    try {
+      const model = languageModel({ ...settings, provider: 'openai-compatible', baseUrl: standIn.url });
+      assert.ok((await drained(model.draft(requestOf('Hello?')))).length > found.length);
+      assert.equal(standIn.requests[0]?.headers.authorization, undefined);
+    } finally {
+      await standIn.close();
+    }
+  });
+
+  it('costs nothing until its first draft: the SDK is not loaded before', async () => {
+    const standIn = await startProvider();
+    const script = `
+      import { registerHooks } from 'node:module';
+      const loaded = () => urls.some((url) => url.includes('/node_modules/'));
+      const urls = [];
+      registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+      const { languageModel } = await import(${JSON.stringify(import.meta.resolve('./language.ts'))});
+      const library = { search: async () => ({ searched: 0, passages: [] }) };
+      const options = { provider: 'openai-compatible', model: 'm', name: 'm', silenceMs: 5000, replyLengthMax: 999 };
+      const model = languageModel({ ...options, baseUrl: ${JSON.stringify(standIn.url)}, library });
+      console.log(loaded());
+      const conversation = [{ role: 'user', content: 'Hello?' }];
+      for await (const _ of model.draft({ conversation, signal: new AbortController().signal }));
+      console.log(loaded());`;
+    const words = ['--input-type=module', '--eval', script];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, words);
+    await standIn.close();
+    assert.deepEqual([stdout, stderr], ['false\ntrue\n', '']);
+  });
+});

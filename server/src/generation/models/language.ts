@@ -1,0 +1,80 @@
+import type { Library } from '../library.ts';
+import type { DraftEvent, Drafter, ReplyRequest } from '../model.ts';
+import { boundedFetch } from './language/bounded-fetch.ts';
+import { Call, Draft } from './language/draft.ts';
+import { ProviderRefusal } from './language/errors.ts';
+import { PassageSearches } from './language/passage-searches.ts';
+import { type LanguageProvider, type LanguageSdk, loadSdk } from './language/sdk.ts';
+
+export interface LanguageModelOptions {
+  readonly provider: LanguageProvider;
+  /** As the provider calls it. */
+  readonly model: string;
+  /** Shown as the message's `model`. */
+  readonly name: string;
+  /** Where an OpenAI-compatible provider listens, with its version: `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly library: Pick<Library, 'search'>;
+  /** How long the provider may send nothing. */
+  readonly silenceMs: number;
+  readonly replyLengthMax: number;
+  readonly now?: () => number;
+}
+
+const answerBytesMax = 32 * 1024 * 1024;
+const lineBytesMax = 1024 * 1024;
+const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
+
+/**
+ * A language model behind a provider's API. It is given passages that answer the prompt, and may search for more. It
+ * tries once: retries are the worker's, which outlive this process.
+ */
+export function languageModel(options: LanguageModelOptions): Drafter {
+  const { apiKey, silenceMs, now = Date.now } = options;
+  refuseHalfSettings(options);
+  const bounded = boundedFetch({ silenceMs, answerBytesMax, lineBytesMax, now });
+  let sdk: Promise<LanguageSdk> | undefined;
+  /** Turns false when the provider answers without tools what it refused with them. */
+  let knowsTools = true;
+
+  async function* draft(request: ReplyRequest): AsyncGenerator<DraftEvent> {
+    const call = new Call(request.signal);
+    try {
+      const searches = new PassageSearches(options.library, request, apiKey);
+      const hasDocuments = await call.orAborted(searches.first());
+      yield* searches.take();
+      sdk ??= loadSdk(options, bounded);
+      const draft = { ...options, request, call, searches, sdk: await call.orAborted(sdk) };
+      const withTools = hasDocuments && knowsTools;
+      let saidSomething = false;
+      try {
+        for await (const event of new Draft(draft, withTools).events()) {
+          saidSomething = true;
+          yield event;
+        }
+      } catch (error) {
+        if (!withTools || saidSomething || !isRefusalOfTools(error)) throw error;
+        for await (const event of new Draft(draft, false).events()) {
+          knowsTools = false;
+          yield event;
+        }
+      }
+    } finally {
+      call.end();
+    }
+  }
+
+  return { name: options.name, draft };
+}
+
+function isRefusalOfTools(error: unknown): boolean {
+  return error instanceof ProviderRefusal && error.namesTools && statusesOfRefusedTools.has(error.status);
+}
+
+function refuseHalfSettings({ provider, baseUrl, apiKey }: LanguageModelOptions): void {
+  if (provider === 'openai-compatible' && !baseUrl) {
+    throw new Error('An OpenAI-compatible provider needs its address.');
+  }
+  if (provider === 'anthropic' && !apiKey) throw new Error('Anthropic needs an API key.');
+}

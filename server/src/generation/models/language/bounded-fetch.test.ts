@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ModelError } from '../../model.ts';
+import { type ProviderStandIn, startProvider } from '../provider-stand-in.ts';
+import { boundedFetch, type FetchBounds } from './bounded-fetch.ts';
+
+describe('a bounded fetch', () => {
+  let standIn: ProviderStandIn;
+  before(async () => {
+    standIn = await startProvider();
+  });
+  after(() => standIn.close());
+
+  function ask(
+    command: string,
+    bounds: Partial<FetchBounds> = {},
+    init: RequestInit = {},
+  ): Promise<Response> {
+    const bounded = boundedFetch({
+      silenceMs: 20_000,
+      answerBytesMax: 1_000_000,
+      lineBytesMax: 100_000,
+      now: Date.now,
+      ...bounds,
+    });
+    const body = JSON.stringify({ messages: [{ role: 'user', content: command }] });
+    return bounded(`${standIn.url}/chat/completions`, { method: 'POST', body, ...init });
+  }
+
+  function assertFinal(error: unknown): boolean {
+    return (
+      error instanceof ModelError && !error.transient && /more than a reply can hold/.test(error.message)
+    );
+  }
+
+  it('passes an answer on as it is', async () => {
+    const response = await ask('!deltas ["Thirty days."]');
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type'), 'text/event-stream');
+    assert.match(await response.text(), /Thirty days\.[\s\S]*\[DONE\]/);
+  });
+
+  it('passes on exactly as many bytes as it may', async () => {
+    const { byteLength: length } = await (await ask('!deltas ["Thirty days."]')).arrayBuffer();
+    assert.ok(length > 0);
+    await (await ask('!deltas ["Thirty days."]', { answerBytesMax: length })).arrayBuffer();
+    const tooLong = await ask('!deltas ["Thirty days."]', { answerBytesMax: length - 1 });
+    await assert.rejects(tooLong.arrayBuffer(), assertFinal);
+  });
+
+  it('ends a line without an end long before the answer is too long', async () => {
+    const response = await ask('!endless-line', { answerBytesMax: Number.MAX_SAFE_INTEGER });
+    await assert.rejects(response.arrayBuffer(), assertFinal);
+    const lines = await ask('!endless-comments', { answerBytesMax: 1_000_000 });
+    await assert.rejects(lines.arrayBuffer(), assertFinal);
+  });
+
+  it('counts no silence while nobody reads', async () => {
+    const response = await ask('!deltas ["Thirty days."]', { silenceMs: 100 });
+    await pause(300);
+    assert.match(await response.text(), /\[DONE\]/);
+  });
+
+  it('rejects with the reason of its signal', async () => {
+    const reason = new Error('Cancelled.');
+    const isReason = (error: unknown) => error === reason;
+    await assert.rejects(ask('!hang', {}, { signal: AbortSignal.abort(reason) }), isReason);
+    const abort = new AbortController();
+    const response = await ask('!stall', {}, { signal: abort.signal });
+    abort.abort(reason);
+    await assert.rejects(response.text(), isReason);
+  });
+
+  it('tells of a refusal even where its reason never ends', async () => {
+    await assert.rejects(ask('!status-endless', { silenceMs: 200 }), /The provider answered 500\./);
+  });
+});

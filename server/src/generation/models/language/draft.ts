@@ -1,0 +1,170 @@
+import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
+import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
+import { cutOff, modelErrorOf, noText } from './errors.ts';
+import { KeepableText } from './keepable-text.ts';
+import type { PassageSearches } from './passage-searches.ts';
+import { instructionsFor, messagesFor } from './prompt.ts';
+import { ReasoningSteps } from './reasoning-steps.ts';
+import type { LanguageSdk } from './sdk.ts';
+
+/** Steps are kept with every bit of progress; a model that reasons on and on must not fill the message with them. */
+const reasoningStepsMax = 50;
+
+interface DraftSetting {
+  readonly request: ReplyRequest;
+  readonly call: Call;
+  readonly searches: PassageSearches;
+  readonly sdk: LanguageSdk;
+  readonly apiKey?: string | undefined;
+  readonly replyLengthMax: number;
+}
+
+/** One conversation with the provider: up to five requests, between which the model searches. */
+export class Draft {
+  readonly #setting: DraftSetting;
+  readonly #withTools: boolean;
+  readonly #text: KeepableText;
+  readonly #reasoningText: KeepableText;
+  readonly #reasoning = new ReasoningSteps();
+  #reasoningSteps = 0;
+  #length = 0;
+  #hasText = false;
+  #needsGap = false;
+
+  constructor(setting: DraftSetting, withTools: boolean) {
+    this.#setting = setting;
+    this.#withTools = withTools;
+    this.#text = new KeepableText(setting.apiKey);
+    this.#reasoningText = new KeepableText(setting.apiKey);
+  }
+
+  async *events(): AsyncGenerator<DraftEvent> {
+    const { call, searches } = this.#setting;
+    const parts = this.#start().getReader();
+    try {
+      for (;;) {
+        const { done, value } = await call.orAborted(parts.read());
+        yield* searches.take();
+        if (done) throw cutOff();
+        yield* this.#take(value);
+        if (value.type === 'finish') return;
+      }
+    } catch (error) {
+      throw call.signal.aborted ? call.signal.reason : modelErrorOf(error);
+    } finally {
+      parts.cancel().catch(() => {});
+    }
+  }
+
+  #start(): ReadableStream<TextStreamPart<ToolSet>> {
+    const { call, request, sdk, searches } = this.#setting;
+    return sdk.stream({
+      instructions: instructionsFor(searches.passages, this.#withTools),
+      messages: messagesFor(request.conversation) as ModelMessage[],
+      abortSignal: call.signal,
+      search: this.#withTools ? (query) => this.#search(query) : undefined,
+    });
+  }
+
+  /** A library that fails is no answer to the model: the draft fails with it. */
+  async #search(query: string): Promise<string> {
+    try {
+      return await this.#setting.searches.further(query);
+    } catch (error) {
+      this.#setting.call.fail(error);
+      throw error;
+    }
+  }
+
+  *#take(part: TextStreamPart<ToolSet>): Generator<DraftEvent> {
+    switch (part.type) {
+      case 'text-delta':
+        return yield* this.#say(part.text);
+      case 'reasoning-delta':
+        return yield* this.#reason(this.#reasoning.add(this.#reasoningText.add(part.text)));
+      case 'reasoning-end':
+        yield* this.#reason(this.#reasoning.add(this.#reasoningText.end()));
+        return yield* this.#reason(this.#reasoning.end());
+      case 'finish-step':
+        this.#needsGap = this.#hasText;
+        return;
+      case 'finish':
+        return yield* this.#finish(part.finishReason, part.rawFinishReason);
+      case 'error':
+        throw part.error;
+    }
+  }
+
+  /** What the model says after a search begins a paragraph of its own. */
+  *#say(piece: string): Generator<DraftEvent> {
+    if (piece === '') return;
+    const gap = this.#needsGap ? '\n\n' : '';
+    this.#needsGap = false;
+    yield* this.#show(this.#text.add(`${gap}${piece}`));
+  }
+
+  *#show(text: string): Generator<DraftEvent> {
+    if (text === '') return;
+    this.#length += text.length;
+    if (this.#length > this.#setting.replyLengthMax) {
+      const sentence = `The model wrote more than ${this.#setting.replyLengthMax} characters.`;
+      throw new ModelError(sentence, { transient: false });
+    }
+    this.#hasText ||= text.trim() !== '';
+    yield { type: 'text', text };
+  }
+
+  *#reason(descriptions: readonly string[]): Generator<DraftEvent> {
+    for (const description of descriptions) {
+      if (this.#reasoningSteps++ < reasoningStepsMax) yield { type: 'step', description };
+    }
+  }
+
+  *#finish(reason: string, rawReason: string | undefined): Generator<DraftEvent> {
+    if (reason === 'interrupted' || rawReason === undefined) throw cutOff();
+    yield* this.#show(this.#text.end());
+    if (this.#hasText) return;
+    if (reason === 'content-filter') {
+      throw new ModelError('The provider withheld the answer.', { transient: false });
+    }
+    throw noText();
+  }
+}
+
+/** The lifetime of one draft: it ends when the request is aborted, when something fails, or when nobody reads on. */
+export class Call {
+  readonly #abort = new AbortController();
+  readonly #request: AbortSignal;
+  readonly #onAbort = () => this.fail(this.#request.reason);
+  #giveUp: (reason: unknown) => void = () => {};
+
+  constructor(request: AbortSignal) {
+    this.#request = request;
+    request.addEventListener('abort', this.#onAbort, { once: true });
+    if (request.aborted) this.#onAbort();
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  fail(reason: unknown): void {
+    this.#abort.abort(reason);
+    this.#giveUp(this.signal.reason);
+  }
+
+  /** One wait at a time. Not `Promise.race`: that would hold every piece of a reply until its draft ends. */
+  orAborted<T>(awaited: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject;
+      if (this.signal.aborted) reject(this.signal.reason);
+      awaited.then(resolve, reject);
+    });
+  }
+
+  /** Closes the connection, if it is still open. */
+  end(): void {
+    this.#request.removeEventListener('abort', this.#onAbort);
+    this.#abort.abort(new Error('The draft has ended.'));
+  }
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ModelError } from '../../model.ts';
+import { modelErrorOf, retryAfterMsOf } from './errors.ts';
+
+const secret = 'sk-secret-0123456789';
+
+function withCode(code: string, message = secret): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+/** As the runtime and the SDK wrap them. */
+function wrapped(cause: unknown): Error {
+  return new Error(secret, { cause: new TypeError('fetch failed', { cause }) });
+}
+
+function assertKind(error: unknown, transient: boolean): void {
+  const sorted = modelErrorOf(error);
+  assert.equal(sorted.transient, transient, sorted.message);
+  assert.ok(!`${sorted.stack}${JSON.stringify(sorted)}`.includes(secret), sorted.message);
+  assert.equal(sorted.cause, undefined);
+}
+
+describe('an error of a model', () => {
+  it('may be tried again where the network failed', () => {
+    for (const code of [
+      'ECONNREFUSED',
+      'ECONNRESET',
+      'ENOTFOUND',
+      'EAI_AGAIN',
+      'ETIMEDOUT',
+      'UND_ERR_SOCKET',
+    ]) {
+      assertKind(withCode(code), true);
+      assertKind(wrapped(withCode(code)), true);
+    }
+  });
+
+  it('is final where there is no trust, no HTTP, or nothing known', () => {
+    for (const code of [
+      'CERT_HAS_EXPIRED',
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      'EPROTO',
+    ]) {
+      assertKind(wrapped(withCode(code)), false);
+    }
+    for (const error of [
+      withCode('HPE_INVALID_CONSTANT'),
+      new TypeError(secret),
+      secret,
+      undefined,
+      null,
+      7,
+    ]) {
+      assertKind(error, false);
+    }
+  });
+
+  it('told in a stream is sorted by its status or its type', () => {
+    assertKind({ message: secret, code: 429 }, true);
+    assertKind({ message: secret, code: '401' }, false);
+    assertKind({ message: secret, statusCode: 529 }, true);
+    assertKind({ message: secret, type: 'server_error' }, true);
+    assertKind({ message: secret, type: 'invalid_request_error' }, false);
+    assertKind({ message: secret, code: 'insufficient_quota' }, false);
+  });
+
+  it('names an unknown kind only where that is a name', () => {
+    assert.equal(modelErrorOf(new RangeError(secret)).message, 'The model failed (RangeError).');
+    const odd = Object.assign(new Error(), { name: `key ${secret}` });
+    assert.equal(modelErrorOf(odd).message, 'The model failed (Error).');
+  });
+
+  it('stays as it is where it is sorted already', () => {
+    const error = new ModelError('Known.', { transient: true, retryAfterMs: 5 });
+    assert.equal(modelErrorOf(error), error);
+    assert.equal(modelErrorOf(wrapped(error)), error);
+  });
+
+  it('ends though its causes go in a circle', () => {
+    const error = new Error(secret);
+    error.cause = error;
+    assertKind(error, false);
+  });
+});
+
+describe('the wait that a provider asks for', () => {
+  const now = Date.UTC(2026, 0, 1);
+  const wait = (headers: Record<string, string>) => retryAfterMsOf(new Headers(headers), now);
+
+  it('is read in seconds, as a date, and more exactly in milliseconds', () => {
+    assert.equal(wait({ 'retry-after': '3' }), 3_000);
+    assert.equal(wait({ 'retry-after': '1.5' }), 1_500);
+    assert.equal(wait({ 'retry-after': new Date(now + 4_000).toUTCString() }), 4_000);
+    assert.equal(wait({ 'retry-after': '3', 'retry-after-ms': '2500.5' }), 2_501);
+  });
+
+  it('is at most ten minutes, and never less than nothing', () => {
+    assert.equal(wait({ 'retry-after': '999999999' }), 600_000);
+    assert.equal(wait({ 'retry-after': new Date(now - 4_000).toUTCString() }), 0);
+    assert.equal(wait({ 'retry-after': '0' }), 0);
+  });
+
+  it('is none where the header is missing or says nothing', () => {
+    for (const value of ['', 'soon', '-', 'Infinity', 'NaN'])
+      assert.equal(wait({ 'retry-after': value }), undefined);
+    assert.equal(wait({}), undefined);
+  });
+});

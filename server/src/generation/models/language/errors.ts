@@ -1,0 +1,147 @@
+import { ModelError } from '../../model.ts';
+
+/** What a provider may make us wait at most. */
+const retryAfterMsMax = 600_000;
+
+/** The provider answered with a status that is no success. */
+export class ProviderRefusal extends ModelError {
+  readonly status: number;
+  /** Whether the answer speaks of tools: the model may know none. */
+  readonly namesTools: boolean;
+
+  constructor(status: number, details: { retryAfterMs?: number | undefined; namesTools?: boolean } = {}) {
+    const { retryAfterMs, namesTools = false } = details;
+    super(`The provider answered ${status}.`, { transient: isTransientStatus(status), retryAfterMs });
+    this.status = status;
+    this.namesTools = namesTools;
+  }
+}
+
+export function cutOff(): ModelError {
+  return new ModelError('The stream of the model was cut off.', { transient: true });
+}
+
+export function noText(): ModelError {
+  return new ModelError('The model gave no text.', { transient: true });
+}
+
+export function malformed(): ModelError {
+  return new ModelError('The provider answered with a malformed stream.', { transient: false });
+}
+
+/**
+ * What went wrong, in a sentence of our own: those of the SDK, of the runtime and of the provider may repeat the
+ * prompt, the address or the key.
+ */
+export function modelErrorOf(error: unknown): ModelError {
+  for (const each of chainOf(error)) {
+    if (each instanceof ModelError) return each;
+  }
+  for (const each of chainOf(error)) {
+    const known = knownError(each) ?? networkError(each);
+    if (known !== undefined) return known;
+  }
+  if (isObject(error) && !(error instanceof Error)) return errorInStream(error);
+  const name = error instanceof Error && /^\w{1,60}$/.test(error.name) ? error.name : 'Error';
+  return new ModelError(`The model failed (${name}).`, { transient: false });
+}
+
+/** `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), and the more exact `retry-after-ms` that some providers add. */
+export function retryAfterMsOf(headers: Headers, now: number): number | undefined {
+  const exact = headers.get('retry-after-ms');
+  const plain = headers.get('retry-after');
+  const waits = [
+    exact === null ? Number.NaN : decimal(exact),
+    plain === null ? Number.NaN : decimal(plain) * 1_000,
+    plain === null ? Number.NaN : Date.parse(plain) - now,
+  ];
+  const wait = waits.find((each) => Number.isFinite(each));
+  return wait === undefined ? undefined : Math.ceil(Math.min(Math.max(wait, 0), retryAfterMsMax));
+}
+
+function decimal(text: string): number {
+  return /^\s*\d{1,12}(\.\d+)?\s*$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function isTransientStatus(status: number): boolean {
+  return [408, 409, 425, 429].includes(status) || status >= 500;
+}
+
+/** An error and its causes, from the outside in. */
+function chainOf(error: unknown): Record<string, unknown>[] {
+  const chain: Record<string, unknown>[] = [];
+  for (let each = error; isObject(each) && chain.length < 10 && !chain.includes(each); each = each.cause) {
+    chain.push(each);
+  }
+  return chain;
+}
+
+function knownError(error: Record<string, unknown>): ModelError | undefined {
+  switch (error.name) {
+    case 'AI_APICallError':
+      // Anthropic says that it is overloaded in the first event of a stream that began with 200.
+      return typeof error.statusCode === 'number' && error.statusCode >= 400
+        ? new ProviderRefusal(error.statusCode)
+        : undefined;
+    case 'AI_StreamProviderError':
+      return errorInStream(error);
+    case 'AI_InvalidResponseDataError':
+      // With data it is about a tool call; without, about a stream that ended too soon.
+      return error.data === undefined ? cutOff() : malformed();
+    case 'AI_NoOutputGeneratedError':
+      return cutOff();
+    case 'AI_JSONParseError':
+    case 'AI_TypeValidationError':
+    case 'AI_EmptyResponseBodyError':
+      return malformed();
+    case 'AI_ToolChoiceViolationError':
+      return new ModelError('The model searched where it should have answered.', { transient: true });
+    default:
+      return undefined;
+  }
+}
+
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+const untrusted = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|HOSTNAME_MISMATCH/;
+
+function networkError(error: Record<string, unknown>): ModelError | undefined {
+  const { code } = error;
+  if (typeof code !== 'string') return undefined;
+  if (unreachable.has(code)) {
+    return new ModelError(`The provider could not be reached (${code}).`, { transient: true });
+  }
+  if (untrusted.test(code)) {
+    return new ModelError('The provider offers no trusted connection.', { transient: false });
+  }
+  return code.startsWith('HPE_') ? malformed() : undefined;
+}
+
+const ownFault = /invalid_request|authentication|permission|not_found|too_large|quota|billing|credit/;
+
+/** An error that a stream tells as one of its events. The request was accepted, so it is seldom the request's fault. */
+function errorInStream(error: Record<string, unknown>): ModelError {
+  const status = [error.statusCode, error.code].map(Number).find((each) => each >= 400 && each < 600);
+  if (status !== undefined) return new ProviderRefusal(status);
+  const transient = !ownFault.test(`${error.type} ${error.code}`);
+  return new ModelError('The provider told of an error in its stream.', { transient });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

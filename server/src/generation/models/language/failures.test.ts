@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Library } from '../../library.ts';
+import { startProvider } from '../provider-stand-in.ts';
+import {
+  apiKey,
+  assertModelError,
+  describeDrafts,
+  drained,
+  found,
+  goodText,
+  requestOf,
+  steps,
+  until,
+} from './describe-drafts.ts';
+
+describeDrafts('failing drafts', (trial) => {
+  const { provider, draft, modelWith } = trial;
+
+  describe('failures', () => {
+    for (const status of [408, 409, 425, 429, 500, 502, 503, 529]) {
+      it(`of the status ${status} may be tried again`, async () => {
+        const { own, error } = await draft(`!status ${status}`);
+        assertModelError(error, true, `The provider answered ${status}.`);
+        assert.deepEqual(own, []);
+      });
+    }
+
+    for (const status of [400, 401, 403, 404, 413, 422]) {
+      it(`of the status ${status} are final`, async () => {
+        assertModelError((await draft(`!status ${status}`)).error, false, `The provider answered ${status}.`);
+      });
+    }
+
+    it('tell how long the provider asks to wait', async () => {
+      const wait = async (words: string) => {
+        const { error } = await draft(`!status 429 ${words}`, { now: () => Date.UTC(2026, 0, 1) });
+        return assertModelError(error, true, /429/).retryAfterMs;
+      };
+      assert.equal(await wait('retry-after=2'), 2_000);
+      assert.equal(await wait('retry-after=86400'), 600_000);
+      assert.equal(await wait('retry-after=2 retry-after-ms=150'), 150);
+      assert.equal(await wait('retry-after=soon'), undefined);
+      assert.equal(await wait(''), undefined);
+    });
+
+    it('are not tried again here', async () => {
+      const asked = trial.standIn.requests.length;
+      assertModelError((await draft('!fail 1 then ok')).error, true, 'The provider answered 500.');
+      assert.equal(trial.standIn.requests.length - asked, 1);
+      assert.equal((await draft('!fail 1 then ok')).text, goodText);
+    });
+
+    for (const [command, transient, message, text] of [
+      ['!hang', true, 'The model fell silent.', ''],
+      ['!stall', true, 'The model fell silent.', 'The beginning'],
+      ['!cut', true, 'The stream of the model was cut off.', 'The beginning'],
+      ['!end', true, 'The stream of the model was cut off.', 'The beginning'],
+      ['!empty', true, 'The stream of the model was cut off.', ''],
+      ['!reset', true, /^The provider could not be reached \(\w+\)\.$/, ''],
+      [
+        '!error overloaded_error',
+        true,
+        /^The provider (answered 529|told of an error in its stream)\.$/,
+        'The beginning',
+      ],
+      [
+        '!error-first overloaded_error',
+        true,
+        /^The provider (answered 529|told of an error in its stream)\.$/,
+        '',
+      ],
+      [
+        '!error invalid_request_error',
+        false,
+        /^The provider (answered 400|told of an error in its stream)\.$/,
+        'The beginning',
+      ],
+      ['!bad-json', false, 'The provider answered with a malformed stream.', 'The beginning'],
+      ['!html', false, 'The provider answered with something else than a stream of events.', ''],
+      ['!redirect', false, 'The provider redirects to another address.', ''],
+      ['!endless-line', false, 'The provider answered with more than a reply can hold.', ''],
+      ['!endless-comments', false, 'The provider answered with more than a reply can hold.', ''],
+    ] as const) {
+      it(`by ${command} ${transient ? 'may be tried again' : 'are final'}`, async () => {
+        const asked = trial.standIn.requests.length;
+        const outcome = await draft(command, { silenceMs: /hang|stall/.test(command) ? 1_000 : 20_000 });
+        assertModelError(outcome.error, transient, message);
+        assert.deepEqual(outcome.events.slice(0, found.length), found);
+        // What came right before a broken connection may be lost with it.
+        if (command === '!cut') assert.ok(text.startsWith(outcome.text), outcome.text);
+        else assert.equal(outcome.text, text);
+        // Neither a second attempt nor, with the key, a request to another address.
+        assert.equal(trial.standIn.requests.length - asked, 1);
+      });
+    }
+
+    it('to connect may be tried again', async () => {
+      const gone = await startProvider();
+      await gone.close();
+      const { error } = await draft('Hello?', { baseUrl: gone.url });
+      assertModelError(error, true, 'The provider could not be reached (ECONNREFUSED).');
+    });
+  });
+
+  describe('an aborted draft', () => {
+    for (const command of ['!hang', '!stall', '!drip 20', '!huge', '!endless-comments']) {
+      it(`ends at once with the reason, and closes the connection of ${command}`, async () => {
+        const abort = new AbortController();
+        const asked = trial.standIn.requests.length;
+        const model = modelWith({ replyLengthMax: Number.MAX_SAFE_INTEGER });
+        const ended = (async () => {
+          for await (const _ of model.draft(requestOf(command, abort.signal)));
+        })();
+        ended.catch(() => {});
+        await until(() => trial.standIn.requests.length > asked);
+        const reason = new Error('Cancelled.');
+        abort.abort(reason);
+        await assert.rejects(ended, (error) => error === reason);
+        await until(() => trial.standIn.requests.at(-1)?.closedEarly === true);
+      });
+    }
+
+    it('asks nobody when it was aborted before', async () => {
+      const asked = trial.standIn.requests.length;
+      const reason = new Error('Cancelled.');
+      const drafted = modelWith().draft(requestOf('Hello?', AbortSignal.abort(reason)));
+      await assert.rejects(drained(drafted), (error) => error === reason);
+      assert.equal(trial.standIn.requests.length, asked);
+    });
+
+    it('does not wait for the library', async () => {
+      const abort = new AbortController();
+      const searching = Promise.withResolvers<void>();
+      const slow: Pick<Library, 'search'> = {
+        search: () => {
+          searching.resolve();
+          return new Promise(() => {});
+        },
+      };
+      const drafted = drained(modelWith({ library: slow }).draft(requestOf('Hello?', abort.signal)));
+      await searching.promise;
+      abort.abort(new Error('Cancelled.'));
+      await assert.rejects(drafted, /Cancelled/);
+    });
+
+    it('closes the connection also when nobody reads on', async () => {
+      for await (const event of modelWith().draft(requestOf('!stall'))) if (event.type === 'text') break;
+      await until(() => trial.standIn.requests.at(-1)?.closedEarly === true);
+    });
+  });
+
+  describe('the key', () => {
+    it('is shown neither in text nor in steps, however it is cut into pieces', async () => {
+      const { own, text, error } = await draft('!echo-key');
+      assert.equal(error, undefined);
+      assert.equal(text, 'Your key is [redacted], keep it.');
+      assert.deepEqual(steps(own), ['Your key is [redacted], keep it.']);
+    });
+
+    it('is not shown in the words of a search', async () => {
+      const { own } = await draft(`!tool ${apiKey}`);
+      assert.ok(steps(own).includes('Searching the documents for “[redacted]”'), JSON.stringify(own));
+    });
+
+    it('is in no error, nor is the prompt, when a refusal repeats them', async () => {
+      for (const status of [400, 401, 429, 500]) {
+        const { error } = await draft(`!status ${status}\nOur secret plan`);
+        assertModelError(error, status >= 429, `The provider answered ${status}.`);
+        const logged = `${error} ${(error as Error).stack} ${JSON.stringify(error)} ${(error as Error).cause}`;
+        assert.ok(!logged.includes(apiKey) && !logged.includes('secret plan'), logged);
+      }
+    });
+
+    it('goes to no other header or body than the one for it', async () => {
+      await draft('How long do refunds take?');
+      const { headers, body, path } = trial.standIn.requests.at(-1) ?? {};
+      const holding = Object.entries(headers ?? {}).filter(([, value]) => String(value).includes(apiKey));
+      assert.deepEqual(
+        holding.map(([name]) => name),
+        [provider === 'anthropic' ? 'x-api-key' : 'authorization'],
+      );
+      assert.ok(!JSON.stringify(body).includes(apiKey) && !path?.includes(apiKey));
+    });
+  });
+});

@@ -1,0 +1,54 @@
+const redaction = '[redacted]';
+
+/** Shorter keys are placeholders that local servers ask for ("ollama", "EMPTY"), and ordinary words. */
+const secretLengthMin = 8;
+
+/**
+ * A stream of text as it may be kept and shown: no NUL, no half of a surrogate pair, and the secret nowhere, however it
+ * is cut into pieces. What could be the beginning of either is held back until the next piece decides.
+ */
+export class KeepableText {
+  readonly #secret: string;
+  #held = '';
+
+  constructor(secret: string | undefined) {
+    this.#secret = secret !== undefined && secret.length >= secretLengthMin ? secret : '';
+  }
+
+  add(piece: string): string {
+    return this.#release(this.#held + piece.replaceAll('\0', ''));
+  }
+
+  /** What is still held back, when nothing follows. */
+  end(): string {
+    const rest = this.#held.toWellFormed();
+    this.#held = '';
+    return rest;
+  }
+
+  #release(text: string): string {
+    const clear = this.#secret === '' ? text : text.replaceAll(this.#secret, redaction);
+    const keep = Math.max(secretBegunAtEnd(clear, this.#secret), endsInHighSurrogate(clear) ? 1 : 0);
+    this.#held = clear.slice(clear.length - keep);
+    return clear.slice(0, clear.length - keep).toWellFormed();
+  }
+}
+
+/** A whole text as it may be kept and shown. */
+export function keepable(text: string, secret: string | undefined): string {
+  const stream = new KeepableText(secret);
+  return stream.add(text) + stream.end();
+}
+
+/** How many characters at the end are the beginning of the secret. */
+function secretBegunAtEnd(text: string, secret: string): number {
+  for (let length = Math.min(secret.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(secret.slice(0, length))) return length;
+  }
+  return 0;
+}
+
+function endsInHighSurrogate(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+}

@@ -1,0 +1,98 @@
+import type { FoundPassage } from '../../../domain/document.ts';
+import type { Library } from '../../library.ts';
+import type { DraftEvent, ReplyRequest } from '../../model.ts';
+import { keepable } from './keepable-text.ts';
+import { numberedPassage, questionIn } from './prompt.ts';
+import { shortened } from './reasoning-steps.ts';
+
+const passagesFirst = 8;
+const passagesPerSearch = 5;
+/** A model that goes on searching pays for it in its own context, and would never answer. */
+const searchesMax = 8;
+const readingStepsMax = 3;
+const queryLengthMax = 80;
+
+const count = new Intl.NumberFormat('en');
+
+/** What one draft finds in the documents. Passages are numbered from 1 in the order in which they are told. */
+export class PassageSearches {
+  readonly #library: Pick<Library, 'search'>;
+  readonly #request: ReplyRequest;
+  readonly #secret: string | undefined;
+  readonly #told: FoundPassage[] = [];
+  readonly #titlesRead = new Set<string>();
+  #searches = 0;
+  #untold: DraftEvent[] = [];
+
+  constructor(library: Pick<Library, 'search'>, request: ReplyRequest, secret: string | undefined) {
+    this.#library = library;
+    this.#request = request;
+    this.#secret = secret;
+  }
+
+  get passages(): readonly FoundPassage[] {
+    return this.#told;
+  }
+
+  /** The events since the last call. */
+  take(): DraftEvent[] {
+    const events = this.#untold;
+    this.#untold = [];
+    return events;
+  }
+
+  /** Searches for what the user asks. Whether there is anything to search in. */
+  async first(): Promise<boolean> {
+    const question = questionIn(this.#request.conversation);
+    const { searched, passages } = await this.#find(question, passagesFirst);
+    if (searched === 0) return false;
+    this.#step(`Searching ${count.format(searched)} ${searched === 1 ? 'passage' : 'passages'}`);
+    this.#tell(passages);
+    return true;
+  }
+
+  /** Searches for what the model asks. Answers what the model is to read. */
+  async further(query: string): Promise<string> {
+    this.#searches++;
+    if (this.#searches > searchesMax)
+      return 'You have searched enough. Answer from the passages that you have.';
+    this.#step(`Searching the documents for “${shortened(keepable(query, this.#secret), queryLengthMax)}”`);
+    const { passages } = await this.#find(query, passagesPerSearch);
+    if (passages.length === 0) return 'No passages were found.';
+    this.#tell(passages.filter((passage) => this.#numberOf(passage) === 0));
+    return passages.map((passage) => numberedPassage(passage, this.#numberOf(passage))).join('\n\n');
+  }
+
+  #find(question: string, limit: number) {
+    const { organizationId, accountId } = this.#request;
+    return this.#library.search(organizationId, accountId, question, limit);
+  }
+
+  #tell(passages: readonly FoundPassage[]): void {
+    if (passages.length === 0) return;
+    const titles = new Set(
+      passages.map(({ title }) => title).filter((title) => !this.#titlesRead.has(title)),
+    );
+    for (const title of [...titles].slice(0, readingStepsMax)) {
+      this.#titlesRead.add(title);
+      this.#step(`Reading ${shortened(keepable(title, this.#secret), queryLengthMax)}`);
+    }
+    this.#told.push(...passages);
+    this.#untold.push({ type: 'passages', passages });
+  }
+
+  #step(description: string): void {
+    this.#untold.push({ type: 'step', description });
+  }
+
+  /** 0 where the passage was not told yet. */
+  #numberOf(passage: FoundPassage): number {
+    const index = this.#told.findIndex(
+      (told) =>
+        told.documentId === passage.documentId &&
+        told.heading === passage.heading &&
+        told.text === passage.text,
+    );
+    return index + 1;
+  }
+}

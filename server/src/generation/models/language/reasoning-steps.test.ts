@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ReasoningSteps, shortened } from './reasoning-steps.ts';
+
+function stepsOf(pieces: readonly string[]): string[] {
+  const steps = new ReasoningSteps();
+  return [...pieces.flatMap((piece) => steps.add(piece)), ...steps.end()];
+}
+
+describe('steps out of reasoning', () => {
+  it('are the first sentence of each paragraph, however the text is cut into pieces', () => {
+    const text = '**Refunds** come first. They take long.\n\n- Then the\nfees. And more.\n \n\n\nDone';
+    const expected = ['Refunds come first.', 'Then the fees.', 'Done'];
+    assert.deepEqual(stepsOf([text]), expected);
+    assert.deepEqual(stepsOf([...text]), expected);
+    for (let cut = 0; cut <= text.length; cut++) {
+      assert.deepEqual(stepsOf([text.slice(0, cut), text.slice(cut)]), expected, `cut at ${cut}`);
+    }
+  });
+
+  it('come as soon as their paragraph has ended', () => {
+    const steps = new ReasoningSteps();
+    assert.deepEqual(steps.add('One.\n'), []);
+    assert.deepEqual(steps.add('\nTwo'), ['One.']);
+    assert.deepEqual(steps.end(), ['Two']);
+    assert.deepEqual(steps.end(), []);
+  });
+
+  it('are none for blank reasoning', () => {
+    assert.deepEqual(stepsOf(['', ' \n\n \n', '\n\n']), []);
+  });
+
+  it('stay short, whatever the paragraph is', () => {
+    const [step = '', ...more] = stepsOf(Array.from({ length: 5_000 }, () => 'word '));
+    assert.deepEqual(more, []);
+    assert.ok(step.endsWith('word…') && step.length <= 200, step);
+  });
+});
+
+describe('a shortened text', () => {
+  it('is one line without control characters', () => {
+    assert.equal(shortened(' a\u0007\n\tb\u2028c ', 50), 'a b c');
+  });
+
+  it('is cut at a word, and never within a surrogate pair', () => {
+    assert.equal(shortened('one two three', 10), 'one two…');
+    for (const length of [10, 11]) {
+      const cut = shortened('\u{1F600}'.repeat(20), length);
+      assert.ok(cut.isWellFormed() && cut.endsWith('…') && cut.length <= length, cut);
+    }
+  });
+});

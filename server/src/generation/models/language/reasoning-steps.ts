@@ -1,0 +1,62 @@
+/** What is kept of a paragraph: a first sentence is looked for in it, and the rest is never shown. */
+const paragraphLengthMax = 1_000;
+const descriptionLengthMax = 200;
+
+/** Turns a model's reasoning into steps: of each paragraph, once it has ended, its first sentence. */
+export class ReasoningSteps {
+  #paragraph = '';
+  #lineIsEmpty = true;
+
+  /** The steps that this piece completes. */
+  add(piece: string): string[] {
+    const steps: string[] = [];
+    const lines = piece.split('\n');
+    for (const [index, line] of lines.entries()) {
+      if (index > 0) {
+        if (this.#lineIsEmpty) steps.push(...this.end());
+        else this.#keep('\n');
+        this.#lineIsEmpty = true;
+      }
+      this.#keep(line);
+      if (line.trim() !== '') this.#lineIsEmpty = false;
+    }
+    return steps;
+  }
+
+  /** The step of what has not ended by itself. */
+  end(): string[] {
+    const step = shortened(firstSentence(this.#paragraph), descriptionLengthMax);
+    this.#paragraph = '';
+    this.#lineIsEmpty = true;
+    return step === '' ? [] : [step];
+  }
+
+  #keep(text: string): void {
+    this.#paragraph += text.slice(0, Math.max(0, paragraphLengthMax - this.#paragraph.length));
+  }
+}
+
+/** On one line, without control characters, cut at a word; the cut shows as `…`. */
+export function shortened(text: string, lengthMax: number): string {
+  const line = text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .toWellFormed();
+  if (line.length <= lengthMax) return line;
+  const cut = line.slice(0, lengthMax);
+  const word = cut.lastIndexOf(' ');
+  return `${cut.slice(0, word > lengthMax / 2 ? word : lengthMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+function firstSentence(paragraph: string): string {
+  const plain = paragraph
+    .replace(/^[\s#>*•-]+/, '')
+    .replaceAll('**', '')
+    .replace(/\s+/g, ' ');
+  for (const { segment } of sentences.segment(plain)) {
+    if (segment.trim() !== '') return segment;
+  }
+  return '';
+}

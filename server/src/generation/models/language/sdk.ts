@@ -1,0 +1,99 @@
+import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
+
+export type LanguageProvider = 'openai-compatible' | 'anthropic';
+
+/** Requests of one draft: each search of the model leads to another. In the last it has to answer. */
+const requestsMax = 5;
+const anthropicBaseUrl = 'https://api.anthropic.com/v1';
+
+interface Conversation {
+  readonly instructions: string;
+  readonly messages: ModelMessage[];
+  readonly abortSignal: AbortSignal;
+  /** Without it the model has no tool. */
+  readonly search: ((query: string) => Promise<string>) | undefined;
+}
+
+/** The SDK, as far as drafts need it, with a model of one provider. */
+export interface LanguageSdk {
+  stream(conversation: Conversation): ReadableStream<TextStreamPart<ToolSet>>;
+}
+
+/**
+ * Imported with the first draft: the other commands and the embedded model need not wait for it (0.1 to 0.25 s). A draft
+ * that waits for its first byte holds about 110 KB, one whose text is coming 200 KB; nearly all of it is the SDK's chain
+ * of streams (measured with 2,000 and 500 at once; the request alone holds 24 KB).
+ */
+export async function loadSdk(
+  options: {
+    readonly provider: LanguageProvider;
+    readonly model: string;
+    readonly baseUrl?: string | undefined;
+    readonly apiKey?: string | undefined;
+  },
+  fetch: typeof globalThis.fetch,
+): Promise<LanguageSdk> {
+  const sdk = await import('ai');
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  const model = await modelOf(options, fetch);
+  return {
+    stream: ({ instructions, messages, abortSignal, search }) =>
+      sdk.streamText({
+        model,
+        instructions,
+        messages,
+        abortSignal,
+        ...(search && { tools: { searchDocuments: searchTool(sdk, search) } }),
+        stopWhen: sdk.isStepCount(requestsMax),
+        prepareStep: ({ stepNumber }) =>
+          search && stepNumber === requestsMax - 1 ? { toolChoice: 'none' } : undefined,
+        maxRetries: 0,
+        telemetry: { isEnabled: false },
+        // Errors come as parts of the stream; by default the SDK prints them as well.
+        onError: () => {},
+      }).stream,
+  };
+}
+
+async function modelOf(
+  { provider, model, baseUrl, apiKey }: Parameters<typeof loadSdk>[0],
+  fetch: typeof globalThis.fetch,
+): Promise<LanguageModel> {
+  // Every setting is named here: what is left out the SDK would take from the environment.
+  if (provider === 'anthropic') {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, apiKey: apiKey ?? '', fetch })(model);
+  }
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  return createOpenAICompatible({
+    name: 'provider',
+    baseURL: baseUrl ?? '',
+    fetch,
+    ...(apiKey !== undefined && { apiKey }),
+  })(model);
+}
+
+function searchTool(sdk: typeof import('ai'), search: (query: string) => Promise<string>) {
+  return sdk.tool({
+    description: 'Searches the documents of the organization. Answers with further numbered passages.',
+    inputSchema: sdk.jsonSchema<{ query: string }>(
+      {
+        type: 'object',
+        properties: { query: { type: 'string', description: 'Words that the answer is likely to contain' } },
+        required: ['query'],
+        additionalProperties: false,
+      },
+      {
+        validate: (value) =>
+          isQuery(value)
+            ? { success: true, value }
+            : { success: false, error: new Error('A search needs a query, which is a text.') },
+      },
+    ),
+    execute: ({ query }) => search(query),
+  });
+}
+
+function isQuery(value: unknown): value is { query: string } {
+  return typeof value === 'object' && value !== null && 'query' in value && typeof value.query === 'string';
+}

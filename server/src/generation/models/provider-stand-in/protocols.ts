@@ -1,0 +1,199 @@
+/** What a request asks, whichever protocol it speaks. */
+export interface Asked {
+  readonly instructions: string;
+  /** The text of the user's last message. */
+  readonly prompt: string;
+  readonly hasTools: boolean;
+  /** Whether the request forbids to use them. */
+  readonly mustAnswer: boolean;
+  /** What searches since that message have found; undefined where there was none. */
+  readonly found: string | undefined;
+}
+
+export type Ending = 'stop' | 'length' | 'content-filter' | 'tool';
+
+/** How one answer is written, as lines of server-sent events. */
+export interface AnswerEncoder {
+  begin(): string[];
+  reasoning(deltas: readonly string[]): string[];
+  text(deltas: readonly string[]): string[];
+  /** `input` is the JSON that the tool is given. */
+  toolCall(input: string): string[];
+  error(type: string): string[];
+  end(ending: Ending): string[];
+}
+
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly content?: string | Block[];
+}
+
+interface ChatMessage {
+  readonly role: string;
+  readonly content: string | Block[] | null;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the bodies of requests are whatever a client sent.
+type Body = any;
+
+export function readChatCompletion(body: Body): Asked {
+  const messages: ChatMessage[] = body.messages ?? [];
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  const results = messages.slice(last + 1).filter(({ role }) => role === 'tool');
+  return {
+    instructions: messages
+      .filter(({ role }) => role === 'system')
+      .map(({ content }) => textOf(content))
+      .join('\n'),
+    prompt: textOf(messages[last]?.content ?? ''),
+    hasTools: (body.tools ?? []).length > 0,
+    mustAnswer: body.tool_choice === 'none',
+    found: results.length === 0 ? undefined : results.map(({ content }) => textOf(content)).join('\n'),
+  };
+}
+
+/** There a tool's result is a message of the user, too. */
+export function readMessages(body: Body): Asked {
+  const messages: ChatMessage[] = body.messages ?? [];
+  const isResult = ({ content }: ChatMessage) =>
+    Array.isArray(content) && content.some(({ type }) => type === 'tool_result');
+  const last = messages.findLastIndex((message) => message.role === 'user' && !isResult(message));
+  const results = messages.slice(last + 1).filter(isResult);
+  return {
+    instructions: textOf(body.system ?? ''),
+    prompt: textOf(messages[last]?.content ?? ''),
+    hasTools: (body.tools ?? []).length > 0,
+    mustAnswer: body.tool_choice?.type === 'none',
+    found: results.length === 0 ? undefined : results.map(({ content }) => textOf(content)).join('\n'),
+  };
+}
+
+function textOf(content: string | Block[] | null): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((block) => block.text ?? textOf(block.content ?? '')).join('\n');
+}
+
+/** Of the OpenAI API and those like it. */
+export class ChatCompletionEncoder implements AnswerEncoder {
+  begin(): string[] {
+    return [this.#chunk({ role: 'assistant', content: '' })];
+  }
+
+  reasoning(deltas: readonly string[]): string[] {
+    return deltas.map((delta) => this.#chunk({ reasoning_content: delta }));
+  }
+
+  text(deltas: readonly string[]): string[] {
+    return deltas.map((delta) => this.#chunk({ content: delta }));
+  }
+
+  toolCall(input: string): string[] {
+    const half = Math.floor(input.length / 2);
+    const call = { index: 0, id: 'call_1', type: 'function' };
+    return [
+      this.#chunk({ tool_calls: [{ ...call, function: { name: 'searchDocuments', arguments: '' } }] }),
+      ...[input.slice(0, half), input.slice(half)].map((piece) =>
+        this.#chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] }),
+      ),
+    ];
+  }
+
+  error(type: string): string[] {
+    return [event({ error: { message: 'Something went wrong.', type, code: null } })];
+  }
+
+  end(ending: Ending): string[] {
+    const reasons = {
+      stop: 'stop',
+      length: 'length',
+      'content-filter': 'content_filter',
+      tool: 'tool_calls',
+    };
+    return [this.#chunk({}, reasons[ending]), 'data: [DONE]\n\n'];
+  }
+
+  #chunk(delta: object, reason: string | null = null): string {
+    return event({
+      id: 'chatcmpl-1',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'stand-in',
+      choices: [{ index: 0, delta, finish_reason: reason }],
+    });
+  }
+}
+
+/** Of the Anthropic API. */
+export class MessagesEncoder implements AnswerEncoder {
+  #blocks = 0;
+
+  begin(): string[] {
+    const message = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'stand-in',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    };
+    return [named({ type: 'message_start', message }), named({ type: 'ping' })];
+  }
+
+  reasoning(deltas: readonly string[]): string[] {
+    return this.#block(
+      { type: 'thinking', thinking: '', signature: '' },
+      deltas.map((thinking) => ({ type: 'thinking_delta', thinking })),
+    );
+  }
+
+  text(deltas: readonly string[]): string[] {
+    return this.#block(
+      { type: 'text', text: '' },
+      deltas.map((text) => ({ type: 'text_delta', text })),
+    );
+  }
+
+  toolCall(input: string): string[] {
+    const half = Math.floor(input.length / 2);
+    return this.#block(
+      { type: 'tool_use', id: `toolu_${this.#blocks}`, name: 'searchDocuments', input: {} },
+      [input.slice(0, half), input.slice(half)].map((json) => ({
+        type: 'input_json_delta',
+        partial_json: json,
+      })),
+    );
+  }
+
+  error(type: string): string[] {
+    return [named({ type: 'error', error: { type, message: 'Something went wrong.' } })];
+  }
+
+  end(ending: Ending): string[] {
+    const reasons = { stop: 'end_turn', length: 'max_tokens', 'content-filter': 'refusal', tool: 'tool_use' };
+    const delta = { stop_reason: reasons[ending], stop_sequence: null };
+    return [
+      named({ type: 'message_delta', delta, usage: { output_tokens: 1 } }),
+      named({ type: 'message_stop' }),
+    ];
+  }
+
+  #block(content: object, deltas: readonly object[]): string[] {
+    const index = this.#blocks++;
+    return [
+      named({ type: 'content_block_start', index, content_block: content }),
+      ...deltas.map((delta) => named({ type: 'content_block_delta', index, delta })),
+      named({ type: 'content_block_stop', index }),
+    ];
+  }
+}
+
+function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
+function named(data: { readonly type: string; readonly [field: string]: unknown }): string {
+  return `event: ${data.type}\n${event(data)}`;
+}
