@@ -58,6 +58,11 @@ export function optionWhole(args: Arguments, name: string): number | undefined {
   throw new UsageError(`--${name} must be a whole number, and is '${value}'.`);
 }
 
+/** `1 passage`, `2 passages`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Columns as wide as their longest cell; a sentence instead of an empty table. */
 export function table(rows: readonly (readonly string[])[], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;

@@ -3,7 +3,15 @@ import { type AddedDocument, addDocument } from '../usecases/add-document.ts';
 import type { Context } from '../usecases/context.ts';
 import { findOrganization } from '../usecases/find-organization.ts';
 import { removeDocument } from '../usecases/remove-document.ts';
-import { type Arguments, optionText, optionWhole, positional, type StoreCommand, table } from './command.ts';
+import {
+  type Arguments,
+  counted,
+  optionText,
+  optionWhole,
+  positional,
+  type StoreCommand,
+  table,
+} from './command.ts';
 import { filesIn, readWholeFile } from './files.ts';
 import { ProgressBar } from './progress.ts';
 
@@ -65,7 +73,7 @@ export const docList: StoreCommand = {
     const rows = documents.map((document) => [
       document.id,
       document.accountId ?? '-',
-      `${document.passageCount} passages`,
+      counted(document.passageCount, 'passage'),
       document.title,
       document.name,
     ]);
@@ -101,7 +109,7 @@ export const docSearch: StoreCommand = {
     });
     return {
       json: { searched, passages },
-      text: found.length > 0 ? found.join('\n\n') : `Nothing found in ${searched} passages.`,
+      text: found.length > 0 ? found.join('\n\n') : `Nothing found in ${counted(searched, 'passage')}.`,
     };
   },
 };
@@ -119,7 +127,7 @@ async function search(context: Context, args: Arguments, organizationId: Paramet
 function describeAdded(added: readonly Added[], failed: readonly Failed[]): string {
   const rows = added.map(({ id, title, passageCount, replaced }) => [
     id,
-    `${passageCount} passages`,
+    counted(passageCount, 'passage'),
     replaced ? `${title} (replaced)` : title,
   ]);
   const missed = failed.length === 0 ? '' : `\n${failed.length} could not be added: see above.`;

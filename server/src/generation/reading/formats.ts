@@ -1,8 +1,8 @@
-import { UnreadableDocument } from '../../domain/document.ts';
+import { documentEndings, UnreadableDocument } from '../../domain/document.ts';
 
 export type Format = 'markdown' | 'plain text' | 'html' | 'pdf';
 
-const formats: Readonly<Record<string, Format>> = {
+const formats: Readonly<Record<(typeof documentEndings)[number], Format>> = {
   '.md': 'markdown',
   '.markdown': 'markdown',
   '.txt': 'plain text',
@@ -12,13 +12,10 @@ const formats: Readonly<Record<string, Format>> = {
   '.pdf': 'pdf',
 };
 
-/** The endings of names of files that can be read, in small letters. */
-export const readableEndings: readonly string[] = Object.keys(formats);
-
 export function formatOf(name: string): Format {
   const ending = /\.[a-z]+$/i.exec(name)?.[0].toLowerCase() ?? '';
-  const format = Object.hasOwn(formats, ending) ? formats[ending] : undefined;
-  if (format !== undefined) return format;
+  const known = documentEndings.find((each) => each === ending);
+  if (known !== undefined) return formats[known];
   throw new UnreadableDocument('is of a kind that cannot be read: use .md, .txt, .html or .pdf');
 }
 

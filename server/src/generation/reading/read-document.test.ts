@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
-import { readableEndings, readDocument } from './read-document.ts';
+import { readDocument } from './read-document.ts';
 import { readInWorker } from './read-in-worker.ts';
 
 const megabyte = 1024 * 1024;
@@ -159,10 +159,6 @@ describe('reading any file', () => {
     const tooMuch = 'holds more than 5,000,000 characters of text: split it';
     await refuses('a.txt', 'word '.repeat(1_000_001), tooMuch);
     await refuses('a.html', `<p>${'word '.repeat(1_000_001)}`, tooMuch);
-  });
-
-  it('names the endings it reads', () => {
-    assert.deepEqual(readableEndings, ['.md', '.markdown', '.txt', '.text', '.html', '.htm', '.pdf']);
   });
 
   it('reads several files at once', async () => {

@@ -1,8 +1,6 @@
 import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
-import { formatOf, readableEndings } from './formats.ts';
+import { formatOf } from './formats.ts';
 import { readInWorker } from './read-in-worker.ts';
-
-export { readableEndings };
 
 const bytesMax = 50 * 1024 * 1024;
 
