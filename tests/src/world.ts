@@ -22,7 +22,7 @@ interface Key {
 }
 
 /** What the operator has made: Ada and Ben work at Acme, Eve at Globex; Acme has an org-wide key, too. */
-interface Made {
+export interface Made {
   readonly acme: string;
   readonly globex: string;
   readonly adaKey: Key;
@@ -45,11 +45,20 @@ export interface World extends Made {
   end(): Promise<void>;
 }
 
-export async function startWorld(environment: Record<string, string> = {}): Promise<World> {
-  const template = await makeTemplate();
-  const made: Made = JSON.parse(readFileSync(join(template, 'made.json'), 'utf8'));
+let template: Promise<string> | undefined;
+
+/** A folder with a store of its own, in which the operator has made what the tests need; nothing runs on it yet. */
+export async function prepareStore(): Promise<Made & { folder: string }> {
+  template ??= makeTemplate();
+  const folderToCopy = await template;
+  const made: Made = JSON.parse(readFileSync(join(folderToCopy, 'made.json'), 'utf8'));
   const folder = temporaryFolder();
-  cpSync(join(template, 'data'), join(folder, 'data'), { recursive: true });
+  cpSync(join(folderToCopy, 'data'), join(folder, 'data'), { recursive: true });
+  return { ...made, folder };
+}
+
+export async function startWorld(environment: Record<string, string> = {}): Promise<World> {
+  const { folder, ...made } = await prepareStore();
   const service = await Service.start({ folder, environment: { SKEIN_MODEL: 'scripted', ...environment } });
   const as = (key: string) => new Api(service.baseUrl, key);
   return {

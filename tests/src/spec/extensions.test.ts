@@ -159,6 +159,158 @@ describe('Extensions by request header', () => {
     });
   });
 
+  describe('Prefer: wait on get', { concurrency: true }, () => {
+    const waitFor = (seconds: number | string) => ({ prefer: `wait=${seconds}` });
+    const appliedTo = ({ headers }: Answer) => headers.get('preference-applied');
+
+    /** Whether a request that waits has been answered by now. */
+    const held = (answer: Promise<Answer>): { answer: Promise<Answer>; isAnswered: () => boolean } => {
+      let answered = false;
+      const marked = answer.finally(() => {
+        answered = true;
+      });
+      return { answer: marked, isAnswered: () => answered };
+    };
+
+    it('holds the answer until the reply has ended, whether well or not', async () => {
+      for (const [ending, state] of [
+        ['#say Done.', 'idle'],
+        ['#fail', 'error'],
+      ]) {
+        const { thread } = await createThread(world.ada, { prompt: `#wait 600\n${ending}` });
+        const answer = await world.ada.get(thread.id, waitFor(20));
+        const answeredAtMs = Date.now();
+        assert.deepEqual([answer.status, answer.body.status.state], [200, state]);
+        assert.equal(appliedTo(answer), 'wait=20');
+        assert.ok(answeredAtMs - Date.parse(answer.body.messages[1].completedAt) < 2000, 'at once');
+        assert.deepEqual((await world.ada.get(thread.id)).body, answer.body);
+      }
+    });
+
+    it('answers with the reply as far as it is when the time has passed', async () => {
+      const { thread } = await createThread(world.ada, { prompt: '#say So far.\n#hang' });
+      const began = performance.now();
+      const answer = await world.ada.get(thread.id, waitFor(1));
+      assert.ok(performance.now() - began >= 990);
+      assert.deepEqual([answer.status, answer.body.status.state], [200, 'in_progress']);
+      assert.equal(answer.body.messages[1].content, 'So far.');
+      assert.equal(appliedTo(answer), 'wait=1');
+    });
+
+    it('answers at once when nothing is in progress', async () => {
+      const { thread } = await createThread(world.ada);
+      const done = await world.ada.untilDone(thread.id);
+      const answer = await world.ada.get(thread.id, waitFor(20));
+      assert.deepEqual([answer.status, answer.body, appliedTo(answer)], [200, done, 'wait=20']);
+    });
+
+    it('is a wish: what makes no sense is ignored, and what is too much is granted in part', async () => {
+      const { thread } = await createThread(world.ada, { prompt: '#hang' });
+      for (const prefer of [
+        'wait=-1',
+        'wait=1.5',
+        'wait=soon',
+        'wait',
+        'wait=',
+        'respond-async',
+        ',;=',
+        '"',
+      ]) {
+        const answer = await world.ada.get(thread.id, { prefer });
+        assert.deepEqual([answer.status, appliedTo(answer)], [200, null], prefer);
+      }
+      const none = await world.ada.get(thread.id, waitFor(0));
+      assert.deepEqual([none.status, appliedTo(none)], [200, 'wait=0']);
+      const done = await createThread(world.ada);
+      await world.ada.untilDone(done.thread.id);
+      for (const seconds of [26, 999_999_999]) {
+        assert.equal(appliedTo(await world.ada.get(done.thread.id, waitFor(seconds))), 'wait=25');
+      }
+      assert.equal((await world.ada.list({}, waitFor(20))).status, 200);
+    });
+
+    it('goes with If-None-Match: 304 only if the end is what the caller knows', async () => {
+      const { thread } = await createThread(world.ada, { prompt: '#wait 500\n#say Done.' });
+      const early = (await world.ada.get(thread.id)).headers.get('etag') as string;
+      const answer = await world.ada.get(thread.id, { ...waitFor(20), 'if-none-match': early });
+      assert.deepEqual([answer.status, answer.body.status.state], [200, 'idle']);
+      const known = { ...waitFor(20), 'if-none-match': answer.headers.get('etag') as string };
+      assert.equal((await world.ada.get(thread.id, known)).status, 304);
+      const hanging = await createThread(world.ada, { prompt: '#hang' });
+      const same = (await world.ada.get(hanging.thread.id)).headers.get('etag') as string;
+      const unchanged = await world.ada.get(hanging.thread.id, { ...waitFor(1), 'if-none-match': same });
+      assert.deepEqual([unchanged.status, unchanged.body], [304, undefined]);
+    });
+
+    it('works with HEAD, too', async () => {
+      const { thread } = await createThread(world.ada, { prompt: '#wait 500\n#say Done.' });
+      const head = await world.ada.call('HEAD', `/threads/${thread.id}`, { headers: waitFor(20) });
+      assert.deepEqual([head.status, head.body, appliedTo(head)], [200, undefined, 'wait=20']);
+      const get = await world.ada.get(thread.id);
+      assert.equal(get.body.status.state, 'idle');
+      assert.equal(head.headers.get('etag'), get.headers.get('etag'));
+    });
+
+    it('is for everyone who may read the thread, and for nobody else', async () => {
+      const { thread } = await createThread(world.ada, { prompt: '#wait 1500\n#say Done.' });
+      for (const api of [world.ben, world.eve, world.acmeWide]) {
+        assertFails(await api.get(thread.id, waitFor(20)), 'NOT_FOUND');
+      }
+      assertFails(await world.nobody.get(thread.id, waitFor(20)), 'UNAUTHORIZED');
+      await world.publish(thread.id);
+      for (const api of [world.ben, world.acmeWide]) {
+        assert.equal((await api.get(thread.id, waitFor(20))).body.status.state, 'idle');
+      }
+    });
+
+    it('tells a caller whose thread is deleted meanwhile at once', async () => {
+      const { thread } = await createThread(world.ada, { prompt: '#hang' });
+      const { answer, isAnswered } = held(world.ada.get(thread.id, waitFor(20)));
+      await world.ada.get(thread.id);
+      assert.equal(isAnswered(), false);
+      const began = Date.now();
+      assert.equal((await world.ada.delete(thread.id)).status, 200);
+      assertFails(await answer, 'NOT_FOUND');
+      assert.ok(Date.now() - began < 2000);
+    });
+
+    it('shows nothing to who may no longer read when it ends: a revoked key, a thread that was hidden', async () => {
+      const { key, id } = await world.service.skein(
+        'key',
+        'create',
+        world.acme,
+        '--user',
+        'ben@acme.example',
+      );
+      const { thread } = await createThread(world.ada, { prompt: '#say Not for you.\n#hang' });
+      await world.publish(thread.id);
+      const revoked = held(world.as(key).get(thread.id, waitFor(3)));
+      const hidden = held(world.ben.get(thread.id, waitFor(3)));
+      await world.ada.get(thread.id);
+      assert.deepEqual([revoked.isAnswered(), hidden.isAnswered()], [false, false]);
+      await Promise.all([
+        world.service.skein('key', 'revoke', world.acme, id),
+        world.service.skein('thread', 'unpublish', world.acme, thread.id),
+      ]);
+      assert.deepEqual([revoked.isAnswered(), hidden.isAnswered()], [false, false]);
+      assertFails(await revoked.answer, 'UNAUTHORIZED');
+      assertFails(await hidden.answer, 'NOT_FOUND');
+    });
+  });
+
+  describe('Prefer: wait and the quota', () => {
+    it('counts one request against the quota, however long it waits', async () => {
+      const remaining = ({ headers }: Answer) =>
+        Number(/r=(\d+)/.exec(headers.get('ratelimit') as string)?.[1]);
+      const { thread } = await createThread(world.eve, { prompt: '#wait 1200\n#say Done.' });
+      const before = remaining(await world.eve.get(thread.id));
+      const waited = await world.eve.get(thread.id, { prefer: 'wait=20' });
+      assert.equal(waited.body.status.state, 'idle');
+      assert.equal(remaining(waited), before - 1);
+      assert.equal(remaining(await world.eve.get(thread.id)), before - 2);
+    });
+  });
+
   describe('Fields of every answer', () => {
     it('bear an X-Request-Id of their own, which a caller cannot choose', async () => {
       const sent = { 'x-request-id': 'chosen', 'request-id': 'chosen' };

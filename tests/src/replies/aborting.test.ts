@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import { type ModelServer, startModelServer } from '../model-server.ts';
+import type { Service } from '../service.ts';
+import { assertFails, createThread } from '../world.ts';
+import { eventually, repliesOnTheirWay, SharedStore } from './shared-store.ts';
+
+/** A second is promised; the rest is for looking. */
+const promptlyMs = 1500;
+
+describe('Deleting a thread whose reply is being written', { concurrency: true }, () => {
+  let provider: ModelServer;
+  const stores: SharedStore[] = [];
+  before(async () => {
+    provider = await startModelServer();
+  });
+  after(async () => {
+    await Promise.all(stores.map((store) => store.killAll()));
+    await provider.close();
+  });
+
+  const prepare = async (): Promise<SharedStore> => {
+    const store = await SharedStore.prepare({
+      SKEIN_MODEL: 'openai-compatible/any',
+      SKEIN_MODEL_BASE_URL: provider.url,
+    });
+    stores.push(store);
+    return store;
+  };
+
+  const callsWith = async (prompt: string) =>
+    (await provider.requests()).filter(({ body }) => JSON.stringify(body.messages).includes(prompt));
+
+  /** A thread whose model call has arrived and will not end by itself. */
+  const beginCall = async (api: Api, name: string, command: string): Promise<string> => {
+    const { thread } = await createThread(api, { prompt: `${name}\n${command}` });
+    const [call] = await eventually(
+      () => callsWith(name),
+      (calls) => calls.length > 0,
+    );
+    assert.equal(call?.closedEarly, false);
+    return thread.id;
+  };
+
+  const deleteAborts = async (api: Api, name: string, command: string): Promise<void> => {
+    const id = await beginCall(api, name, command);
+    assert.equal((await api.delete(id)).status, 200);
+    await eventually(
+      () => callsWith(name),
+      (calls) => calls.every(({ closedEarly }) => closedEarly),
+      promptlyMs,
+    );
+    assertFails(await api.get(id), 'NOT_FOUND');
+  };
+
+  it('aborts the model call within a second, whether it has answered anything yet or not', async () => {
+    const store = await prepare();
+    const service = await store.start();
+    const api = store.as('ada', service);
+    await Promise.all([
+      deleteAborts(api, 'silent here', '!hang'),
+      deleteAborts(api, 'begun here', '!stall'),
+      deleteAborts(api, 'talking here', '!huge'),
+    ]);
+    await assertStaysDeleted(store, service, 'begun here');
+  });
+
+  it('aborts it within a second in another process, too', async () => {
+    const store = await prepare();
+    const [door, worker] = await Promise.all([store.start('api'), store.start('worker')]);
+    const api = store.as('ada', door);
+    await Promise.all([
+      deleteAborts(api, 'silent there', '!hang'),
+      deleteAborts(api, 'begun there', '!stall'),
+    ]);
+    assert.equal(await worker.end(), 0);
+    assert.equal(await door.end(), 0);
+  });
+
+  it('leaves the calls of other threads alone', async () => {
+    const store = await prepare();
+    const service = await store.start();
+    const api = store.as('ada', service);
+    const slow = await createThread(api, { prompt: 'unhurried\n!drip 150' });
+    await deleteAborts(api, 'unwanted', '!stall');
+    const { messages } = await api.untilDone(slow.thread.id);
+    assert.deepEqual([messages[1].status, messages[1].content], ['completed', 'The documents do not say.']);
+    assert.equal(await service.end(), 0);
+  });
+
+  /** Neither a retry nor the next start asks the model again. */
+  async function assertStaysDeleted(store: SharedStore, service: Service, name: string): Promise<void> {
+    const before = (await callsWith(name)).length;
+    assert.equal(await repliesOnTheirWay(service), 0);
+    assert.equal(await service.end('SIGKILL'), 'SIGKILL');
+    const next = await store.start();
+    const { thread } = await createThread(store.as('ada', next), { prompt: 'after the restart' });
+    assert.equal((await store.as('ada', next).untilDone(thread.id)).status.state, 'idle');
+    assert.equal((await callsWith(name)).length, before);
+    assert.equal(await next.end(), 0);
+  }
+});

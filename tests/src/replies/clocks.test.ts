@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import { sendMany } from '../load.ts';
+import { clockOffBy } from '../shifted-clock.ts';
+import { createThread } from '../world.ts';
+import { type Asked, askForPieces, Observations } from './observations.ts';
+import { SharedStore } from './shared-store.ts';
+
+const hourMs = 3_600_000;
+const stores: SharedStore[] = [];
+after(() => Promise.all(stores.map((store) => store.killAll())));
+
+async function prepare(environment: Record<string, string>): Promise<SharedStore> {
+  const store = await SharedStore.prepare(environment);
+  stores.push(store);
+  return store;
+}
+
+/** Replies that take a while, and show that they have begun. */
+async function askAndBegin(api: Api, name: string): Promise<Asked[]> {
+  const asked = await sendMany(15, 1, (place) =>
+    askForPieces(
+      api,
+      ['a', 'b', 'c'].map((part) => `[${name}-${place}-${part}]`),
+      300,
+    ),
+  );
+  await api.until(asked.at(-1)!.threadId, ({ messages }) => messages[1].content !== '');
+  return asked;
+}
+
+describe('A clock that jumps while replies are written', { concurrency: true }, () => {
+  it('back and forth by an hour, keeps no reply from its end and no thread from its place', {
+    timeout: 60_000,
+  }, async () => {
+    // Above the jumps: one that lies within them has rightly passed.
+    const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs) });
+    const asked: Asked[] = [];
+    const seen = new Observations();
+    let service = await store.start();
+    asked.push(...(await askAndBegin(store.as('ada', service), 'now')));
+    for (const [place, offMs] of [-hourMs, hourMs, 0].entries()) {
+      await service.end(place % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+      service = await store.start('all', clockOffBy(offMs));
+      asked.push(...(await askAndBegin(store.as('ada', service), `jump${place}`)));
+    }
+    const api = store.as('ada', service);
+    await seen.untilAllEnded(api, asked);
+    assert.deepEqual(seen.statuses(), ['completed']);
+    const listed = (await api.walk({ limit: 100 })).map(({ id }) => id);
+    assert.deepEqual(listed, asked.map(({ threadId }) => threadId).reverse());
+    assert.equal(await service.end(), 0);
+  });
+
+  for (const [name, offMs] of Object.entries({ back: -hourMs, forward: hourMs })) {
+    it(`${name} by an hour, still ends by the deadline what hangs`, { timeout: 60_000 }, async () => {
+      const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: '1500' });
+      const first = await store.start();
+      const before = await createThread(store.as('ada', first), { prompt: '#hang' });
+      assert.equal(await first.end('SIGKILL'), 'SIGKILL');
+      const second = await store.start('all', clockOffBy(offMs));
+      const api = store.as('ada', second);
+      const later = await createThread(api, { prompt: '#hang' });
+      const seen = new Observations();
+      const asked = [before, later].map(({ thread }) => ({ threadId: thread.id }));
+      await seen.untilAllEnded(api, asked);
+      assert.deepEqual(seen.statuses(), ['failed']);
+      assert.equal(await second.end(), 0);
+    });
+  }
+
+  it('in one of two processes only, keeps neither from working', { timeout: 60_000 }, async () => {
+    const store = await prepare({
+      SKEIN_REPLY_LEASE_MS: '1000',
+      SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs),
+    });
+    const [behind, ahead] = await Promise.all([
+      store.start('all', clockOffBy(-hourMs)),
+      store.start('all', clockOffBy(hourMs)),
+    ]);
+    const asked = (
+      await Promise.all([
+        askAndBegin(store.as('ada', behind), 'behind'),
+        askAndBegin(store.as('ada', ahead), 'ahead'),
+      ])
+    ).flat();
+    const seen = new Observations();
+    await Promise.all([behind, ahead].map((service) => seen.untilAllEnded(store.as('ada', service), asked)));
+    assert.deepEqual(seen.statuses(), ['completed']);
+    for (const service of [ahead, behind]) assert.equal(await service.end(), 0);
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { sendMany } from '../load.ts';
+import { askForPieces, Observations } from './observations.ts';
+import { SharedStore } from './shared-store.ts';
+
+const restarts = 4;
+
+describe('A service that is stopped and started again in the middle of replies', {
+  concurrency: true,
+}, () => {
+  const stores: SharedStore[] = [];
+  after(() => Promise.all(stores.map((store) => store.killAll())));
+  const prepare = async (environment: Record<string, string>): Promise<SharedStore> => {
+    const store = await SharedStore.prepare(environment);
+    stores.push(store);
+    return store;
+  };
+
+  it('hands them to the next process, which begins at once, and counts no attempt', {
+    timeout: 60_000,
+  }, async () => {
+    // One attempt is all they have, and no lease runs out.
+    const store = await prepare({ SKEIN_REPLY_ATTEMPTS: '1', SKEIN_REPLY_LEASE_MS: '600000' });
+    let service = await store.start();
+    const ada = store.as('ada', service);
+    const asked = await sendMany(40, 8, (place) =>
+      askForPieces(
+        ada,
+        ['a', 'b', 'c'].map((part) => `[${place}-${part}]`),
+        500,
+      ),
+    );
+    const seen = new Observations();
+    for (let restart = 0; restart < restarts; restart += 1) {
+      const api = store.as('ada', service);
+      const last = asked.at(-1)!.threadId;
+      await api.until(last, ({ messages }) => messages[1].content !== '');
+      await seen.lookAt(api, asked);
+      assert.ok(!seen.ended.has(last), 'it is stopped in the middle');
+      assert.equal(await service.end(), 0);
+      service = await store.start();
+    }
+    await seen.untilAllEnded(store.as('ada', service), asked);
+    assert.deepEqual(seen.statuses(), ['completed']);
+    assert.equal(await service.end(), 0);
+  });
+
+  it('hands them to a worker that is already there', { timeout: 60_000 }, async () => {
+    const store = await prepare({ SKEIN_REPLY_LEASE_MS: '600000' });
+    const [door, first] = await Promise.all([store.start('api'), store.start('worker')]);
+    const api = store.as('ada', door);
+    const asked = await sendMany(10, 10, (place) => askForPieces(api, [`[${place}-a]`, `[${place}-b]`], 700));
+    for (const { threadId } of asked) await api.until(threadId, ({ messages }) => messages[1].content !== '');
+    const second = await store.start('worker');
+    assert.equal(await first.end(), 0);
+    const seen = new Observations();
+    await seen.untilAllEnded(api, asked);
+    assert.deepEqual(seen.statuses(), ['completed']);
+    for (const process of [second, door]) assert.equal(await process.end(), 0);
+  });
+});

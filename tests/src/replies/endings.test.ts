@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import { sendMany } from '../load.ts';
+import type { Service } from '../service.ts';
+import { createThread } from '../world.ts';
+import { Observations } from './observations.ts';
+import { eventually, SharedStore } from './shared-store.ts';
+
+const neutralSentence = 'The reply could not be generated. Please try again.';
+const deadlineMs = 1500;
+/** A deadline is looked after several times a second; the rest is for a machine that is busy. */
+const lateMsMax = 5000;
+
+const stores: SharedStore[] = [];
+after(() => Promise.all(stores.map((store) => store.killAll())));
+
+async function prepare(environment: Record<string, string>): Promise<SharedStore> {
+  const store = await SharedStore.prepare(environment);
+  stores.push(store);
+  return store;
+}
+
+async function ask(api: Api, ...script: string[]): Promise<string> {
+  return (await createThread(api, { prompt: script.join('\n') })).thread.id;
+}
+
+describe('The end of a reply', { concurrency: true }, () => {
+  describe('The deadline of a reply', { concurrency: true }, () => {
+    const assertFailedInTime = async (api: Api, ids: readonly string[]): Promise<void> => {
+      for (const body of await Promise.all(ids.map((id) => api.untilDone(id, deadlineMs + 2 * lateMsMax)))) {
+        const [, { status, content, createdAt, completedAt }] = body.messages;
+        assert.deepEqual([status, content, body.status.state], ['failed', neutralSentence, 'error']);
+        const tookMs = Date.parse(completedAt) - Date.parse(createdAt);
+        assert.ok(tookMs >= deadlineMs && tookMs <= deadlineMs + lateMsMax, `ended after ${tookMs} ms`);
+      }
+    };
+
+    it('ends what hangs and what never got a place, and frees the places', async () => {
+      const store = await prepare({
+        SKEIN_REPLY_DEADLINE_MS: String(deadlineMs),
+        SKEIN_REPLY_CONCURRENCY: '4',
+      });
+      const service = await store.start();
+      const api = store.as('ada', service);
+      const ids = await sendMany(20, 10, () => ask(api, '#step Trying', '#say Half', '#hang'));
+      await assertFailedInTime(api, ids);
+      const id = await ask(api, '#say Free.');
+      assert.equal((await api.untilDone(id)).messages[1].content, 'Free.');
+      assert.equal(await service.end(), 0);
+    });
+
+    it('ends them where nobody writes replies, too', async () => {
+      const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: String(deadlineMs) });
+      const service = await store.start('api');
+      const api = store.as('ada', service);
+      await assertFailedInTime(api, await sendMany(5, 5, () => ask(api, '#say Nobody says it.')));
+      assert.equal(await service.end(), 0);
+    });
+  });
+
+  describe('A reply whose model fails', { concurrency: true }, () => {
+    /** The lines of the log about this reply. */
+    const linesAbout = (service: Service, messageId: string): any[] =>
+      service.output
+        .filter((line) => line.includes(`"message":"${messageId}"`))
+        .map((line) => JSON.parse(line));
+
+    it('is tried again from its beginning, and shows nothing of the attempt that failed', async () => {
+      const store = await prepare({});
+      const service = await store.start();
+      const api = store.as('ada', service);
+      const answer = await api.create({ prompt: '#step Once\n#say Half, \n#retry 2\n#say and whole.' });
+      const done = await api.untilDone(answer.body.thread.id);
+      assert.deepEqual(
+        [done.messages[1].status, done.messages[1].content],
+        ['completed', 'Half, and whole.'],
+      );
+      assert.deepEqual(done.messages[1].steps, [{ description: 'Once' }]);
+      const [line, ...others] = linesAbout(service, answer.body.responseMessageId);
+      assert.deepEqual(others, []);
+      assert.equal(line.msg, 'reply will be tried again');
+      assert.equal(line.trace_id, answer.headers.get('x-request-id'));
+      assert.equal(await service.end(), 0);
+    });
+
+    it('has failed after the last attempt: the log names the request, and repeats nothing of the prompt', async () => {
+      const store = await prepare({ SKEIN_REPLY_ATTEMPTS: '2' });
+      const service = await store.start();
+      const api = store.as('ada', service);
+      const answer = await api.create({
+        prompt: 'confidential\n#say classified\n#step restricted\n#retry 99',
+      });
+      const done = await api.untilDone(answer.body.thread.id);
+      assert.deepEqual([done.messages[1].status, done.messages[1].content], ['failed', neutralSentence]);
+      const lines = await eventually(
+        () => linesAbout(service, answer.body.responseMessageId),
+        (found) => found.length >= 2,
+      );
+      assert.deepEqual(
+        lines.map(({ msg, level, trace_id }) => [msg, level, trace_id]),
+        [
+          ['reply will be tried again', 30, answer.headers.get('x-request-id')],
+          ['reply failed', 40, answer.headers.get('x-request-id')],
+        ],
+      );
+      assert.doesNotMatch(service.output.join('\n'), /confidential|classified|restricted/);
+      assert.equal(await service.end(), 0);
+    });
+  });
+
+  describe('A reply that has ended', () => {
+    it('changes no more, whatever happens to its thread and to the service', {
+      timeout: 60_000,
+    }, async () => {
+      const store = await prepare({
+        SKEIN_REPLY_DEADLINE_MS: String(deadlineMs),
+        SKEIN_REPLY_LEASE_MS: '300',
+      });
+      let service = await store.start();
+      let api = store.as('ada', service);
+      const asked = await Promise.all(
+        [['#say Completed.'], ['#say Never seen.', '#fail'], ['#say Half', '#hang'], ['#retry 99']].map(
+          async (script) => ({ threadId: await ask(api, ...script) }),
+        ),
+      );
+      const seen = new Observations();
+      await seen.untilAllEnded(api, asked);
+      assert.deepEqual(seen.statuses().toSorted(), ['completed', 'failed']);
+      for (const { threadId } of asked) assert.equal((await api.rename(threadId, 'Renamed')).status, 200);
+      await service.skein('thread', 'publish', store.made.acme, asked[0]!.threadId);
+      for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+        await service.end(signal);
+        service = await store.start();
+        api = store.as('ada', service);
+        await seen.lookAt(api, asked);
+        // A reply after them has been claimed, written and settled, and a deadline has passed.
+        await api.untilDone(await ask(api, '#say Later.'));
+        await api.untilDone(await ask(api, '#hang'));
+        await seen.lookAt(api, asked);
+      }
+      assert.equal(await service.end(), 0);
+    });
+  });
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import { sendMany } from '../load.ts';
+import { makeMember, makeOrganization } from '../tenants.ts';
+import { createThread } from '../world.ts';
+import { repliesOnTheirWay, SharedStore } from './shared-store.ts';
+
+const floodCount = 500;
+const promptlyMs = 5000;
+
+describe('An organization that asks for more than there are places', () => {
+  let store: SharedStore | undefined;
+  after(() => store?.killAll());
+
+  it('keeps no other from its replies, and leaves nothing behind once its threads are deleted', {
+    timeout: 60_000,
+  }, async () => {
+    store = await SharedStore.prepare({ SKEIN_REPLY_CONCURRENCY: '8' });
+    const service = await store.start();
+    const third = await makeOrganization(service, 'Initech');
+    const { api: ivy } = await makeMember(service, third, 'ivy@initech.example');
+    const [ada, eve] = [store.as('ada', service), store.as('eve', service)];
+    const flood = await sendMany(floodCount, 16, async () => {
+      return (await createThread(eve, { prompt: '#say Here to stay.\n#hang' })).thread.id as string;
+    });
+    // They hold what they can get: one has text, the last one does not even run.
+    await eve.until(flood[0]!, ({ messages }) => messages[1].content === 'Here to stay.');
+
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all([
+        answersPromptly(ada, round),
+        answersPromptly(ivy, round),
+        answersPromptly(ada, round),
+      ]);
+    }
+    assert.equal((await eve.get(flood.at(-1)!)).body.messages[1].content, '');
+    assert.equal(await repliesOnTheirWay(service), floodCount);
+
+    await sendMany(floodCount, 16, async (place) => {
+      assert.equal((await eve.delete(flood[place]!)).status, 200);
+    });
+    assert.equal(await repliesOnTheirWay(service), 0);
+    await Promise.all(Array.from({ length: 10 }, (_, place) => answersPromptly(eve, place)));
+    assert.equal(await service.end(), 0);
+  });
+});
+
+async function answersPromptly(api: Api, round: number): Promise<void> {
+  const { thread } = await createThread(api, { prompt: `#wait 50\n#say Round ${round}.` });
+  const { messages } = await api.untilDone(thread.id, promptlyMs);
+  assert.deepEqual([messages[1].status, messages[1].content], ['completed', `Round ${round}.`]);
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import { sendMany } from '../load.ts';
+import type { Service } from '../service.ts';
+import { type Asked, askForPieces, Observations } from './observations.ts';
+import { repliesOnTheirWay, SharedStore } from './shared-store.ts';
+
+const rounds = 6;
+const askedPerRound = 50;
+/** How long one reply takes is spread, so that they end one after the other: a kill then meets some while they settle. */
+const pauseMs = (place: number) => 150 + place * 5;
+
+describe('A service that is killed in the middle of replies', () => {
+  let store: SharedStore | undefined;
+  after(() => store?.killAll());
+
+  it(`ends each of ${rounds * askedPerRound} replies once, whole, although it was killed ${rounds} times`, {
+    timeout: 120_000,
+  }, async (t) => {
+    // Nobody waits for a lease of ten minutes: what a dead process held is begun again by the next at its start.
+    store = await SharedStore.prepare({ SKEIN_REPLY_LEASE_MS: '600000', SKEIN_REPLY_CONCURRENCY: '2000' });
+    let service = await store.start();
+    await store.allowMany(service);
+    const asked: Asked[] = [];
+    const seen = new Observations();
+    let cutOff = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const api = store.as('ada', service);
+      asked.push(...(await askMany(api, round)));
+      await (round % 2 === 0 ? untilTheyRun(api, asked, seen) : untilSomeEnd(api, asked, seen));
+      cutOff += asked.length - seen.ended.size;
+      assert.equal(await service.end('SIGKILL'), 'SIGKILL');
+      service = await store.start();
+      await seen.lookAt(store.as('ada', service), asked);
+    }
+    assert.ok(cutOff > rounds * 10, `${cutOff} replies were under way at a kill`);
+    await seen.untilAllEnded(store.as('ada', service), asked);
+    assert.deepEqual(seen.statuses(), ['completed']);
+    assert.equal(seen.ended.size, rounds * askedPerRound);
+    await assertAllListed(store.as('ada', service), asked);
+    assert.equal(await repliesOnTheirWay(service), 0);
+    await endsAndStays(store, service, asked, seen);
+    t.diagnostic(`${asked.length} replies, ${cutOff} times one was cut off`);
+  });
+});
+
+function askMany(api: Api, round: number): Promise<Asked[]> {
+  return sendMany(askedPerRound, 16, (place) => {
+    const pieces = ['a', 'b', 'c', 'd'].map((part) => `[${round}-${place}-${part}]`);
+    return askForPieces(api, pieces, pauseMs(place), [`#step Round ${round}`]);
+  });
+}
+
+/** Until the newest have begun to be written; none of the slower ones can have ended by then. */
+async function untilTheyRun(api: Api, asked: readonly Asked[], seen: Observations): Promise<void> {
+  await api.until(asked.at(-1)!.threadId, ({ messages }) => messages[1].content !== '');
+  await seen.lookAt(api, asked);
+}
+
+/** Until replies end while we look: others are being settled at the same time. */
+async function untilSomeEnd(api: Api, asked: readonly Asked[], seen: Observations): Promise<void> {
+  const before = seen.ended.size;
+  while (seen.ended.size < before + 5) await seen.lookAtOpen(api, asked);
+}
+
+async function assertAllListed(api: Api, asked: readonly Asked[]): Promise<void> {
+  const listed = (await api.walk({ limit: 100 })).map(({ id }) => id);
+  assert.deepEqual(listed.toSorted(), asked.map(({ threadId }) => threadId).toSorted());
+}
+
+/** A clean stop and one more start change nothing about what has ended. */
+async function endsAndStays(
+  store: SharedStore,
+  service: Service,
+  asked: readonly Asked[],
+  seen: Observations,
+): Promise<void> {
+  assert.equal(await service.end(), 0);
+  const next = await store.start();
+  await seen.lookAt(store.as('ada', next), asked);
+  assert.equal(await next.end(), 0);
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import type { Api } from '../api.ts';
+import { sendMany } from '../load.ts';
+import { createThread } from '../world.ts';
+
+/** Polls under way at once: enough to look at hundreds of replies several times a second. */
+const looksAtOnce = 16;
+
+/** A reply that was asked for and the text that it must have once it is completed, where that is known. */
+export interface Asked {
+  readonly threadId: string;
+  readonly whole?: string;
+}
+
+/** Creates a thread whose reply is a script of `pieces`, with a pause after each but the last. */
+export async function askForPieces(
+  api: Api,
+  pieces: readonly string[],
+  pauseMs: number,
+  headers: readonly string[] = [],
+): Promise<Asked> {
+  const script = pieces.map((piece) => `#say ${piece}`).join(`\n#wait ${pauseMs}\n`);
+  const { thread } = await createThread(api, { prompt: [...headers, script].join('\n') });
+  return { threadId: thread.id, whole: pieces.join('') };
+}
+
+/** What a poller sees of replies, held against what must be true of each look, and of any later one. */
+export class Observations {
+  readonly #ended = new Map<string, object>();
+
+  get ended(): ReadonlySet<string> {
+    return new Set(this.#ended.keys());
+  }
+
+  /** `whole` is the text that a completed reply has; one that runs shows a beginning of it. */
+  see(body: any, whole?: string): void {
+    const [, reply] = body.messages;
+    assertConsistent(body);
+    const before = this.#ended.get(reply.threadId);
+    if (before !== undefined) assert.deepEqual(reply, before, 'what has ended changes no more');
+    if (reply.completedAt !== null) this.#ended.set(reply.threadId, reply);
+    if (whole === undefined) return;
+    if (reply.status === 'completed') assert.equal(reply.content, whole, 'the text, whole and once');
+    else if (reply.status !== 'failed') assert.ok(whole.startsWith(reply.content), reply.content);
+  }
+
+  /** One look at each. */
+  async lookAt(api: Api, asked: readonly Asked[]): Promise<void> {
+    await sendMany(asked.length, looksAtOnce, async (place) => {
+      const { threadId, whole } = asked[place]!;
+      const { status, body } = await api.get(threadId);
+      assert.equal(status, 200, `${threadId}: ${JSON.stringify(body)}`);
+      this.see(body, whole);
+    });
+  }
+
+  /** One look at each that has not been seen to end; answers how many those are. */
+  async lookAtOpen(api: Api, asked: readonly Asked[]): Promise<number> {
+    const open = asked.filter(({ threadId }) => !this.#ended.has(threadId));
+    await this.lookAt(api, open);
+    return open.length;
+  }
+
+  /** Looks until all have ended; the ended ones are looked at again, at the end. */
+  async untilAllEnded(api: Api, asked: readonly Asked[], withinMs = 30_000): Promise<void> {
+    const deadline = Date.now() + withinMs;
+    for (let open = asked.length; open > 0; open = await this.lookAtOpen(api, asked)) {
+      assert.ok(Date.now() < deadline, `${open} of ${asked.length} replies have not ended`);
+    }
+    await this.lookAt(api, asked);
+  }
+
+  /** The statuses that the ended ones have, each once. */
+  statuses(): string[] {
+    return [...new Set([...this.#ended.values()].map((reply) => (reply as { status: string }).status))];
+  }
+}
+
+/** The rules of one look (§2.3, §3.3). */
+function assertConsistent({ messages, status }: any): void {
+  const [, reply] = messages;
+  const runs = reply.status === 'in_progress' || reply.status === 'corroborating';
+  assert.equal(reply.completedAt === null, runs, `${reply.status} with completedAt ${reply.completedAt}`);
+  if (runs) {
+    assert.deepEqual(status, {
+      state: 'in_progress',
+      activeMessageId: reply.id,
+      latestUpdate: reply.steps.at(-1)?.description ?? 'Thinking',
+      stepCount: reply.steps.length,
+    });
+    assert.equal(reply.sources, null, 'sources come with the end');
+    return;
+  }
+  const state = reply.status === 'failed' ? 'error' : 'idle';
+  assert.deepEqual(status, { state, activeMessageId: null, latestUpdate: null, stepCount: 0 });
+  assert.ok(reply.createdAt <= reply.completedAt, `${reply.createdAt} to ${reply.completedAt}`);
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import { createThread, startWorld, type World } from '../world.ts';
+import { Observations } from './observations.ts';
+
+const script = [
+  '#step Reading the contract',
+  '#say Thirty days, ',
+  '#wait 500',
+  '#step Comparing dates',
+  '#say from the day ',
+  '#wait 500',
+  '#say of delivery.',
+  '#corroborate',
+  '#wait 500',
+  '#step 1 of 1 found',
+  '#source Refund policy',
+  '#wait 500',
+];
+const whole = 'Thirty days, from the day of delivery.';
+const steps = ['Reading the contract', 'Comparing dates', '1 of 1 found'];
+
+describe('Who polls a reply', { concurrency: true }, () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.end());
+
+  /** Every look at a reply, without a pause, until it has ended. */
+  const pollAll = async (api: Api, id: string): Promise<any[]> => {
+    const seen = new Observations();
+    const looks: any[] = [];
+    while (!seen.ended.has(id)) {
+      const { body } = await api.get(id);
+      seen.see(body, whole);
+      looks.push(body);
+    }
+    return looks;
+  };
+
+  it('sees steps and text grow, and only grow, then corroboration, and the end in one look', async () => {
+    const { thread } = await createThread(world.ada, { prompt: script.join('\n') });
+    const looks = await pollAll(world.ada, thread.id);
+    const replies = looks.map(({ messages }) => messages[1]);
+    assertMostOf(
+      ['in_progress', 'corroborating', 'completed'],
+      replies.map(({ status }) => status),
+    );
+    assertMostOf(
+      ['', 'Thirty days, ', 'Thirty days, from the day ', whole],
+      replies.map(({ content }) => content),
+    );
+    assertMostOf(
+      ['Thinking', ...steps, null],
+      looks.map(({ status }) => status.latestUpdate),
+    );
+    assertNeverGoesBack(replies);
+    const { sources, ...last } = replies.at(-1);
+    assert.equal(sources[0].title, 'Refund policy');
+    assert.deepEqual(
+      last.steps,
+      steps.map((description) => ({ description })),
+    );
+  });
+
+  it('sees the same of many replies at once', async () => {
+    const threads = await Promise.all(
+      Array.from({ length: 12 }, () => createThread(world.eve, { prompt: script.join('\n') })),
+    );
+    const polled = await Promise.all(threads.map(({ thread }) => pollAll(world.eve, thread.id)));
+    for (const looks of polled) {
+      const replies = looks.map(({ messages }) => messages[1]);
+      assertNeverGoesBack(replies);
+      assert.ok(replies.some(({ content, status }) => status === 'in_progress' && content !== ''));
+      assert.equal(replies.at(-1).content, whole);
+    }
+  });
+});
+
+/** What was seen, in the order of the first look: nothing unexpected, and most of it (a busy poller may miss some). */
+function assertMostOf(expected: readonly unknown[], seen: readonly unknown[]): void {
+  const distinct = [...new Set(seen)];
+  assert.deepEqual(
+    distinct,
+    expected.filter((value) => distinct.includes(value)),
+  );
+  assert.ok(distinct.length > expected.length / 2, JSON.stringify(distinct));
+}
+
+/** From one look to the next: nothing that was there is gone. */
+function assertNeverGoesBack(replies: readonly any[]): void {
+  const order = ['in_progress', 'corroborating', 'completed'];
+  for (const [place, later] of replies.entries()) {
+    const earlier = replies[place - 1] ?? later;
+    assert.ok(order.indexOf(later.status) >= order.indexOf(earlier.status), 'the status goes forward');
+    assert.ok(later.content.startsWith(earlier.content), 'the text only grows');
+    assert.deepEqual(later.steps.slice(0, earlier.steps.length), earlier.steps, 'steps only come');
+  }
+}

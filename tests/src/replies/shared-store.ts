@@ -1,0 +1,73 @@
+import { Api } from '../api.ts';
+import { Service } from '../service.ts';
+import { type Made, prepareStore } from '../world.ts';
+
+type Environment = Record<string, string>;
+type Person = 'ada' | 'ben' | 'eve' | 'wide';
+
+/** One store, and the processes that work on it: one after the other, or several at once. */
+export class SharedStore {
+  readonly folder: string;
+  readonly made: Made;
+  readonly #environment: Environment;
+  readonly #started: Service[] = [];
+
+  private constructor({ folder, ...made }: Made & { folder: string }, environment: Environment) {
+    this.folder = folder;
+    this.made = made;
+    this.#environment = { SKEIN_MODEL: 'scripted', ...environment };
+  }
+
+  /** `environment` is that of every process on it. */
+  static async prepare(environment: Environment = {}): Promise<SharedStore> {
+    return new SharedStore(await prepareStore(), environment);
+  }
+
+  async start(role: 'all' | 'api' | 'worker' = 'all', environment: Environment = {}): Promise<Service> {
+    const service = await Service.start({
+      folder: this.folder,
+      words: ['--role', role],
+      environment: { ...this.#environment, ...environment },
+    });
+    this.#started.push(service);
+    return service;
+  }
+
+  /** The public interface of one process, as one of the people uses it. */
+  as(person: Person, service: Service): Api {
+    return new Api(service.baseUrl, this.made[`${person}Key`].key);
+  }
+
+  /** So that a test that polls without end meets no quota. */
+  async allowMany(service: Service, organization: 'acme' | 'globex' = 'acme'): Promise<void> {
+    await service.skein('org', 'set', this.made[organization], '--quota', '10000000');
+  }
+
+  /** Leaves nothing running, also when a test has failed halfway. */
+  async killAll(): Promise<void> {
+    await Promise.all(this.#started.map((service) => service.end('SIGKILL')));
+  }
+}
+
+/** Polls what a promise tells until it is as it should be. */
+export async function eventually<T>(
+  look: () => Promise<T> | T,
+  isEnough: (value: T) => boolean,
+  withinMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const value = await look();
+    if (isEnough(value)) return value;
+    if (Date.now() > deadline) throw new Error(`gave up waiting; the last look: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** How many replies are on their way, as the doctor tells. */
+export async function repliesOnTheirWay(service: Service): Promise<number> {
+  const { healthy, findings } = await service.skein('doctor');
+  if (!healthy) throw new Error(`The doctor is not content: ${JSON.stringify(findings)}`);
+  const { detail } = findings.find(({ check }: { check: string }) => check === 'replies');
+  return Number.parseInt(detail, 10);
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { after, describe, it } from 'node:test';
+import { sendMany } from '../load.ts';
+import type { Service } from '../service.ts';
+import { createThread } from '../world.ts';
+import { HeldRequests } from './held-requests.ts';
+import { eventually, SharedStore } from './shared-store.ts';
+
+const crowd = 1500;
+const repliesAtOnce = 300;
+/** How late an answer to any of the crowd may be: it is a matter of answering them all, one after the other. */
+const lateMsMax = 5000;
+
+describe('Waiting for replies', () => {
+  const stores: SharedStore[] = [];
+  after(() => Promise.all(stores.map((store) => store.killAll())));
+
+  const start = async (): Promise<{ store: SharedStore; service: Service; held: HeldRequests }> => {
+    const store = await SharedStore.prepare({ SKEIN_REPLY_CONCURRENCY: '2000' });
+    stores.push(store);
+    const service = await store.start();
+    await store.allowMany(service);
+    return { store, service, held: new HeldRequests(service, store.made.adaKey.key) };
+  };
+
+  it('answers 3,000 who wait, half of them for one reply, soon after its end, and others all the while', {
+    timeout: 90_000,
+  }, async (t) => {
+    const { store, service, held } = await start();
+    const api = store.as('ada', service);
+    const ids = await sendMany(repliesAtOnce, 16, async (place) => {
+      const { thread } = await createThread(api, { prompt: `#wait ${4000 + place}\n#say Done ${place}.` });
+      return thread.id as string;
+    });
+    const untilAdmitted = await admissionsFromNow(api);
+    const answers = Promise.all(
+      Array.from({ length: 2 * crowd }, (_, place) =>
+        held.hold(place < crowd ? ids[0]! : ids[place % repliesAtOnce]!, 25),
+      ),
+    );
+    await untilAdmitted(2 * crowd);
+    assert.equal(held.waiting, 2 * crowd, 'all of them wait at once');
+    const slowestMs = await slowestListWhile(api, () => held.waiting > 0);
+    for (const { status, body, answeredAtMs } of await answers) {
+      assert.deepEqual([status, body.status.state], [200, 'idle']);
+      assert.match(body.messages[1].content, /^Done \d+\.$/);
+      const lateMs = answeredAtMs - Date.parse(body.messages[1].completedAt);
+      assert.ok(lateMs < lateMsMax, `answered ${lateMs} ms after the end`);
+    }
+    assert.ok(slowestMs < lateMsMax, `another request took ${slowestMs} ms`);
+    t.diagnostic(`the slowest other request took ${Math.round(slowestMs)} ms`);
+    assert.equal(await service.end(), 0);
+  });
+
+  describe('when something else happens', { concurrency: true }, () => {
+    it('ends at once when the service stops: everybody is answered, and it exits with 0', {
+      timeout: 60_000,
+    }, async () => {
+      const { store, service, held } = await start();
+      const api = store.as('ada', service);
+      const { thread } = await createThread(api, { prompt: '#say So far.\n#hang' });
+      await api.until(thread.id, ({ messages }) => messages[1].content !== '');
+      const connections = 500;
+      const untilAdmitted = await admissionsFromNow(api);
+      const answers = Promise.all(Array.from({ length: connections }, () => held.hold(thread.id, 25)));
+      await untilAdmitted(connections);
+      const began = Date.now();
+      assert.equal(await service.end(), 0);
+      assert.ok(Date.now() - began < lateMsMax, `stopping took ${Date.now() - began} ms`);
+      for (const { status, body } of await answers) {
+        assert.deepEqual([status, body.status.state], [200, 'in_progress']);
+      }
+    });
+
+    it('leaves nothing behind of those who hang up', { timeout: 60_000 }, async () => {
+      const { store, service, held } = await start();
+      const api = store.as('ada', service);
+      const { thread } = await createThread(api, { prompt: '#hang' });
+      const before = openFiles(service);
+      for (let round = 0; round < 4; round += 1) {
+        const untilAdmitted = await admissionsFromNow(api);
+        const abandoned = Array.from({ length: 500 }, () => held.hold(thread.id, 3));
+        await untilAdmitted(500);
+        held.abandon();
+        const outcomes = await Promise.allSettled(abandoned);
+        assert.ok(outcomes.every(({ status }) => status === 'rejected'));
+      }
+      // A peer that has only closed its own side still gets its answer: at the latest, they are gone with their time.
+      await eventually(
+        () => openFiles(service),
+        (count) => count <= before + 10,
+      );
+      assert.equal((await api.delete(thread.id)).status, 200);
+      assert.deepEqual(
+        service.output.filter((line) => line.includes('"level":50')),
+        [],
+      );
+      const began = Date.now();
+      assert.equal(await service.end(), 0);
+      assert.ok(Date.now() - began < lateMsMax, `stopping took ${Date.now() - began} ms`);
+    });
+
+    it('learns of an end in another process', { timeout: 60_000 }, async () => {
+      const store = await SharedStore.prepare();
+      stores.push(store);
+      const [door, worker] = await Promise.all([store.start('api'), store.start('worker')]);
+      const api = store.as('ada', door);
+      const held = new HeldRequests(door, store.made.adaKey.key);
+      const { thread } = await createThread(api, { prompt: '#wait 800\n#say Elsewhere.' });
+      const { body, answeredAtMs } = await held.hold(thread.id, 25);
+      assert.equal(body.messages[1].content, 'Elsewhere.');
+      const lateMs = answeredAtMs - Date.parse(body.messages[1].completedAt);
+      assert.ok(lateMs < 1500, `answered ${lateMs} ms after the end`);
+      for (const process of [worker, door]) assert.equal(await process.end(), 0);
+    });
+  });
+});
+
+type ApiOf = ReturnType<SharedStore['as']>;
+
+/** Lists again and again; answers how long the slowest took. */
+async function slowestListWhile(api: ApiOf, lasts: () => boolean): Promise<number> {
+  let slowestMs = 0;
+  while (lasts()) {
+    const began = performance.now();
+    assert.equal((await api.list({ limit: 1 })).status, 200);
+    slowestMs = Math.max(slowestMs, performance.now() - began);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return slowestMs;
+}
+
+/** Tells when the service has let in so many requests more than now: each counts once, when it comes. */
+async function admissionsFromNow(api: ApiOf): Promise<(count: number) => Promise<unknown>> {
+  let looks = 0;
+  const remaining = async () => {
+    const { headers } = await api.list({ limit: 1 });
+    return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]) + looks++;
+  };
+  const first = await remaining();
+  return (count) =>
+    eventually(
+      async () => first - (await remaining()),
+      (admitted) => admitted >= count,
+    );
+}
+
+/** Sockets among them. Where the system does not tell, what it holds is not looked at. */
+function openFiles({ pid }: Service): number {
+  const folder = `/proc/${pid}/fd`;
+  return existsSync(folder) ? readdirSync(folder).length : 0;
+}
