@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PassageText } from '../../domain/document.ts';
+import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import type { Store } from '../../storage/store.ts';
+import { createLibrary, type SearchLibrary } from './library.ts';
+import { termsOf } from './terms.ts';
+
+/** For tests: a title, and passages either as text or under a heading. */
+export interface WrittenDocument {
+  readonly title: string;
+  readonly passages: readonly (string | PassageText)[];
+  readonly accountId?: string;
+}
+
+export interface LibraryFixture {
+  readonly library: SearchLibrary;
+  readonly organizationId: OrganizationId;
+  close(): Promise<void>;
+}
+
+/** A library on a real store in a folder of its own. A document's id is `doc_` and its title. */
+export async function openLibrary(
+  openStore: (file: string) => Store,
+  documents: readonly WrittenDocument[],
+): Promise<LibraryFixture> {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-library-'));
+  const store = openStore(join(folder, 'library.db'));
+  const organizationId = 'org_library' as OrganizationId;
+  await store.createOrganization({ id: organizationId, name: 'Library', apiEnabled: true, dailyQuota: 1 });
+  for (const document of documents) await put(store, organizationId, document);
+  return {
+    library: createLibrary(store),
+    organizationId,
+    async close() {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function put(store: Store, organizationId: OrganizationId, document: WrittenDocument): Promise<void> {
+  const { title, accountId = null } = document;
+  const passages = document.passages.map((passage) => {
+    const { heading, text } = typeof passage === 'string' ? { heading: '', text: passage } : passage;
+    return { heading, text, terms: termsOf(`${title}\n${heading}\n${text}`) };
+  });
+  const id = `doc_${title}` as DocumentId;
+  await store.putDocument(organizationId, { id, accountId, name: title, title, url: null, passages });
+}

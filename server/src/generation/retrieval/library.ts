@@ -1,0 +1,27 @@
+import type { OrganizationId } from '../../domain/id.ts';
+import type { Library } from '../library.ts';
+import { type PassageStore, type SearchFindings, searchPassages } from './search.ts';
+import { termsOf } from './terms.ts';
+
+/** A library whose findings also say how much each word of the question told. */
+export interface SearchLibrary extends Library {
+  search(
+    organizationId: OrganizationId,
+    accountId: string | null,
+    question: string,
+    limit: number,
+  ): Promise<SearchFindings>;
+}
+
+export function createLibrary(store: PassageStore): SearchLibrary {
+  return {
+    // What reads files is loaded with the first file: a service that only answers does without it.
+    async read(name, bytes) {
+      const { readDocument } = await import('../reading/read-document.ts');
+      return readDocument(name, bytes);
+    },
+    termsOf,
+    search: (organizationId, accountId, question, limit) =>
+      searchPassages(store, organizationId, accountId, question, limit),
+  };
+}

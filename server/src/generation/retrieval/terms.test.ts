@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { termsOf, tokensOf, wordsOf } from './terms.ts';
+
+describe('the terms of a text', () => {
+  it('are the same for the forms of a word', () => {
+    for (const forms of [
+      'refund refunds Refunded refunding',
+      'pay paid paying',
+      'staff staffed',
+      'child children',
+    ]) {
+      assert.equal(new Set(tokensOf(forms)).size, 1, forms);
+    }
+  });
+
+  it('are the same with and without diacritics, in any case and any width', () => {
+    assert.deepEqual(termsOf('Café CAFE cafe\u0301 ｃａｆｅ'), termsOf('cafe'));
+    assert.deepEqual(termsOf('Straße'), termsOf('strasse'));
+  });
+
+  it('hold numbers whole, and write them in digits', () => {
+    assert.deepEqual(termsOf('30,000 thirty'), ['30000', '30']);
+    assert.deepEqual(wordsOf('5GB'), ['5', 'gb']);
+  });
+
+  it('take apostrophes apart', () => {
+    assert.deepEqual(wordsOf("The customer's card doesn’t work, can't it?"), [
+      ...['the', 'customer', 'card', 'does', 'not', 'work', 'can', 'not', 'it'],
+    ]);
+  });
+
+  it('leave out words that say nothing', () => {
+    assert.deepEqual(termsOf('What is the a of to and?'), []);
+  });
+
+  it('tell a word from a form of one that says nothing', () => {
+    assert.deepEqual(termsOf('evening'), ['evening']);
+  });
+
+  it('find words where a script has no spaces', () => {
+    assert.ok(termsOf('東京都の天気はどうですか').includes('天気'));
+    assert.ok(termsOf('สวัสดีประเทศไทย').length > 1);
+  });
+
+  it('are letters and digits, at most 64 of them, whatever the text holds', () => {
+    const texts = [
+      'a-b_c·d',
+      'हिन्दी भाषा',
+      '\u{1f600}x\u{1f600}',
+      '𝒳'.repeat(200),
+      `${'x'.repeat(63)}𐐀𐐀`,
+      '\ud800 \udfff',
+      'ﷺ',
+    ];
+    for (const text of texts) {
+      for (const term of termsOf(text)) {
+        assert.match(term, /^[\p{L}\p{N}]+$/u);
+        assert.ok(term.length <= 64);
+      }
+    }
+  });
+});

@@ -1,0 +1,113 @@
+import { stemmer } from 'stemmer';
+import { digitsOfWord, wordOfIrregular } from './irregular-words.ts';
+import { stopWords } from './stop-words.ts';
+
+const termLengthMax = 64;
+
+/** The words by which a passage is found, each once: letters and digits only, without those that say nothing. */
+export function termsOf(text: string): string[] {
+  const terms = new Set<string>();
+  for (const word of wordsOf(text)) if (!stopWords.has(word)) terms.add(termOf(word));
+  return [...terms];
+}
+
+/** Every word in order as a term, those that say nothing included: for what is near what. */
+export function tokensOf(text: string): string[] {
+  return wordsOf(text).map(termOf);
+}
+
+/** Words in order: lower-case, without diacritics, `30,000` as one number, `don't` as two words. */
+export function wordsOf(text: string): string[] {
+  const words = folded(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  return words.some(needsSplitting) ? words.flatMap(splitWord) : words;
+}
+
+const stems = new Map<string, string>();
+const stemsMax = 20_000;
+
+/** What a word is indexed as. Stems are remembered: finding one takes a microsecond, remembering it a tenth. */
+export function termOf(word: string): string {
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  const term = stemOf(word);
+  if (word.length <= termLengthMax) {
+    if (stems.size >= stemsMax) stems.clear();
+    stems.set(word, term);
+  }
+  return term;
+}
+
+function stemOf(word: string): string {
+  if (word.length > termLengthMax) return word.slice(0, termLengthMax).replace(/[\ud800-\udbff]$/, '');
+  if (stopWords.has(word) || !/^[a-z]{3,}$/.test(word)) return word;
+  const digits = digitsOfWord.get(word);
+  if (digits !== undefined) return digits;
+  // 'staffed' loses one f of 'staff': so does 'staff' itself.
+  const stem = stemmer(wordOfIrregular.get(word) ?? word).replace(/([b-df-hj-np-tv-z])\1$/, '$1');
+  // 'evening' is no form of 'even'.
+  return stopWords.has(stem) ? word : stem;
+}
+
+const plainText = /^[\x20-\x7e\s]*$/;
+
+/** Letters that have no decomposition. */
+const plainLetters: Record<string, string> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+
+function folded(text: string): string {
+  const lower = text.toLowerCase();
+  const plain = plainText.test(lower)
+    ? lower
+    : lower
+        .normalize('NFKD')
+        .replace(/[\u0300-\u036f\u00ad\u200b-\u200d\u2060]/g, '')
+        .normalize('NFKC')
+        .replace(/[ßæœøłđðþı]/g, (letter) => plainLetters[letter] ?? letter)
+        .replace(/[‘’ʼ]/g, "'");
+  return withoutApostrophes(plain)
+    .replace(/(?<=\d),(?=\d\d\d(?!\d))/g, '')
+    .replace(/\b(e|wi)-(?=mail|fi\b)/g, '$1');
+}
+
+function withoutApostrophes(text: string): string {
+  if (!text.includes("'")) return text;
+  return text
+    .replace(/\bcan't\b/g, 'can not')
+    .replace(/\bwon't\b/g, 'will not')
+    .replace(/n't\b/g, ' not')
+    .replace(/(?<=[a-z])'(?:s|re|ve|ll|d|m)\b/g, '');
+}
+
+/** Scripts that put no space between words. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const letterAndDigit = /^\d+[a-z]/;
+const mark = /\p{M}/u;
+
+function needsSplitting(word: string): boolean {
+  const first = word.charCodeAt(0);
+  // Nearly every word ends here.
+  if (first >= 0x61 && first <= 0x7a) return !/^[a-z0-9]*$/.test(word);
+  return first > 0x7f || letterAndDigit.test(word);
+}
+
+const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+
+function splitWord(word: string): string[] {
+  if (!needsSplitting(word)) return [word];
+  // '5gb' is written '5 GB' as well.
+  if (letterAndDigit.test(word)) return word.split(/^(\d+)/).slice(1);
+  const words = unspaced.test(word) ? Array.from(segmenter.segment(word), ({ segment }) => segment) : [word];
+  return words
+    .map((part) => (mark.test(part) ? part.replace(/\p{M}+/gu, '') : part))
+    .filter((part) => part !== '');
+}
