@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { FoundPassage } from '../../domain/document.ts';
+import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import type { DraftEvent, ReplyEvent } from '../model.ts';
+import { corroborated } from './corroborated.ts';
+
+function passage(title: string, text: string, heading = ''): FoundPassage {
+  return { documentId: `doc_${title}` as DocumentId, title, url: null, heading, text };
+}
+
+const refunds = passage(
+  'Refunds',
+  'Unused goods are refunded within 30 days. Gift cards cannot be refunded.',
+);
+const shipping = passage('Shipping', 'Parcels to Norway cost €12. Parcels leave the house on Tuesday.');
+const moreRefunds = passage('Refunds', 'A refund is paid to the card that was used.', 'Payment');
+
+async function reply(draft: string, passages: readonly FoundPassage[]): Promise<ReplyEvent[]> {
+  async function* events(): AsyncGenerator<DraftEvent> {
+    yield { type: 'step', description: 'Drafting' };
+    if (passages.length > 0) yield { type: 'passages', passages };
+    yield { type: 'text', text: draft.slice(0, 5) };
+    yield { type: 'text', text: draft.slice(5) };
+  }
+  const request = {
+    organizationId: 'org_1' as OrganizationId,
+    accountId: null,
+    conversation: [],
+    attempt: 1,
+    signal: AbortSignal.timeout(60_000),
+  };
+  const told: ReplyEvent[] = [];
+  for await (const event of corroborated({ name: 'drafter', draft: events }).reply(request)) told.push(event);
+  return told;
+}
+
+async function corroborate(
+  draft: string,
+  passages: readonly FoundPassage[] = [refunds, shipping, moreRefunds],
+) {
+  const events = await reply(draft, passages);
+  const at = events.findIndex(({ type }) => type === 'corroborating');
+  assert.ok(at > 0, 'nothing was held against the passages');
+  const after = events.slice(at + 1);
+  return {
+    steps: after.flatMap((event) => (event.type === 'step' ? [event.description] : [])),
+    text: after.flatMap((event) => (event.type === 'revision' ? [event.text] : [])).join('|'),
+    sources: after.flatMap((event) => (event.type === 'sources' ? event.sources : [])),
+  };
+}
+
+describe('a corroborated reply', () => {
+  it('passes on what the drafter tells, in its order, and then corroborates', async () => {
+    const events = await reply('Unused goods are refunded within 30 days [1].', [refunds]);
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['step', 'text', 'text', 'corroborating', 'step', 'revision', 'sources'],
+    );
+  });
+
+  it('is the draft and nothing else where no passages were told', async () => {
+    const events = await reply('Hello there, nothing to cite.', []);
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['step', 'text', 'text'],
+    );
+  });
+
+  it('says how many statements were found in how many sources', async () => {
+    const found = 'Unused goods are refunded within 30 days.';
+    const alsoFound = 'Parcels leave the house on Tuesday.';
+    const invented = 'The director plays the trombone.';
+    const steps = async (...statements: string[]) => (await corroborate(statements.join(' '))).steps;
+    assert.deepEqual(await steps(found), ['The statement was found in 1 source']);
+    assert.deepEqual(await steps(found, alsoFound), ['All 2 statements found in 2 sources']);
+    assert.deepEqual(await steps(found, alsoFound, invented), [
+      '2 of 3 statements found in 2 sources',
+      'Not found in the documents: “The director plays the trombone.”',
+    ]);
+    assert.equal((await steps(invented))[0], 'The statement was not found in the documents');
+    assert.equal((await steps(invented, invented))[0], 'None of 2 statements found in the documents');
+  });
+
+  it('names three of those that were not found, shortened, and counts the others', async () => {
+    const long = `The director plays ${'very '.repeat(60)}loud trombone music.`;
+    const { steps } = await corroborate(
+      `${long} Cats sleep late. Dogs bark loudly. Birds sing early. Fish swim deep.`,
+    );
+    assert.match(
+      steps[1]!,
+      /^Not found in the documents: “The director [^”]+…”, “Cats sleep late\.”, “[^”]+” and 2 more$/,
+    );
+    assert.ok(steps[1]!.length < 250);
+  });
+
+  it('numbers the sources by document, in order of first citation', async () => {
+    const { text, sources } = await corroborate(
+      'Parcels to Norway cost €12 [2]. A refund is paid to the card [3]. Gift cards cannot be refunded [1].',
+    );
+    assert.equal(
+      text,
+      'Parcels to Norway cost €12 [1]. A refund is paid to the card [2]. Gift cards cannot be refunded [2].',
+    );
+    assert.deepEqual(
+      sources.map(({ id, title }) => [id, title]),
+      [
+        ['doc_Shipping', 'Shipping'],
+        ['doc_Refunds', 'Refunds'],
+      ],
+    );
+  });
+
+  it('takes away marks that nothing bears out, and gives one to what has none', async () => {
+    const { text, sources } = await corroborate(
+      'Unused goods are refunded within 90 days [1]. The sky is green [2][9]. Parcels leave the house on Tuesday.',
+    );
+    assert.equal(
+      text,
+      'Unused goods are refunded within 90 days. The sky is green. Parcels leave the house on Tuesday [1].',
+    );
+    assert.deepEqual(
+      sources.map(({ title }) => title),
+      ['Shipping'],
+    );
+  });
+
+  it('puts a mark on the document that says it in the place of one that does not', async () => {
+    const { text, sources } = await corroborate('Parcels to Norway cost €12 [1].');
+    assert.equal(text, 'Parcels to Norway cost €12 [1].');
+    assert.deepEqual(
+      sources.map(({ title }) => title),
+      ['Shipping'],
+    );
+  });
+
+  it('leaves code, links and layout as they are', async () => {
+    const draft =
+      '# Costs [1]\n\n```js\nlist[1] = 2; // [1]\n```\n\n- Parcels to Norway cost €12 [2]\n- See [1](https://example.org) and `a[1]`.\n\n\nBye!\n';
+    const { text } = await corroborate(draft);
+    assert.equal(text, draft.replace('# Costs [1]', '# Costs').replace('€12 [2]', '€12 [1]'));
+  });
+
+  it('counts no questions, greetings, headings or words about the documents as statements', async () => {
+    const { steps, sources, text } = await corroborate(
+      '# Green goats\n\nHello! Which green goats do you mean? The documents do not mention green goats. Here is what I found:',
+    );
+    assert.deepEqual([steps, sources], [[], []]);
+    assert.match(text, /^# Green goats\n\nHello!/);
+  });
+
+  it('shows as snippet the part that says it, in whole words and at most 300 characters', async () => {
+    const filler = 'Nothing of interest happens in this long sentence about the weather. ';
+    const long = passage('Long', `${filler.repeat(8)}The ferry sails at noon. ${filler.repeat(8)}`);
+    const { sources } = await corroborate('The ferry sails at noon.', [long]);
+    assert.match(sources[0]!.snippet, /The ferry sails at noon\./);
+    assert.ok(sources[0]!.snippet.length <= 300);
+    const endless = passage('Endless', `The ferry sails ${'onward and '.repeat(60)}home`);
+    const cut = await corroborate('The ferry sails onward and home.', [endless]);
+    assert.match(cut.sources[0]!.snippet, /(?:onward|and)…$/);
+    assert.ok(cut.sources[0]!.snippet.length <= 300);
+  });
+
+  it('ends when it is aborted in the middle of a long draft', async () => {
+    const abort = new AbortController();
+    const statement = 'Parcels to Norway cost €12 and leave the house on Tuesday. ';
+    const model = corroborated({
+      name: 'drafter',
+      async *draft() {
+        yield { type: 'passages', passages: [refunds, shipping] };
+        yield { type: 'text', text: statement.repeat(5_000) };
+      },
+    });
+    const request = { conversation: [], accountId: null, attempt: 1, signal: abort.signal } as never;
+    const seen: string[] = [];
+    await assert.rejects(async () => {
+      for await (const { type } of model.reply(request)) {
+        seen.push(type);
+        if (type === 'corroborating') setImmediate(() => abort.abort(new Error('stopped')));
+      }
+    }, /stopped/);
+    assert.equal(seen.at(-1), 'corroborating');
+  });
+});

@@ -1,0 +1,105 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { FoundPassage } from '../../domain/document.ts';
+import type { Drafter, Model, ReplyEvent, ReplyRequest } from '../model.ts';
+import { readClaim } from './claim.ts';
+import { type Evidence, readEvidence } from './evidence.ts';
+import { type Finding, revise } from './revision.ts';
+import { shortened } from './snippet.ts';
+import { type Piece, piecesOf } from './statements.ts';
+import { supportsOf } from './support.ts';
+
+/** Holds every statement of a draft against the passages it was drawn from, and cites what they bear out. */
+export function corroborated(drafter: Drafter): Model {
+  return {
+    name: drafter.name,
+
+    async *reply(request: ReplyRequest): AsyncGenerator<ReplyEvent> {
+      const passages: FoundPassage[] = [];
+      let draft = '';
+      for await (const event of drafter.draft(request)) {
+        if (event.type === 'passages') {
+          passages.push(...event.passages);
+          continue;
+        }
+        if (event.type === 'text') draft += event.text;
+        yield event;
+      }
+      if (passages.length === 0) return;
+      yield { type: 'corroborating' };
+      yield* corroborate(draft, passages, request.signal);
+    },
+  };
+}
+
+async function* corroborate(
+  draft: string,
+  passages: readonly FoundPassage[],
+  signal: AbortSignal,
+): AsyncGenerator<ReplyEvent> {
+  const findings = await findingsOf(piecesOf(draft), passages, signal);
+  const { text, sources } = revise(findings, passages);
+  for (const description of stepsFor(findings, sources.length)) yield { type: 'step', description };
+  yield { type: 'revision', text };
+  if (sources.length > 0) yield { type: 'sources', sources };
+}
+
+/** How long other work may have to wait for a long draft. */
+const stretchMs = 10;
+/** What is read of a statement; nobody writes a longer sentence. */
+const statementLengthMax = 2_000;
+
+async function findingsOf(
+  pieces: Iterable<Piece>,
+  passages: readonly FoundPassage[],
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const evidence = passages.map(readEvidence);
+  const findings: Finding[] = [];
+  let turnedAt = performance.now();
+  for (const piece of pieces) {
+    findings.push({ piece, supports: piece.isStatement ? supportsBy(piece.text, evidence) : [] });
+    if (performance.now() - turnedAt < stretchMs) continue;
+    await turn();
+    signal.throwIfAborted();
+    turnedAt = performance.now();
+  }
+  return findings;
+}
+
+function supportsBy(statement: string, evidence: readonly Evidence[]): Finding['supports'] {
+  const supports = supportsOf(readClaim(statement.slice(0, statementLengthMax)), evidence);
+  return supports.flatMap((support, passage) =>
+    support === undefined ? [] : [{ ...support, passage, sentences: evidence[passage]!.sentences }],
+  );
+}
+
+const shownMax = 3;
+const shownLengthMax = 120;
+
+function stepsFor(findings: readonly Finding[], sourceCount: number): string[] {
+  const statements = findings.filter(({ piece }) => piece.isStatement);
+  if (statements.length === 0) return [];
+  const missing = statements.filter(({ supports }) => supports.length === 0);
+  const steps = [verdict(statements.length, statements.length - missing.length, sourceCount)];
+  if (missing.length > 0) {
+    const shown = missing
+      .slice(0, shownMax)
+      .map(({ piece }) => `“${shortened(piece.text.replace(/[*_`]+/g, ''), shownLengthMax)}”`);
+    const more = missing.length > shownMax ? ` and ${missing.length - shownMax} more` : '';
+    steps.push(`Not found in the documents: ${shown.join(', ')}${more}`);
+  }
+  return steps;
+}
+
+function verdict(statements: number, found: number, sourceCount: number): string {
+  const sources = sourceCount === 1 ? '1 source' : `${sourceCount} sources`;
+  if (statements === 1) {
+    return found === 1
+      ? `The statement was found in ${sources}`
+      : 'The statement was not found in the documents';
+  }
+  if (found === 0) return `None of ${statements} statements found in the documents`;
+  return found === statements
+    ? `All ${statements} statements found in ${sources}`
+    : `${found} of ${statements} statements found in ${sources}`;
+}
