@@ -64,7 +64,7 @@ const givenBy: Partial<Record<AnswerKind, RegExp>> = {
   person:
     /\b(?:team|manager|officer|department|lead|director|owner|head of|desk|committee|board|council|administrator|employees?|staff|members?|customers?|everyone|anyone|nobody|contractors?|representative|editor|author|colleague|technician|engineer|supervisor|chair|secretary|treasurer|librarian|doctor|nurse)\b|[a-z,] (?:[A-Z][a-z]+ [A-Z][a-z]+)/,
   place:
-    /\b(?:in|at|on|from|to|under|behind|near|inside|outside|via)\b (?:the |a |our |your )?\w|\b(?:floor|room|street|building|page|menu|folder|portal|tab|settings)\b/i,
+    /\b(?:at|in|on|behind|near|beside|opposite|next to|from|to) (?:the |a )?(?:\d+ )?\p{Lu}\p{L}|\b(?:street|lane|road|avenue|square|floor|room|building|corner|address|located|page|menu|folder|portal|tab|settings)\b|https?:/u,
   reason:
     /\b(?:because|since|so that|in order to|therefore|reason|due to|as it|to (?:avoid|prevent|keep|protect|ensure|make|reduce|save))\b/i,
   definition: /\b(?:is|are|means|stands for) (?:an?|the|any|what|when)\b|^[\w -]{2,30}[.:] /i,

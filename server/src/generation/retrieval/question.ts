@@ -21,6 +21,8 @@ export interface Concept {
 }
 
 export interface Question {
+  /** Every word in order, as a term. */
+  readonly tokens: readonly string[];
   readonly concepts: readonly Concept[];
   readonly wants: AnswerKind | undefined;
 }
@@ -54,7 +56,7 @@ export function readQuestion(text: string): Question {
     const others = (synonyms.get(at) ?? []).map((phrase) => ({ phrase, certainty: synonymCertainty }));
     concepts.set(term, { term, word, joined, wordings: distinct([own, ...others]).slice(0, wordingsMax) });
   }
-  return { concepts: [...concepts.values()], wants: answerKindOf(text) };
+  return { tokens, concepts: [...concepts.values()], wants: answerKindOf(text) };
 }
 
 function distinct(wordings: readonly Wording[]): Wording[] {

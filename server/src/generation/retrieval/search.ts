@@ -27,7 +27,7 @@ export async function searchPassages(
   text: string,
   limit: number,
 ): Promise<SearchFindings> {
-  const { concepts: asked, wants } = readQuestion(text);
+  const { concepts: asked, tokens, wants } = readQuestion(text);
   const index = new TermIndex((terms, holdersMax) =>
     store.findPassages(organizationId, accountId, terms, holdersMax),
   );
@@ -38,7 +38,7 @@ export async function searchPassages(
   await turn();
   const read = await store.readPassages(organizationId, candidates);
   await turn();
-  const question = { concepts, wants, rarityMax: rarity(0, index.passageCount) };
+  const question = { tokens, concepts, wants, rarityMax: rarity(0, index.passageCount) };
   return { searched: index.passageCount, passages: rankPassages(question, read, limit), question };
 }
 
@@ -84,11 +84,13 @@ const unindexedShare = 0.2;
 
 function weigh(concept: Concept, index: TermIndex): WeighedConcept {
   const { passageCount } = index;
+  const own = rarity(index.held(concept.term), passageCount);
   const wordings = concept.wordings
     .map((wording) => {
       const held = heldBy(wording, index) ?? unindexedShare * passageCount;
-      return { ...wording, held, weight: wording.certainty * rarity(held, passageCount) };
+      // However rare, another word tells no more than the one that was asked.
+      return { ...wording, held, weight: wording.certainty * Math.min(own, rarity(held, passageCount)) };
     })
     .filter(({ held }) => held > 0);
-  return { ...concept, wordings, weight: rarity(index.held(concept.term), passageCount) };
+  return { ...concept, wordings, weight: own };
 }
