@@ -1,0 +1,60 @@
+import type { Turn } from '../../model.ts';
+import { sentencesOf } from '../../reading/sentences.ts';
+import { readQuestion } from '../../retrieval/question.ts';
+
+/** What is read of a prompt: all of a short one, else the questions at its end, else its beginning. */
+const headLengthMax = 2_000;
+const tailLengthMax = 1_000;
+const partsMax = 3;
+const toldLengthMax = 300;
+
+/** The questions of the latest prompt, each one that can be searched for by itself. */
+export function questionsOf(conversation: readonly Turn[]): string[] {
+  const asked = conversation.filter(({ role }) => role === 'user').map(({ content }) => content);
+  const prompt = readable(asked.at(-1) ?? '');
+  const previous = asked.length > 1 ? readable(asked.at(-2)!) : '';
+  if (previous !== '' && isFollowUp(prompt)) return [`${prompt} ${previous}`];
+  return partsOf(prompt);
+}
+
+function readable(prompt: string): string {
+  if (prompt.length <= headLengthMax) return prompt.trim();
+  const end = sentencesOf(prompt.slice(-tailLengthMax)).filter((sentence) => sentence.endsWith('?'));
+  return (end.length > 0 ? end.join(' ') : prompt.slice(0, headLengthMax)).toWellFormed().trim();
+}
+
+const followUp =
+  /^(?:and|but|or|also|then|so|ok(?:ay)?|what about|how about|what if|same for|in that case|for|why|when|where|who|how long|how much|how many|how)\b/i;
+const pointsBack =
+  /\b(?:it|its|they|them|their|that|this|those|these|there|one|ones|he|she|same|instead|too)\b/i;
+const followUpConceptsMax = 3;
+
+/** Whether it says too little to be understood without the question before. */
+function isFollowUp(prompt: string): boolean {
+  const { length } = readQuestion(prompt).concepts;
+  if (length === 0) return true;
+  if (length > followUpConceptsMax || prompt.length > 100) return false;
+  return (
+    /^(?:and|but|or|also|what about|how about|what if|same for|in that case)\b/i.test(prompt) ||
+    (length <= 2 && (pointsBack.test(prompt) || (length === 1 && followUp.test(prompt))))
+  );
+}
+
+const nextQuestion =
+  /(?<=\?)\s+|,?\s+and\s+(?=(?:also\s+)?(?:what|how|when|where|who|whom|whose|why|which|can|could|do|does|is|are|may|must|should|will)\b)/i;
+
+/** 'What does it cost and how long does it take?' asks twice. */
+function partsOf(prompt: string): string[] {
+  const sentences = sentencesOf(prompt);
+  const asking = sentences.filter((sentence) => sentence.endsWith('?'));
+  const told = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');
+  const parts = asking.flatMap((sentence) => sentence.split(nextQuestion)).slice(0, partsMax);
+  const [first, ...others] = parts;
+  if (first === undefined) return [prompt];
+  // What little was said before a lone question says what it is about.
+  if (others.length === 0) return [told.length > toldLengthMax ? first : `${first} ${told}`.trim()];
+  return [
+    first,
+    ...others.map((part) => (readQuestion(part).concepts.length < 2 ? `${part} ${first}` : part)),
+  ];
+}
