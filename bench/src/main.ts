@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { evaluateAnswers } from './evaluation.ts';
 import { measureGrowth } from './growth.ts';
 import { endLoad } from './load.ts';
 import { measureOperations } from './operations.ts';
@@ -17,6 +18,13 @@ const plan = readPlan(process.argv.slice(2));
 process.exitCode = plan === undefined ? 1 : await run(plan);
 
 async function run(plan: Plan): Promise<number> {
+  const isOnlyEvaluation = plan.parts.has('evaluation') && plan.parts.size === 1;
+  if (!isOnlyEvaluation) await measure(plan);
+  if (plan.parts.has('evaluation')) await evaluateAnswers();
+  return 0;
+}
+
+async function measure(plan: Plan): Promise<void> {
   const store = await seedStore(temporaryFolder(), plan.threads);
   const spare = await seedStore(temporaryFolder(), plan.smallThreads);
   describeMachine(store.folder, plan);
@@ -32,7 +40,6 @@ async function run(plan: Plan): Promise<number> {
   if (plan.parts.has('replies')) await measureReplies(plan);
   if (plan.parts.has('growth')) await measureGrowth(plan);
   await endLoad();
-  return 0;
 }
 
 function describeMachine(folder: string, { settings, syncSeconds }: Plan): void {

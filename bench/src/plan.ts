@@ -15,10 +15,11 @@ export const parts = [
   'replies',
   'growth',
   'where',
+  'evaluation',
 ] as const;
 export type Part = (typeof parts)[number];
 
-const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'where'];
+const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'where', 'evaluation'];
 
 export interface Plan {
   readonly parts: ReadonlySet<Part>;
