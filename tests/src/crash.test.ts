@@ -7,7 +7,7 @@ const rounds = 5;
 const writers = 6;
 const writesBeforeKill = 60;
 /** Short, so that what a killed process held is taken up again soon. */
-const environment = { SKEIN_REPLY_LEASE_MS: '500' };
+const environment = { SKEIN_MODEL: 'scripted', SKEIN_REPLY_LEASE_MS: '500' };
 
 /** What a caller knows of a thread: `pending` holds what was asked for and not answered before the kill. */
 interface Known {

@@ -29,7 +29,10 @@ describe('The log', () => {
     await skein('org', 'create', 'Acme');
     await skein('member', 'add', 'Acme', 'ada@acme.example');
     const { key } = await skein('key', 'create', 'Acme', '--user', 'ada@acme.example');
-    const service = await Service.start({ folder, environment: { SKEIN_LOG_LEVEL: 'trace' } });
+    const service = await Service.start({
+      folder,
+      environment: { SKEIN_LOG_LEVEL: 'trace', SKEIN_MODEL: 'scripted' },
+    });
     const traceIds = [...(await speak(service, key)), ...(await babble(service, key))];
     assert.equal(await service.end(), 0);
 

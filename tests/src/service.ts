@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -100,7 +101,10 @@ export class Service {
         reject(new Error(`skein serve ended with ${code}:\n${output.join('\n')}`)),
       );
     });
-    return new Service(folder, await ready, output, child);
+    const baseUrl = await ready;
+    // A test that fails before it ends the service must not wait for it for ever: see `killAtExit`.
+    keepWaitingFor(child, false);
+    return new Service(folder, baseUrl, output, child);
   }
 
   get pid(): number {
@@ -109,6 +113,7 @@ export class Service {
 
   /** Sends a signal and waits for the end; answers the exit code, or the signal that ended it. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
+    keepWaitingFor(this.#process, true);
     this.#process.kill(signal);
     return this.#exited;
   }
@@ -123,6 +128,13 @@ export class Service {
     assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
     return JSON.parse(stdout);
   }
+}
+
+/** Whether the process of the tests lives on for its sake. */
+function keepWaitingFor(child: ChildProcess, wait: boolean): void {
+  const way = wait ? 'ref' : 'unref';
+  child[way]();
+  for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.[way]();
 }
 
 function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
