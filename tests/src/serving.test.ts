@@ -33,7 +33,7 @@ async function startWithKey(
 }
 
 async function start(folder: string, environment: Record<string, string> = {}): Promise<Service> {
-  const service = await Service.start({ folder, environment });
+  const service = await Service.start({ folder, environment: { SKEIN_MODEL: 'scripted', ...environment } });
   started.push(service);
   return service;
 }

@@ -127,6 +127,16 @@ describeDrafts('drafts', (trial) => {
       assert.equal(text, goodText);
     });
 
+    if (provider === 'openai-compatible') {
+      it('is told as steps also where a provider leaves it in the text, between tags', async () => {
+        const { own, text } = await draft(
+          '!deltas ["<thi", "nk>Refunds first.", "</think>\\n\\nThirty ", "days."]',
+        );
+        assert.deepEqual(steps(own), ['Refunds first.']);
+        assert.equal(text.trim(), 'Thirty days.');
+      });
+    }
+
     it('is cut short where it does not end', async () => {
       const paragraphs = Array.from({ length: 80 }, (_, index) => `Thought ${index}.`).join(' | ');
       const { own } = await draft(`!reasoning ${paragraphs}`);

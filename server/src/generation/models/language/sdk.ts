@@ -35,7 +35,7 @@ export async function loadSdk(
 ): Promise<LanguageSdk> {
   const sdk = await import('ai');
   globalThis.AI_SDK_LOG_WARNINGS = false;
-  const model = await modelOf(options, fetch);
+  const model = await modelOf(sdk, options, fetch);
   return {
     stream: ({ instructions, messages, abortSignal, search }) =>
       sdk.streamText({
@@ -56,6 +56,7 @@ export async function loadSdk(
 }
 
 async function modelOf(
+  sdk: typeof import('ai'),
   { provider, model, baseUrl, apiKey }: Parameters<typeof loadSdk>[0],
   fetch: typeof globalThis.fetch,
 ): Promise<LanguageModel> {
@@ -65,12 +66,17 @@ async function modelOf(
     return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, apiKey: apiKey ?? '', fetch })(model);
   }
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  return createOpenAICompatible({
+  const plain = createOpenAICompatible({
     name: 'provider',
     baseURL: baseUrl ?? '',
     fetch,
     ...(apiKey !== undefined && { apiKey }),
   })(model);
+  // Many local servers pass on what a model thinks as it comes, between tags at the beginning of its text.
+  return sdk.wrapLanguageModel({
+    model: plain,
+    middleware: sdk.extractReasoningMiddleware({ tagName: 'think' }),
+  });
 }
 
 function searchTool(sdk: typeof import('ai'), search: (query: string) => Promise<string>) {
