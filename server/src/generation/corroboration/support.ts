@@ -41,10 +41,11 @@ export function supportsOf(claim: Claim, evidence: readonly Evidence[]): (Suppor
   return windows.map((window, at) => (window.coverage >= enough && !denies[at] ? window : undefined));
 }
 
-/** The sentence that says it word for word. */
-function quoteOf({ wording }: Claim, { wordings }: Evidence): Support | undefined {
-  const at = wordings.indexOf(wording);
-  return at < 0 ? undefined : { coverage: 1, from: at, to: at };
+/** The sentence that says it word for word, and in the same units. */
+function quoteOf({ wording, figures }: Claim, evidence: Evidence): Support | undefined {
+  const at = evidence.wordings.indexOf(wording);
+  if (at < 0 || !figures.every((figure) => agrees(figure, evidence.figures[at]!))) return undefined;
+  return { coverage: 1, from: at, to: at };
 }
 
 /** The sentence that holds most of the claim's words, or two neighbours where it takes both. */

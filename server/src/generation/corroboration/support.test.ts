@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DocumentId } from '../../domain/id.ts';
+import { readClaim } from './claim.ts';
+import { readEvidence } from './evidence.ts';
+import { supportsOf } from './support.ts';
+
+function bearsOut(statement: string, text: string, heading = ''): boolean {
+  const passage = { documentId: 'doc_1' as DocumentId, title: 'Handbook', url: null, heading, text };
+  return supportsOf(readClaim(statement), [readEvidence(passage)])[0] !== undefined;
+}
+
+describe('a passage bears a statement out', () => {
+  const holds = (name: string, text: string, ...statements: string[]) =>
+    it(name, () => {
+      for (const statement of statements) assert.ok(bearsOut(statement, text), statement);
+    });
+
+  holds(
+    'that it says word for word, whatever stands in it',
+    'Ann pays €5 in Rome, and Bob pays €6 in Paris, but nobody pays in Oslo.',
+    'Ann pays €5 in Rome, and Bob pays €6 in Paris, but nobody pays in Oslo.',
+  );
+  holds(
+    'that says it in other forms and in other words',
+    'Customers may return unused goods within 30 days of purchase.',
+    'Unused goods can be returned by customers within thirty days.',
+    'Clients can send back unused goods within 30 days.',
+  );
+  holds(
+    'that leaves something of it out',
+    'The laptop is replaced every four years, unless the manager asks for more.',
+    'The laptop is replaced every 4 years.',
+  );
+  holds(
+    'that writes its figures otherwise',
+    'The first response comes within 30 minutes. A seat costs $1,200.00 a year.',
+    'The first response comes within half an hour.',
+    'A seat costs 1200 dollars a year.',
+  );
+  holds(
+    'that takes two sentences together',
+    'Branches live for five days. After that they are deleted by the nightly job.',
+    'Branches live for five days and are deleted by the nightly job.',
+  );
+  holds(
+    'that denies the same',
+    'Gift cards cannot be exchanged for cash.',
+    'Gift cards are not exchanged for cash.',
+    "Gift cards can't be exchanged for cash.",
+  );
+
+  it('that speaks of what its heading names', () => {
+    assert.ok(
+      bearsOut(
+        'The trial lasts 14 days and needs no card.',
+        'It lasts 14 days and needs no card.',
+        'The trial',
+      ),
+    );
+  });
+});
+
+describe('a passage does not bear a statement out', () => {
+  const fails = (name: string, text: string, ...statements: string[]) =>
+    it(name, () => {
+      for (const statement of statements) assert.ok(!bearsOut(statement, text), statement);
+    });
+
+  fails(
+    'with another number, unit or currency',
+    'Unused goods are refunded within 30 days. A seat costs €12 a month.',
+    'Unused goods are refunded within 60 days.',
+    'Unused goods are refunded within 30 weeks.',
+    'A seat costs $12 a month.',
+  );
+  fails(
+    'that denies what it says, or says what it denies',
+    'Wound yarn cannot be returned. Books are refunded in cash.',
+    'Wound yarn can be returned.',
+    'Books are not refunded in cash.',
+  );
+  fails(
+    'that says the contrary in one word',
+    'Prices include value added tax. The gate is open on Sunday.',
+    'Prices exclude value added tax.',
+    'The gate is open on Monday.',
+  );
+  fails(
+    'about somebody else',
+    'The service desk in Utrecht is led by Ruben Talavera.',
+    'The service desk in Utrecht is led by Maria Talavera.',
+    'The service desk in Leeds is led by Ruben Talavera.',
+  );
+  fails(
+    'with the figure of a neighbour',
+    'The probation is two months in Norway, six months in Spain and 90 days in Portugal.',
+    'The probation is six months in Portugal.',
+  );
+  fails(
+    'with a detail that it does not have',
+    'The office opens at eight.',
+    'The office opens at eight and serves free breakfast with pancakes.',
+  );
+  fails('on something else', 'The office opens at eight.', 'Whales sing at night in the northern sea.');
+
+  it('where another sentence speaks of it more closely and says otherwise', () => {
+    const text = 'A skein of fingering yarn holds 400 metres. A skein of worsted yarn holds 200 metres.';
+    assert.ok(bearsOut('A skein of worsted yarn holds 200 metres.', text));
+    assert.ok(!bearsOut('A skein of worsted yarn holds 400 metres.', text));
+  });
+});

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type AnswerKind, answerKindOf, givesAnswerOf } from './answer-kind.ts';
+
+const cases: readonly (readonly [AnswerKind, string, string, string])[] = [
+  ['duration', 'How long is the warranty?', 'It lasts two years.', 'It is generous.'],
+  ['duration', 'How many working days do I have?', 'You have 10 working days.', 'You have some.'],
+  ['time', 'When does the shop open?', 'It opens at 9:30.', 'It opens.'],
+  ['money', 'How much does a seat cost?', 'A seat costs €12.', 'A seat costs money.'],
+  ['number', 'How many guests may I bring?', 'Bring up to 3 guests.', 'Bring guests.'],
+  ['person', 'Who approves a refund?', 'The finance manager approves it.', 'It is approved.'],
+  ['place', 'Where is the first-aid kit?', 'It hangs in room 4.', 'It hangs well.'],
+  ['reason', 'Why is the build slow?', 'Because it downloads everything.', 'It is slow.'],
+  ['steps', 'How do I reset my password?', 'Open the page and choose Reset.', 'Passwords are secret.'],
+];
+
+describe('what a question asks for', () => {
+  for (const [kind, question, answer, other] of cases) {
+    it(`is a ${kind} in “${question}”`, () => {
+      assert.equal(answerKindOf(question), kind);
+      assert.ok(givesAnswerOf(kind, answer), answer);
+      assert.ok(!givesAnswerOf(kind, other), other);
+    });
+  }
+
+  it('is open where the words do not tell', () => {
+    assert.equal(answerKindOf('Tell me about refunds'), undefined);
+  });
+});
