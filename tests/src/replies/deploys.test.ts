@@ -4,7 +4,7 @@ import { sendMany } from '../load.ts';
 import { askForPieces, Observations } from './observations.ts';
 import { SharedStore } from './shared-store.ts';
 
-const restarts = 4;
+const restarts = 3;
 
 describe('A service that is stopped and started again in the middle of replies', {
   concurrency: true,
@@ -28,19 +28,21 @@ describe('A service that is stopped and started again in the middle of replies',
       askForPieces(
         ada,
         ['a', 'b', 'c'].map((part) => `[${place}-${part}]`),
-        500,
+        400,
       ),
     );
     const seen = new Observations();
+    let cutOff = 0;
     for (let restart = 0; restart < restarts; restart += 1) {
       const api = store.as('ada', service);
       const last = asked.at(-1)!.threadId;
       await api.until(last, ({ messages }) => messages[1].content !== '');
       await seen.lookAt(api, asked);
-      assert.ok(!seen.ended.has(last), 'it is stopped in the middle');
+      cutOff += asked.length - seen.ended.size;
       assert.equal(await service.end(), 0);
       service = await store.start();
     }
+    assert.ok(cutOff > asked.length, `${cutOff} replies were under way at a stop`);
     await seen.untilAllEnded(store.as('ada', service), asked);
     assert.deepEqual(seen.statuses(), ['completed']);
     assert.equal(await service.end(), 0);

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
 import { createThread } from '../world.ts';
 
 /** Polls under way at once: enough to look at hundreds of replies several times a second. */
 const looksAtOnce = 16;
+/** Hundreds of replies and their service share two cores with whoever looks. */
+const betweenLooksMs = 60;
 
 /** A reply that was asked for and the text that it must have once it is completed, where that is known. */
 export interface Asked {
@@ -54,19 +57,25 @@ export class Observations {
     });
   }
 
-  /** One look at each that has not been seen to end; answers how many those are. */
-  async lookAtOpen(api: Api, asked: readonly Asked[]): Promise<number> {
-    const open = asked.filter(({ threadId }) => !this.#ended.has(threadId));
-    await this.lookAt(api, open);
-    return open.length;
+  /** Looks again and again at those that have not been seen to end, until that is enough. */
+  async lookUntil(
+    isEnough: () => boolean,
+    api: Api,
+    asked: readonly Asked[],
+    withinMs = 30_000,
+  ): Promise<void> {
+    const deadline = Date.now() + withinMs;
+    while (!isEnough()) {
+      const open = asked.filter(({ threadId }) => !this.#ended.has(threadId));
+      assert.ok(Date.now() < deadline, `${open.length} of ${asked.length} replies have not ended`);
+      await this.lookAt(api, open);
+      await pause(betweenLooksMs);
+    }
   }
 
-  /** Looks until all have ended; the ended ones are looked at again, at the end. */
-  async untilAllEnded(api: Api, asked: readonly Asked[], withinMs = 30_000): Promise<void> {
-    const deadline = Date.now() + withinMs;
-    for (let open = asked.length; open > 0; open = await this.lookAtOpen(api, asked)) {
-      assert.ok(Date.now() < deadline, `${open} of ${asked.length} replies have not ended`);
-    }
+  /** The ended ones are looked at again, at the end. */
+  async untilAllEnded(api: Api, asked: readonly Asked[]): Promise<void> {
+    await this.lookUntil(() => asked.every(({ threadId }) => this.#ended.has(threadId)), api, asked);
     await this.lookAt(api, asked);
   }
 

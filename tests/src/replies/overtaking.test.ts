@@ -3,6 +3,7 @@ import { after, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
+import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { Observations } from './observations.ts';
 import { eventually, SharedStore } from './shared-store.ts';
@@ -31,28 +32,28 @@ describe('Two workers on one store', () => {
     const ids = await sendMany(count, count, async () => {
       return (await createThread(api, { prompt: prompt.join('\n') })).thread.id as string;
     });
-    await eventually(
-      () => repliesOf(api, ids),
-      everyOne(({ content }) => content === 'First, '),
-    );
-    first.signal('SIGSTOP');
+    await api.until(ids.at(-1)!, ({ messages }) => messages[1].content !== '');
+    await stopBetweenWrites(first, () => api.rename(ids[0]!, 'Can be written'));
+    const begun = await repliesOf(api, ids);
+    const taken = ids.filter((_, place) => begun[place].completedAt === null);
+    assert.ok(begun.some(({ content, completedAt }) => content === 'First, ' && completedAt === null));
 
     const second = await store.start('worker', {
       SKEIN_MODEL: ofSecond.model,
       SKEIN_MODEL_BASE_URL: provider.url,
     });
     await eventually(
-      () => repliesOf(api, ids),
-      everyOne(({ content }) => /^The\b/.test(content)),
+      () => repliesOf(api, taken),
+      (replies) => replies.every(({ content }) => /^The\b/.test(content)),
     );
     first.signal('SIGCONT');
 
     const seen = new Observations();
     await seen.untilAllEnded(
       api,
-      ids.map((threadId) => ({ threadId, whole: ofSecond.content })),
+      taken.map((threadId) => ({ threadId, whole: ofSecond.content })),
     );
-    for (const { status, content, model, steps } of await repliesOf(api, ids)) {
+    for (const { status, content, model, steps } of await repliesOf(api, taken)) {
       assert.deepEqual({ status, content, model }, { status: 'completed', ...ofSecond });
       assert.ok(!JSON.stringify(steps).includes('One'), 'no step of the first is left');
     }
@@ -61,7 +62,7 @@ describe('Two workers on one store', () => {
     // By now the first has long tried to write what it had in hand.
     await seen.lookAt(
       api,
-      ids.map((threadId) => ({ threadId, whole: ofSecond.content })),
+      taken.map((threadId) => ({ threadId, whole: ofSecond.content })),
     );
     for (const process of [door, first]) {
       assert.deepEqual(
@@ -77,8 +78,18 @@ async function repliesOf(api: Api, ids: readonly string[]): Promise<any[]> {
   return Promise.all(ids.map(async (id) => (await api.get(id)).body.messages[1]));
 }
 
-function everyOne(holds: (reply: any) => boolean): (replies: readonly any[]) => boolean {
-  return (replies) => replies.every(holds);
+/** A process that sleeps in the middle of a commit keeps everybody from writing: that is not what is tested here. */
+async function stopBetweenWrites(service: Service, write: () => Promise<unknown>): Promise<void> {
+  for (let inTheWay = true; inTheWay; ) {
+    inTheWay = false;
+    service.signal('SIGSTOP');
+    const goOn = setTimeout(() => {
+      inTheWay = true;
+      service.signal('SIGCONT');
+    }, 1000);
+    await write();
+    clearTimeout(goOn);
+  }
 }
 
 /** New replies are written, and by the one that is left. */
