@@ -319,6 +319,8 @@ export interface Documents {
   /**
    * Which passages hold each term, at most `limit` of them per term, among the general documents and those of the
    * account; and how many passages there are in all. The cost grows with `limit` and the terms, not with the documents.
+   * Several terms with a space between them ask for the passages that hold them all; that costs up to a look at every
+   * holder of the rarest.
    */
   findPassages(
     organizationId: OrganizationId,

@@ -31,16 +31,19 @@ function countAbove(sums: ReadonlyMap<PassageNumber, number>, bound: number): nu
 /** Per passage the weight of the best wording it holds. */
 function weightsBy(wordings: readonly WeighedWording[], index: TermIndex): Map<PassageNumber, number> {
   const weights = new Map<PassageNumber, number>();
-  for (const { phrase, weight } of [...wordings].sort((a, b) => a.weight - b.weight)) {
-    for (const number of rarestHolders(phrase, index)) weights.set(number, weight);
+  for (const { phrase, weight, held, certainty } of [...wordings].sort((a, b) => a.weight - b.weight)) {
+    const holders = rarestHolders(phrase, index);
+    // The first few holders of a frequent word that nobody asked for are no better than the others.
+    if (certainty < 1 && holders.size < held) continue;
+    for (const number of holders) weights.set(number, weight);
   }
   return weights;
 }
 
-function rarestHolders(phrase: readonly string[], index: TermIndex): readonly PassageNumber[] {
+function rarestHolders(phrase: readonly string[], index: TermIndex): ReadonlySet<PassageNumber> {
   const held = phrase.filter((term) => index.held(term) > 0);
   return held.length === 0
-    ? []
+    ? new Set()
     : index.holders(held.reduce((a, b) => (index.held(b) < index.held(a) ? b : a)));
 }
 

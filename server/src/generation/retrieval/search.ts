@@ -32,7 +32,7 @@ export async function searchPassages(
     store.findPassages(organizationId, accountId, terms, holdersMax),
   );
   await index.lookUp(asked.flatMap(({ wordings }) => wordings.flatMap(contentOf)));
-  await index.lookUpFully(asked.map(({ term }) => term));
+  await index.lookUpTogether(asked.map(({ term }) => term));
   const concepts = (await withRespellings(asked, index)).map((concept) => weigh(concept, index));
   const candidates = nominate(concepts, index, candidatesMax);
   await turn();
@@ -58,10 +58,7 @@ async function withRespellings(concepts: readonly Concept[], index: TermIndex): 
     const terms = isUnknown && index.passageCount > 0 && tried < respeltMax ? respellings(concept.word) : [];
     if (terms.length > 0) tried++;
     await index.lookUp(terms);
-    const best = terms.reduce(
-      (a, b) => (index.holders(b).length > index.holders(a).length ? b : a),
-      concept.term,
-    );
+    const best = terms.reduce((a, b) => (index.held(b) > index.held(a) ? b : a), concept.term);
     const wording: Wording = { phrase: [best], certainty: respellingCertainty };
     respelt.push(best === concept.term ? concept : { ...concept, wordings: [wording] });
   }

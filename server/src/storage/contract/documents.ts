@@ -145,6 +145,24 @@ export function describeDocuments(world: () => World): void {
       }
     });
 
+    it('are found by several terms at once where a passage holds them all', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const general = [passage('both', 'wool', 'red'), passage('one', 'wool'), passage('other', 'red')];
+      await store.putDocument(organization, newDocument({ passages: general }));
+      const own = newDocument({ name: 'own', accountId: 'acc', passages: [passage('own', 'wool', 'red')] });
+      await store.putDocument(organization, own);
+      assert.deepEqual(await textsWith(organization, null, 'wool red', 'red wool', 'wool blue'), [
+        ['both'],
+        ['both'],
+        [],
+      ]);
+      assert.deepEqual(await textsWith(organization, 'acc', 'wool red', 'wool'), [
+        ['both', 'own'],
+        ['both', 'one', 'own'],
+      ]);
+    });
+
     it('give no more holders of a term than asked for', async () => {
       const { store } = world();
       const organization = await world().organization();

@@ -130,7 +130,7 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
       const passageCount = corpora.reduce((sum, { passages }) => sum + passages, 0);
       if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
       const holders = terms.map((term) => {
-        const anyCorpus = corpora.map(({ number }) => `"${scoped(number, term)}"`).join(' OR ');
+        const anyCorpus = corpora.map(({ number }) => `(${allOf(number, term)})`).join(' OR ');
         return holdersOf.all(anyCorpus, limit);
       });
       return { passageCount, holders };
@@ -141,6 +141,13 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
       return rows.filter((row) => row !== undefined).map(toPassage);
     },
   };
+}
+
+function allOf(corpus: number, terms: string): string {
+  return terms
+    .split(' ')
+    .map((term) => `"${scoped(corpus, term)}"`)
+    .join(' AND ');
 }
 
 /** The dot belongs to no term, so that one corpus's terms are never another's. */
