@@ -27,6 +27,13 @@ const documents = [
     title: 'Opening hours',
     passages: [{ heading: 'Shop', text: 'The shop opens at 9:30. The café in the shop opens at noon.' }],
   },
+  {
+    title: 'Yarn',
+    passages: [
+      'Every skein of ours is a skein to love, and a pull skein is a skein for a quick start.',
+      'Yarn is sold by weight. A skein is a length of yarn. A ball has been wound.',
+    ],
+  },
   { title: 'People', passages: ['Odile Farrant teaches the workshops. The long table seats 12 guests.'] },
 ];
 
@@ -60,7 +67,7 @@ describe('the extractive model', () => {
 
   it('tells in steps what it does', async () => {
     const { steps } = await ask('When does the shop open?');
-    assert.deepEqual(steps.slice(0, 2), ['Searching 5 passages', 'Reading Opening hours']);
+    assert.deepEqual(steps.slice(0, 2), ['Searching 7 passages', 'Reading Opening hours']);
     assert.equal(steps.at(-1), 'Choosing the sentences that answer');
   });
 
@@ -77,6 +84,11 @@ describe('the extractive model', () => {
     const { text } = await ask('Who teaches the workshops, and when does the shop open?');
     assert.match(text, /Odile Farrant/);
     assert.match(text, /9:30/);
+  });
+
+  it('says first what a thing is, where that is asked', async () => {
+    const { text } = await ask('What is a skein?');
+    assert.match(text, /^A skein is a length of yarn \[1\]\./);
   });
 
   it('gives the sentence before with one that leans on it', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AnswerKind, answerKindOf, givesAnswerOf } from './answer-kind.ts';
+import { type AnswerKind, answerKindOf, definitionOf, givesAnswerOf } from './answer-kind.ts';
 
 const cases: readonly (readonly [AnswerKind, string, string, string])[] = [
   ['duration', 'How long is the warranty?', 'It lasts two years.', 'It is generous.'],
@@ -22,6 +22,24 @@ describe('what a question asks for', () => {
       assert.ok(!givesAnswerOf(kind, other), other);
     });
   }
+
+  it('is a definition where it asks what something is', () => {
+    for (const question of ['What is a skein?', 'what are service credits', 'What does RPO stand for?']) {
+      assert.equal(answerKindOf(question), 'definition', question);
+    }
+    const skein = definitionOf(['skein']);
+    for (const text of [
+      'A skein is a coil.',
+      'Yarn is sold so. Skeins are coils.',
+      'Skein: a coil.',
+      '- Skein (noun) means coil.',
+    ]) {
+      assert.match(text, skein);
+    }
+    for (const text of ['A pull skein is a coil.', 'The skein winder is old.', 'Buy a skein.']) {
+      assert.doesNotMatch(text, skein);
+    }
+  });
 
   it('is open where the words do not tell', () => {
     assert.equal(answerKindOf('Tell me about refunds'), undefined);

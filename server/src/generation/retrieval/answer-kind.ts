@@ -67,10 +67,18 @@ const givenBy: Partial<Record<AnswerKind, RegExp>> = {
     /\b(?:at|in|on|behind|near|beside|opposite|next to|from|to) (?:the |a )?(?:\d+ )?\p{Lu}\p{L}|\b(?:street|lane|road|avenue|square|floor|room|building|corner|address|located|page|menu|folder|portal|tab|settings)\b|https?:/u,
   reason:
     /\b(?:because|since|so that|in order to|therefore|reason|due to|as it|to (?:avoid|prevent|keep|protect|ensure|make|reduce|save))\b/i,
-  definition: /\b(?:is|are|means|stands for) (?:an?|the|any|what|when)\b|^[\w -]{2,30}[.:] /i,
   steps:
     /\b(?:first|then|next|click|select|open|choose|press|go to|fill|submit|send|contact|write to|call|ask|use|log in|sign in|enter|follow|visit|turn|place|put|must|should)\b/i,
 };
+
+/** Matches a text with a sentence that says what the thing of these words is: 'A skein is …', 'Skein: …'. */
+export function definitionOf(words: readonly string[]): RegExp {
+  const thing = words.join('[\\s-]+(?:(?:of|the|an?|for|and)\\s+)*');
+  return new RegExp(
+    `(?:(?:^|\\n)(?:- )?|[.!?]\\s+)["“*]*(?:(?:an?|the)\\s+)?${thing}s?["”*]*(?:\\s*\\([^()]{1,60}\\))?(?:\\s+(?:is|are|means?|stands?|refers?)\\b|[:.]\\s)`,
+    'i',
+  );
+}
 
 /** Whether a text has what such a question asks for; true where nobody could tell. */
 export function givesAnswerOf(kind: AnswerKind, text: string): boolean {

@@ -1,4 +1,4 @@
-import { type AnswerKind, answerKindOf } from './answer-kind.ts';
+import { type AnswerKind, answerKindOf, definitionOf } from './answer-kind.ts';
 import { stopWords } from './stop-words.ts';
 import { synonymsAt } from './synonyms.ts';
 import { termOf, wordsOf } from './terms.ts';
@@ -25,12 +25,15 @@ export interface Question {
   readonly tokens: readonly string[];
   readonly concepts: readonly Concept[];
   readonly wants: AnswerKind | undefined;
+  /** Where it asks what something is: matches a text that says so. */
+  readonly definition: RegExp | undefined;
 }
 
 /** What is read of a question; the rest of a long one changes nothing. */
 const readLengthMax = 2_000;
 const conceptsMax = 24;
 const wordingsMax = 12;
+const definedWordsMax = 4;
 
 export const synonymCertainty = 0.6;
 
@@ -56,7 +59,11 @@ export function readQuestion(text: string): Question {
     const others = (synonyms.get(at) ?? []).map((phrase) => ({ phrase, certainty: synonymCertainty }));
     concepts.set(term, { term, word, joined, wordings: distinct([own, ...others]).slice(0, wordingsMax) });
   }
-  return { tokens, concepts: [...concepts.values()], wants: answerKindOf(text) };
+  const wants = answerKindOf(text);
+  const asked = [...concepts.values()];
+  const isDefined = wants === 'definition' && asked.length > 0 && asked.length <= definedWordsMax;
+  const definition = isDefined ? definitionOf(asked.map(({ word }) => word)) : undefined;
+  return { tokens, concepts: asked, wants, definition };
 }
 
 function distinct(wordings: readonly Wording[]): Wording[] {

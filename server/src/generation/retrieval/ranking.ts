@@ -32,6 +32,8 @@ export const weights = {
   joined: 0.4,
   /** For having what is asked for: a duration, an amount, a name. */
   kind: 0.12,
+  /** For saying what the thing is that was asked about. */
+  definition: 1,
   /** How much of the score is lost where nothing of the question is spoken of. */
   coverage: 0.5,
   /** For words that only other passages of the same document hold. */
@@ -105,7 +107,8 @@ function scoreOf(
     sum += weights.document * (toldInDocument[at]! - told[at]!);
   }
   sum += weights.joined * (joinedness(question, text) + joinedness(question, heading));
-  if (question.wants !== undefined && givesAnswerOf(question.wants, passage.text))
+  if (question.definition?.test(passage.text)) sum += weights.definition * total;
+  else if (question.wants !== undefined && givesAnswerOf(question.wants, passage.text))
     sum += weights.kind * total;
   return sum * (1 - weights.coverage + (weights.coverage * spokenOf) / (total || 1));
 }

@@ -27,7 +27,7 @@ export async function searchPassages(
   text: string,
   limit: number,
 ): Promise<SearchFindings> {
-  const { concepts: asked, tokens, wants } = readQuestion(text);
+  const { concepts: asked, ...rest } = readQuestion(text);
   const index = new TermIndex((terms, holdersMax) =>
     store.findPassages(organizationId, accountId, terms, holdersMax),
   );
@@ -38,7 +38,7 @@ export async function searchPassages(
   await turn();
   const read = await store.readPassages(organizationId, candidates);
   await turn();
-  const question = { tokens, concepts, wants, rarityMax: rarity(0, index.passageCount) };
+  const question = { ...rest, concepts, rarityMax: rarity(0, index.passageCount) };
   return { searched: index.passageCount, passages: rankPassages(question, read, limit), question };
 }
 

@@ -11,6 +11,7 @@ export const weights = {
   before: 0.15,
   headingIsQuestion: 1.15,
   kind: 0.15,
+  definition: 0.6,
   rank: 0.04,
   /** How good a further sentence must be against the best. */
   further: 0.75,
@@ -70,7 +71,7 @@ function candidatesOf(
       Math.max(told[unit]![at]!, context[at]!, weights.before * (before[at] ?? 0)),
     );
     const own = told[unit]!.reduce((a, b) => a + b, 0);
-    const kind = givesKind(question.wants, text, list) ? weights.kind : 0;
+    const kind = kindWeight(question, text, list);
     const spoken = shares.reduce((a, b) => a + b, 0) / total;
     const score = own === 0 && kind === 0 ? 0 : spoken + kind - weights.rank * rank;
     return { passage: rank, unit, score, told: told[unit]! };
@@ -87,10 +88,11 @@ function contextOf(question: WeighedQuestion, { title, heading }: FoundPassage):
   return placesOf(question, tokensOf(`${title}\n${heading}`)).best.map((weight) => weights.context * weight);
 }
 
-function givesKind(wants: AnswerKind | undefined, text: string, list: number | undefined): boolean {
-  if (wants === undefined) return false;
-  if (wants === 'list') return list !== undefined;
-  return givesAnswerOf(wants, text);
+function kindWeight({ wants, definition }: WeighedQuestion, text: string, list: number | undefined): number {
+  if (definition !== undefined) return definition.test(text) ? weights.definition : 0;
+  if (wants === undefined) return 0;
+  const gives = wants === 'list' ? list !== undefined : givesAnswerOf(wants, text);
+  return gives ? weights.kind : 0;
 }
 
 /** The unit that says what this one is about: what introduces its list, or else the sentence before. */
