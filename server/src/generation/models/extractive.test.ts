@@ -31,7 +31,7 @@ const documents = [
     title: 'Yarn',
     passages: [
       'Every skein of ours is a skein to love, and a pull skein is a skein for a quick start.',
-      'Yarn is sold by weight. A skein is a length of yarn. A ball has been wound.',
+      'Yarn is sold by weight. A skein is a length of yarn. A ball is wound.',
     ],
   },
   { title: 'People', passages: ['Odile Farrant teaches the workshops. The long table seats 12 guests.'] },
@@ -89,6 +89,11 @@ describe('the extractive model', () => {
   it('says first what a thing is, where that is asked', async () => {
     const { text } = await ask('What is a skein?');
     assert.match(text, /^A skein is a length of yarn \[1\]\./);
+  });
+
+  it('says of each of two things what it is, where their difference is asked', async () => {
+    const { text } = await ask('What is the difference between a skein and a ball?');
+    assert.match(text, /A skein is a length of yarn .*A ball is wound/s);
   });
 
   it('gives the sentence before with one that leans on it', async () => {

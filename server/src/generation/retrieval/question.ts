@@ -39,9 +39,11 @@ export const synonymCertainty = 0.6;
 
 /** Of the question, and not of what it is about. */
 const filler = new Set(
-  `answer ask curious describe detail details example exactly explain find info list question show
-  tell understand wonder wondering difference`.split(/\s+/),
+  `ago answer ask curious describe detail details example exactly explain find info list question show
+  summarise summarize summary tell understand wonder wondering difference`.split(/\s+/),
 );
+
+const measureWords = new Set('long soon often far big old fast quickly large heavy hot'.split(' '));
 
 export function readQuestion(text: string): Question {
   const words = wordsOf(text.slice(0, readLengthMax));
@@ -50,7 +52,7 @@ export function readQuestion(text: string): Question {
   const concepts = new Map<string, Concept>();
   let last = -2;
   for (const [at, word] of words.entries()) {
-    if (stopWords.has(word) || filler.has(word) || isMeasureWord(words, at)) continue;
+    if (stopWords.has(word) || filler.has(word) || isOfTheQuestion(words, at)) continue;
     const term = tokens[at]!;
     const joined = last >= at - 2;
     last = at;
@@ -74,12 +76,11 @@ function distinct(wordings: readonly Wording[]): Wording[] {
   });
 }
 
-/** 'long' of 'how long' asks for a duration; nothing is said to be long. */
-function isMeasureWord(words: readonly string[], at: number): boolean {
-  return (
-    words[at - 1] === 'how' &&
-    /^(?:long|soon|often|far|big|old|fast|quickly|large|heavy|hot)$/.test(words[at]!)
-  );
+/** 'long' of 'how long' asks for a duration, and nothing is said to be long; 'work' of 'how does it work' says nothing. */
+function isOfTheQuestion(words: readonly string[], at: number): boolean {
+  const word = words[at]!;
+  if (words[at - 1] === 'how') return measureWords.has(word);
+  return at === words.length - 1 && words[0] === 'how' && (word === 'work' || word === 'works');
 }
 
 /** What stands for several words stands for each of them: 'sso' for both 'single' and 'sign'. */

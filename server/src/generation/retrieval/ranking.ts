@@ -32,6 +32,8 @@ export const weights = {
   joined: 0.4,
   /** For having what is asked for: a duration, an amount, a name. */
   kind: 0.12,
+  /** For introducing a document whose title speaks of all that was asked. */
+  introduction: 0.4,
   /** For saying what the thing is that was asked about. */
   definition: 1,
   /** How much of the score is lost where nothing of the question is spoken of. */
@@ -107,6 +109,7 @@ function scoreOf(
     sum += weights.document * (toldInDocument[at]! - told[at]!);
   }
   sum += weights.joined * (joinedness(question, text) + joinedness(question, heading));
+  if (passage.heading === '' && title.best.every((weight) => weight > 0)) sum += weights.introduction * total;
   if (question.definition?.test(passage.text)) sum += weights.definition * total;
   else if (question.wants !== undefined && givesAnswerOf(question.wants, passage.text))
     sum += weights.kind * total;

@@ -43,8 +43,12 @@ function isFollowUp(prompt: string): boolean {
 const nextQuestion =
   /(?<=\?)\s+|,?\s+and\s+(?=(?:also\s+)?(?:what|how|when|where|who|whom|whose|why|which|can|could|do|does|is|are|may|must|should|will)\b)/i;
 
+const comparison = /\b(?:differences?|distinction) between (.{2,80}?) and (.{2,80}?)\s*[?.!]*$/i;
+
 /** 'What does it cost and how long does it take?' asks twice. */
 function partsOf(prompt: string): string[] {
+  const compared = comparison.exec(prompt.slice(-200));
+  if (compared !== null) return [`What is ${compared[1]}?`, `What is ${compared[2]}?`];
   const sentences = sentencesOf(prompt);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
   const told = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');

@@ -11,7 +11,7 @@ const replies: readonly (readonly [RegExp, string])[] = [
   ],
   [/^how are you(?: doing| today)?[\s?!.]*$/i, `All is well here. ${about} What would you like to know?`],
   [
-    /^(?:who|what) are you[\s?!.]*$|^what (?:can|do) you do(?: for me)?[\s?!.]*$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$/i,
+    /^(?:who|what) are you[\s?!.]*$|^what (?:can|do) you do(?: for me)?[\s?!.]*$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$|^what (?:can|could|should|may) i ask(?: you)?(?: about)?[\s?!.]*$|^what do you know(?: about)?[\s?!.]*$/i,
     `${about} When they say nothing about it, I tell you so. Ask about anything they might cover.`,
   ],
   [/^(?:good ?bye|bye|see you|ciao)[\s!.]*$/i, 'Goodbye!'],
