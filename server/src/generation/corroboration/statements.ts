@@ -84,15 +84,41 @@ function withoutMarks(line: string): { text: string; marks: { at: number; passag
   return { text: text + line.slice(from), marks };
 }
 
+/** Where nothing else is said. */
 const courtesy =
-  /^(?:hi|hello|hey|dear|sure|certainly|of course|thanks|thank you|you're welcome|good (?:morning|afternoon|evening|question)|great question|i hope|let me know|feel free|happy to|i(?:'m| am) (?:happy|glad|sorry|afraid|here)|please (?:let me know|note|ask)|if you (?:have|need) (?:any|more|further)|here (?:is|are|'s)|based on|according to the (?:documents|passages)[.:]?$|in summary:?$|yes[.,!]?$|no[.,!]?$|overall:?$)/i;
-const aboutTheDocuments =
-  /\b(?:documents?|passages?|sources?|context|excerpts?|library|provided (?:information|material|text))\b[^.]{0,80}\b(?:do(?:es)? not|don['’]t|doesn['’]t|did not|cannot|no|nothing|none)\b|\b(?:could|can|did|do)(?: not|n['’]t) (?:find|see|locate|know|have|tell)\b|\b(?:nothing|no (?:information|mention|answer|details?))\b[^.]{0,60}\b(?:documents?|passages?|sources?|found|context)\b|\b(?:is|are|was|were) not (?:mentioned|covered|stated|specified|described)\b/i;
+  /^(?:hi|hello|hey|dear|sure|certainly|of course|thanks|thank you|you(?:'|’)re welcome|good (?:morning|afternoon|evening|question)|great question|i(?:'|’)m (?:happy|glad|sorry|afraid|here)|yes|no|overall|in summary)\b/i;
+const courtesyWordsMax = 6;
+const offer =
+  /^(?:i hope\b|please (?:let me know|ask|feel free)|let me know|feel free|happy to help|if you (?:have|need|want|would like) (?:any|more|further|to know))/i;
+
+const ofTheDocuments = '(?:documents?|passages?|sources?|context|excerpts?|material|information)';
+/** What the draft says about the documents themselves cannot stand in them. */
+const aboutTheDocuments = [
+  new RegExp(
+    `^(?:however,? |but |unfortunately,? )?(?:the|these|your|our|none of the) (?:provided |given |available |found )?${ofTheDocuments} (?:do(?:es)?(?: not|n['’]t)|did(?: not|n['’]t)|cannot|contains? no|ha(?:s|ve) no|says? nothing|mentions? (?:no|nothing)|answers?)`,
+    'i',
+  ),
+  /\b(?:i|we) (?:could|can|did|do)(?: not|n['’]t) (?:find|see|locate|know|have|tell|answer)\b|\b(?:i|we) cannot (?:find|tell|answer)\b/i,
+  new RegExp(
+    `\\b(?:nothing|no (?:information|mention|answer|details?))\\b[^.]{0,60}\\b${ofTheDocuments}\\b`,
+    'i',
+  ),
+  new RegExp(
+    `\\bnot (?:mentioned|covered|stated|specified|described|found) (?:in|by) (?:the|any|these|your)\\b[^.]{0,40}\\b${ofTheDocuments}\\b`,
+    'i',
+  ),
+  /^the closest documents? (?:is|are)\b/i,
+];
 const contentWordsMin = 2;
 
 function isStatement(sentence: string): boolean {
-  const text = sentence.trim().replace(/^[*_"“(]+/, '');
-  if (/[?:]["”*_)]*$/.test(text) || courtesy.test(text) || aboutTheDocuments.test(text.slice(0, 400)))
-    return false;
-  return wordsOf(text).filter((word) => !stopWords.has(word)).length >= contentWordsMin;
+  const text = sentence
+    .trim()
+    .replace(/^[*_"“(]+/, '')
+    .slice(0, 400);
+  if (/[?:]["”*_)]*$/.test(sentence.trimEnd()) || offer.test(text)) return false;
+  if (aboutTheDocuments.some((pattern) => pattern.test(text))) return false;
+  const words = wordsOf(text);
+  if (courtesy.test(text) && words.length <= courtesyWordsMax) return false;
+  return words.filter((word) => !stopWords.has(word)).length >= contentWordsMin;
 }

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { piecesOf } from './statements.ts';
+
+function statementsOf(draft: string): string[] {
+  return [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map(({ text }) => text);
+}
+
+describe('the statements of a draft', () => {
+  it('are its sentences, list items and table rows', () => {
+    const draft =
+      'Goods go back in 30 days. Books are refunded too!\n\n- Shipping costs €5\n2. Gifts are wrapped\n| Plan | costs €9 |\n';
+    assert.deepEqual(statementsOf(draft), [
+      'Goods go back in 30 days.',
+      'Books are refunded too!',
+      'Shipping costs €5',
+      'Gifts are wrapped',
+      '| Plan | costs €9 |',
+    ]);
+  });
+
+  it('may be said with courtesy, and may say that something is not so', () => {
+    for (const statement of [
+      'Based on the refund policy, unused goods go back within 30 days.',
+      'Sure, unused goods go back to the shop within 30 days.',
+      'I’m afraid gift cards cannot be exchanged for money at the counter.',
+      'Damage by water is not covered.',
+      'The library does not open on Sundays.',
+      'Please note that parcels leave on Tuesday.',
+    ]) {
+      assert.deepEqual(statementsOf(statement), [statement]);
+    }
+  });
+
+  it('are no questions, greetings, offers or introductions', () => {
+    for (const words of [
+      'Which plan do you mean?',
+      'Hello and welcome!',
+      'Sure, happy to help.',
+      'Thank you for asking!',
+    ]) {
+      assert.deepEqual(statementsOf(words), [], words);
+    }
+    for (const words of [
+      'Let me know whether green goats matter to you.',
+      'Here are the steps to take:',
+      '## Green goats',
+    ]) {
+      assert.deepEqual(statementsOf(words), [], words);
+    }
+  });
+
+  it('are nothing that is said about the documents themselves', () => {
+    for (const words of [
+      'The documents do not mention green goats.',
+      'However, the provided context does not say who feeds the goats.',
+      'I could not find any green goats.',
+      'Green goats are not mentioned in the documents.',
+      'There is no information about green goats in the passages.',
+      'The documents do not answer this.',
+      'The closest documents are “Goats” and “Colours of goats”.',
+    ]) {
+      assert.deepEqual(statementsOf(words), [], words);
+    }
+  });
+
+  it('end before the marks that cite them, wherever those stand', () => {
+    const draft =
+      'Goods are refunded [1]. Books are refunded.[2] Maps are refunded. [3][4] Pens are refunded [5, 6].';
+    const marks = [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map((piece) => piece.marks);
+    assert.deepEqual(marks, [[1], [2], [3, 4], [5, 6]]);
+  });
+
+  it('leave the draft whole, less its marks', () => {
+    const drafts = [
+      'a\n\n\nb  \n',
+      '  \n\t- x y z.\n\n```\n[1]\n',
+      '> quoted words here\nand more words.',
+      ' ',
+      '\r\n\r\n',
+      '`[1]` and [0].',
+    ];
+    for (const draft of drafts) assert.equal([...piecesOf(draft)].map(({ text }) => text).join(''), draft);
+  });
+});
