@@ -14,14 +14,16 @@ export class Patience {
     const enough = new AbortController();
     const end = () => enough.abort();
     const timer = setTimeout(end, ms);
-    response.once('close', end);
+    // A peer that has closed its side wants what there is; most have gone altogether, and it cannot be told.
+    const { socket } = response;
+    for (const event of ['close', 'end']) socket?.once(event, end);
     this.#held.add(enough);
-    if (this.#closing || response.destroyed) end();
+    if (this.#closing || socket === null || socket.readableEnded) end();
     try {
       await wait(enough.signal);
     } finally {
       clearTimeout(timer);
-      response.removeListener('close', end);
+      for (const event of ['close', 'end']) socket?.removeListener(event, end);
       this.#held.delete(enough);
     }
   }

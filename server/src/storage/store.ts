@@ -286,8 +286,8 @@ export interface Replies {
    */
   sweepReplies(overdue: { content: string; failure: string }): Promise<ReplyName[]>;
   /**
-   * Lets go at once of what dead workers held, where the store can tell that they are dead; elsewhere their leases run
-   * out. A worker calls it before its first claim.
+   * Lets go at once of what dead workers held, where the store can tell that no other lives; elsewhere their leases run
+   * out. A worker calls it before its first claim, and lives until the store is closed.
    */
   releaseOrphanedReplies(): Promise<void>;
   /** Those that have ended, or are not there. */

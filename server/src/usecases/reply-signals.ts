@@ -48,9 +48,10 @@ export class ReplySignals {
     if (watches.size === 0) this.#watches.delete(messageId);
   }
 
+  /** Each once, however many watch it. */
   watched(): ReplyName[] {
     const replies: ReplyName[] = [];
-    for (const watches of this.#watches.values()) for (const { reply } of watches) replies.push(reply);
+    for (const [watch] of this.#watches.values()) if (watch !== undefined) replies.push(watch.reply);
     return replies;
   }
 }

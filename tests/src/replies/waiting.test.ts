@@ -83,13 +83,12 @@ describe('Waiting for replies', () => {
       const before = openFiles(service);
       for (let round = 0; round < 4; round += 1) {
         const untilAdmitted = await admissionsFromNow(api);
-        const abandoned = Array.from({ length: 500 }, () => held.hold(thread.id, 2));
+        const abandoned = Array.from({ length: 500 }, () => held.hold(thread.id, 25));
         await untilAdmitted(500);
         held.abandon();
         const outcomes = await Promise.allSettled(abandoned);
         assert.ok(outcomes.every(({ status }) => status === 'rejected'));
       }
-      // A peer that has only closed its own side still gets its answer: at the latest, they are gone with their time.
       await eventually(
         () => openFiles(service),
         (count) => count <= before + 10,

@@ -320,6 +320,22 @@ export function describeReplies(world: () => World): void {
       assert.equal((await store.sweepReplies(overdue)).length, 1);
     });
 
+    it('are not hurried by a process that was idle while the clock was set back', async () => {
+      const { store, clock } = world();
+      const idle = await world().node();
+      await oneThread({ replyDeadlineMs: 60_000 });
+      clock.ms -= 3_600_000;
+      assert.deepEqual(await idle.sweepReplies(overdue), []);
+      // Others go on: the idle one has to count from what they last wrote, not from its own past.
+      for (let round = 0; round < 10; round += 1) {
+        clock.pass(10_000);
+        await oneThread();
+        assert.deepEqual(await idle.sweepReplies(overdue), [], `after ${round}`);
+      }
+      clock.pass(60_000);
+      await store.sweepReplies(overdue);
+    });
+
     it('lose their leases when the clock is set forward, and nothing else', async () => {
       const { store, clock } = world();
       const thread = await oneThread({ replyDeadlineMs: 86_400_000 });

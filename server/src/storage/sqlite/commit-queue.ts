@@ -34,12 +34,13 @@ export class CommitQueue {
   readonly #machineClock: MachineClock;
   readonly #statements;
   #waiting: Write[] = [];
-  #lastDatedSteadyMs: number;
+  /** The latest committed time that was seen here, and when: a process that only reads must not count from its own past. */
+  #seen: { committed: number; steadyMs: number };
 
   constructor(database: Database, machineClock: MachineClock) {
     this.#database = database;
     this.#machineClock = machineClock;
-    this.#lastDatedSteadyMs = machineClock.steady();
+    this.#seen = { committed: 0, steadyMs: machineClock.steady() };
     this.#statements = {
       begin: database.prepare('BEGIN IMMEDIATE'),
       commit: database.prepare('COMMIT'),
@@ -101,7 +102,7 @@ export class CommitQueue {
           : batch.map((write) => this.#runApart(write, clock));
       if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
       statements.commit.run();
-      if (clock.latest !== undefined) this.#lastDatedSteadyMs = this.#machineClock.steady();
+      if (clock.latest !== undefined) this.#see(clock.latest);
       return settle;
     } catch (error) {
       if (this.#database.inTransaction) statements.rollback.run();
@@ -127,8 +128,14 @@ export class CommitQueue {
   #nextTime(committed: number): number {
     const wall = this.#machineClock.wall();
     if (wall >= committed) return wall;
-    const sinceMs = this.#machineClock.steady() - this.#lastDatedSteadyMs;
+    this.#see(committed);
+    const sinceMs = this.#machineClock.steady() - this.#seen.steadyMs;
     return committed + Math.max(1, Math.floor(sinceMs / 2));
+  }
+
+  #see(committed: number): void {
+    if (committed === this.#seen.committed) return;
+    this.#seen = { committed, steadyMs: this.#machineClock.steady() };
   }
 
   /** A write that fails takes back its own part and leaves the others of its batch alone. */

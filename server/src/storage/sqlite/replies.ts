@@ -178,12 +178,12 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       });
     },
 
-    async releaseOrphanedReplies() {
-      if (!workerLock.take()) return;
-      await commits.unsynced((clock) => {
-        letGoAll.run(clock.now());
-      });
-    },
+    releaseOrphanedReplies: () =>
+      workerLock.join(() =>
+        commits.unsynced((clock) => {
+          letGoAll.run(clock.now());
+        }),
+      ),
 
     endedReplies: async (replies) =>
       replies.filter(
