@@ -1,9 +1,12 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { createAccessTokens } from './access-tokens.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createCursorSeal } from './cursor-seal.ts';
+import type { AccessTokens } from './domain/access-token.ts';
+import { FailedAttempts } from './domain/attempts.ts';
 import { createIdGenerator } from './domain/id.ts';
 import { corroborated } from './generation/corroboration/corroborated.ts';
 import type { Model } from './generation/model.ts';
@@ -17,8 +20,14 @@ import type { Store } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import { ReplySignals } from './usecases/reply-signals.ts';
 
-/** The only place that names adapters. Everything else receives what it stands on. */
-export async function openContext(config: Config): Promise<Context> {
+/**
+ * The only place that names adapters. Everything else receives what it stands on. `baseUrl` is asked for when something
+ * needs it: a free port is known only after listening.
+ */
+export async function openContext(
+  config: Config,
+  baseUrl: () => string = () => config.baseUrl ?? '',
+): Promise<Context> {
   const store = openStore(config);
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   return {
@@ -29,6 +38,10 @@ export async function openContext(config: Config): Promise<Context> {
     randomBytes,
     crc32,
     sha256: (text) => hash('sha256', text),
+    equalHashes: (one, other) => timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex')),
+    accessTokens: openAccessTokens(config, store, baseUrl),
+    failedAttempts: new FailedAttempts(Date.now),
+    rightSecrets: new Map(),
     settings: {
       paginationWindow: config.paginationWindow,
       dailyQuota: config.dailyQuota,
@@ -37,6 +50,18 @@ export async function openContext(config: Config): Promise<Context> {
     replySignals: new ReplySignals(),
     library: createLibrary(store),
   };
+}
+
+function openAccessTokens(config: Config, store: Store, baseUrl: () => string): AccessTokens {
+  const addresses = {
+    issuer: () => config.authUrl ?? baseUrl(),
+    audience: () => `${baseUrl()}/api/v1`,
+    named: {
+      issuer: (config.authUrl ?? config.baseUrl) !== undefined,
+      audience: config.baseUrl !== undefined,
+    },
+  };
+  return createAccessTokens(store, addresses, Date.now, randomUUID);
 }
 
 function openStore({ store: { file } }: Config): Store {
@@ -70,7 +95,6 @@ function createModel({ model, modelSilenceMs, replyLengthMax }: Config, library:
   }
 }
 
-/** `baseUrl` is asked for when an answer needs it: a free port is known only after listening. */
 export async function composeApp(
   config: Config,
   context: Context,
@@ -79,6 +103,8 @@ export async function composeApp(
 ): Promise<FastifyInstance> {
   // Loaded here, so that the operator's commands start without the HTTP stack.
   const { buildApp } = await import('./http/app.ts');
+  // Makes the signing key where there is none yet.
+  await context.accessTokens.keySet();
   return buildApp(context, {
     log,
     tls: config.tls,
@@ -87,6 +113,7 @@ export async function composeApp(
     bodyBytesMax: config.bodyBytesMax,
     limits: config,
     threadUrl: (id) => `${baseUrl()}/threads/${id}`,
+    authUrl: () => config.authUrl ?? baseUrl(),
   });
 }
 

@@ -9,6 +9,8 @@ export interface Config {
   readonly store: { readonly engine: 'sqlite'; readonly file: string };
   /** Undefined: the address that the server listens on. */
   readonly baseUrl: string | undefined;
+  /** Undefined: the base address. */
+  readonly authUrl: string | undefined;
   readonly model: ModelChoice;
   readonly modelSilenceMs: number;
   readonly paginationWindow: number;
@@ -52,6 +54,11 @@ export const variables = {
   SKEIN_BASE_URL: {
     default: '',
     meaning: 'Where callers reach the service; begins every `threadUrl`. Default: the listening address',
+  },
+  SKEIN_AUTH_URL: {
+    default: '',
+    meaning:
+      'Where applications exchange their credentials: `/oauth2/token` follows it. Default: the base address',
   },
   SKEIN_MODEL: {
     default: 'extractive',
@@ -128,6 +135,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     port: whole('SKEIN_PORT', 0, 65_535),
     store: readStore(text('SKEIN_DATABASE_URL')),
     baseUrl: readUrl('SKEIN_BASE_URL', text('SKEIN_BASE_URL')),
+    authUrl: readUrl('SKEIN_AUTH_URL', text('SKEIN_AUTH_URL')),
     model: readModel(text),
     modelSilenceMs: whole('SKEIN_MODEL_SILENCE_MS', 100, 2 ** 31 - 1),
     paginationWindow: whole('SKEIN_PAGINATION_WINDOW', 1),
@@ -156,7 +164,10 @@ function readStore(url: string): Config['store'] {
   return { engine: 'sqlite', file: resolve(file) };
 }
 
-function readUrl(name: 'SKEIN_BASE_URL' | 'SKEIN_MODEL_BASE_URL', text: string): string | undefined {
+function readUrl(
+  name: 'SKEIN_BASE_URL' | 'SKEIN_AUTH_URL' | 'SKEIN_MODEL_BASE_URL',
+  text: string,
+): string | undefined {
   if (text === '') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { appCreate, appDelete, appList, appRotate } from './commands/app.ts';
 import { type Arguments, type Result, type StoreCommand, UsageError } from './commands/command.ts';
 import { docAdd, docList, docRemove, docSearch } from './commands/doc.ts';
 import { doctor } from './commands/doctor.ts';
@@ -6,6 +7,7 @@ import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
 import { memberAdd, memberList, memberRemove } from './commands/member.ts';
 import { orgCreate, orgList, orgSet } from './commands/org.ts';
 import { roles, serve } from './commands/serve.ts';
+import { signingKeyRotate } from './commands/signing-key.ts';
 import { threadPublish, threadUnpublish } from './commands/thread.ts';
 import { openContext } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
@@ -21,6 +23,11 @@ const storeCommands: readonly StoreCommand[] = [
   keyCreate,
   keyRevoke,
   keyList,
+  appCreate,
+  appRotate,
+  appDelete,
+  appList,
+  signingKeyRotate,
   threadPublish,
   threadUnpublish,
   docAdd,

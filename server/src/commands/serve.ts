@@ -18,16 +18,20 @@ const tendEveryMs = 200;
 export async function serve(config: Config, role: Role): Promise<void> {
   const stopRequested = untilStopRequested();
   const log = createLog(config.logLevel);
-  const context = await openContext(config);
-  const app = role === 'worker' ? undefined : await listen(config, context, log);
+  const address: Address = { baseUrl: config.baseUrl ?? '' };
+  const context = await openContext(config, () => address.baseUrl);
+  const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
   const stopTending = tend(context, log);
-  if (app) await greetNewcomer(context, app.baseUrl);
-  log.info({ role, address: app?.baseUrl, store: config.store.engine, model: config.model.name }, 'ready');
+  if (app) await greetNewcomer(context, address.baseUrl);
+  log.info(
+    { role, address: app && address.baseUrl, store: config.store.engine, model: config.model.name },
+    'ready',
+  );
 
   const signal = await stopRequested;
   log.info({ signal }, 'stopping');
-  if (app) await drain(app.server);
+  if (app) await drain(app);
   await stopTending();
   await worker?.stop();
   await context.store.close();
@@ -63,21 +67,26 @@ async function greetNewcomer(context: Context, baseUrl: string): Promise<void> {
 
 type Log = ReturnType<typeof createLog>;
 
+/** Where callers reach the service: known once it listens, unless the operator has said it. */
+interface Address {
+  baseUrl: string;
+}
+
 async function listen(
   config: Config,
   context: Context,
   log: Log,
-): Promise<{ server: FastifyInstance; baseUrl: string }> {
-  let baseUrl = config.baseUrl ?? '';
-  const server = await composeApp(config, context, log, () => baseUrl);
+  address: Address,
+): Promise<FastifyInstance> {
+  const app = await composeApp(config, context, log, () => address.baseUrl);
   try {
-    await server.listen({ host: config.host, port: config.port });
+    await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await context.store.close();
     throw listenError(error as NodeJS.ErrnoException, config);
   }
-  baseUrl ||= listeningUrl(server.server.address() as AddressInfo, config);
-  return { server, baseUrl };
+  address.baseUrl ||= listeningUrl(app.server.address() as AddressInfo, config);
+  return app;
 }
 
 function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Error {

@@ -1,8 +1,9 @@
-import type { KeyId, UserId } from './id.ts';
+import type { ApplicationId, KeyId, UserId } from './id.ts';
 
 export const apiKeyPrefix = 'eak_';
+const clientSecretPrefix = 'eas_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** 30 characters of base 62 hold 178 bits. */
+/** 30 characters of base 62 hold 178 bits: no hash has to be slow to protect them. */
 const secretLength = 30;
 const checksumLength = 6;
 const apiKeyPattern = new RegExp(`^${apiKeyPrefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
@@ -17,18 +18,39 @@ export interface ApiKey {
   readonly revokedAt: number | null;
 }
 
+/** A machine-to-machine application as it is listed: never its secret. */
+export interface Application {
+  /** Also its client id. */
+  readonly id: ApplicationId;
+  readonly name: string;
+  readonly createdAt: number;
+  /** When it got the secret it has now; null for its first. */
+  readonly rotatedAt: number | null;
+}
+
 export function generateApiKey(
   randomBytes: (size: number) => Uint8Array,
   crc32: (text: string) => number,
 ): string {
-  let body = apiKeyPrefix;
-  while (body.length < apiKeyPrefix.length + secretLength) {
+  return withChecksum(apiKeyPrefix + randomText(randomBytes), crc32);
+}
+
+export function generateClientSecret(
+  randomBytes: (size: number) => Uint8Array,
+  crc32: (text: string) => number,
+): string {
+  return withChecksum(clientSecretPrefix + randomText(randomBytes), crc32);
+}
+
+function randomText(randomBytes: (size: number) => Uint8Array): string {
+  let text = '';
+  while (text.length < secretLength) {
     for (const byte of randomBytes(secretLength)) {
       // 248 is the greatest multiple of 62 in a byte; what lies above it would favour the first characters.
-      if (byte < 248 && body.length < apiKeyPrefix.length + secretLength) body += alphabet[byte % 62];
+      if (byte < 248 && text.length < secretLength) text += alphabet[byte % 62];
     }
   }
-  return body + checksum(body, crc32);
+  return text;
 }
 
 /** Whether the text can be a key at all: a mistyped or cut one is refused without asking the store. */
@@ -41,6 +63,10 @@ export function isWellFormedApiKey(text: string, crc32: (text: string) => number
 /** `eak_abcd…wxyz`: enough to recognise a key in a list, too little to use it. */
 export function apiKeyHint(key: string): string {
   return `${key.slice(0, apiKeyPrefix.length + 4)}…${key.slice(-4)}`;
+}
+
+function withChecksum(body: string, crc32: (text: string) => number): string {
+  return body + checksum(body, crc32);
 }
 
 function checksum(body: string, crc32: (text: string) => number): string {

@@ -6,6 +6,7 @@ export type UserId = Branded<'UserId'>;
 export type KeyId = Branded<'KeyId'>;
 export type ThreadId = Branded<'ThreadId'>;
 export type MessageId = Branded<'MessageId'>;
+export type ApplicationId = Branded<'ApplicationId'>;
 export type DocumentId = Branded<'DocumentId'>;
 
 export interface IdGenerator {
@@ -14,6 +15,7 @@ export interface IdGenerator {
   key(): KeyId;
   thread(): ThreadId;
   message(): MessageId;
+  application(): ApplicationId;
   document(): DocumentId;
 }
 
@@ -51,6 +53,7 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
     key: () => `key_${next()}` as KeyId,
     thread: () => `thr_${next()}` as ThreadId,
     message: () => `msg_${next()}` as MessageId,
+    application: () => `app_${next()}` as ApplicationId,
     document: () => `doc_${next()}` as DocumentId,
   };
 }

@@ -7,13 +7,14 @@ import { sendError } from './error-response.ts';
 import { health } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type Listener, type ListenerOptions } from './listener.ts';
+import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { Patience } from './patience.ts';
 import { collectRoutes, publishReference } from './reference.ts';
 import { logRequest } from './request-log.ts';
 import { normalizeUrl } from './url.ts';
 import { formatFaults, validatorOptions } from './validation.ts';
 
-export interface AppOptions extends ApiV1Options, ListenerOptions {
+export interface AppOptions extends ApiV1Options, OAuthOptions, ListenerOptions {
   readonly log: FastifyBaseLogger;
   readonly bodyBytesMax: number;
 }
@@ -75,6 +76,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
 
   await collectRoutes(app);
   await app.register(apiV1(context, options, patience), { prefix: '/api/v1' });
+  await app.register(oauth(context, options));
   await app.register(health(context));
   await publishReference(app);
   return app;

@@ -19,13 +19,18 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const known = toServiceError(error as FastifyError);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
   const { code, message } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
-  if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
+  if (code === 'UNAUTHORIZED') reply.header('www-authenticate', challengeFor(request));
   // Closing while the body still arrives would reset the connection, and take this answer along: Node reads it to its end.
   if ((error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection');
   reply
     .code(errorStatus[code])
     .header('content-type', 'application/json; charset=utf-8')
     .send(errorBody(code, message, request.id));
+}
+
+/** RFC 6750 §3: a caller who sent nothing is not told that it was wrong. */
+function challengeFor({ headers }: FastifyRequest): string {
+  return headers.authorization === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
 }
 
 function unexpected(traceId: string): string {

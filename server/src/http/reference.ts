@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { accessTokenScope } from '../domain/access-token.ts';
 
 const description = `Create a thread with a prompt; its reply is generated in the background. Read the thread until \`status.state\`
 is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "message", "trace_id"}}\` with one of six codes.`;
@@ -18,7 +19,21 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
       tags: [{ name: 'threads', description: 'Conversation threads' }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'An API key (`eak_…`).' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: "An API key (`eak_…`), or an application's access token from `/oauth2/token`.",
+          },
+          application: {
+            type: 'oauth2',
+            description: 'A machine-to-machine application: it reads what is published.',
+            flows: {
+              clientCredentials: {
+                tokenUrl: '/oauth2/token',
+                scopes: { [accessTokenScope]: 'Read published threads' },
+              },
+            },
+          },
         },
       },
     },

@@ -1,7 +1,15 @@
-import type { ApiKey } from '../domain/credential.ts';
+import type { ApiKey, Application } from '../domain/credential.ts';
 import type { Position } from '../domain/cursor.ts';
 import type { Document, FoundPassage, PassageText } from '../domain/document.ts';
-import type { DocumentId, KeyId, MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
+import type {
+  ApplicationId,
+  DocumentId,
+  KeyId,
+  MessageId,
+  OrganizationId,
+  ThreadId,
+  UserId,
+} from '../domain/id.ts';
 import type { Message, Source, Step } from '../domain/message.ts';
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
@@ -15,7 +23,16 @@ import type { Thread } from '../domain/thread.ts';
  * Expected outcomes are returned, never thrown; what is thrown is a fault of the disk, the network or the program.
  * The store's clock dates every row, and never runs backwards: a later commit never carries an earlier time.
  */
-export interface Store extends Organizations, Members, ApiKeys, Quotas, Threads, Replies, Documents {
+export interface Store
+  extends Organizations,
+    Members,
+    ApiKeys,
+    Applications,
+    SigningKeys,
+    Quotas,
+    Threads,
+    Replies,
+    Documents {
   /** The value kept under `name`; the first caller's `candidate` is kept for all who come later, on every node. */
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
   /** Rejects unless the store can be read now. */
@@ -99,6 +116,70 @@ export interface ApiKeys {
   listApiKeys(organizationId: OrganizationId): Promise<ApiKey[]>;
   /** Reads committed state every time: a key revoked by another process is unknown from that commit on. */
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
+}
+
+export interface NewApplication {
+  readonly id: ApplicationId;
+  readonly name: string;
+  /** SHA-256, in hexadecimal. */
+  readonly secretHash: string;
+}
+
+/** What a live application stands for, and whether its organization is in the beta now. */
+export interface ApplicationGrant {
+  readonly organizationId: OrganizationId;
+  readonly secretHash: string;
+  /** Tokens of another epoch are void. */
+  readonly epoch: number;
+  readonly apiEnabled: boolean;
+}
+
+export interface Applications {
+  /** Refused, in the same transaction, outside the beta. */
+  createApplication(
+    organizationId: OrganizationId,
+    application: NewApplication,
+  ): Promise<'created' | 'organization-missing' | 'api-disabled'>;
+  /** The new secret, and the end of the old one and of every token issued under it, together. Refused outside the beta. */
+  rotateApplication(
+    organizationId: OrganizationId,
+    applicationId: ApplicationId,
+    secretHash: string,
+  ): Promise<'rotated' | 'missing' | 'api-disabled'>;
+  /** The end of the application, its secret and its tokens, together and for good. */
+  deleteApplication(
+    organizationId: OrganizationId,
+    applicationId: ApplicationId,
+  ): Promise<'deleted' | 'missing'>;
+  /** In order of creation, without deleted ones. */
+  listApplications(organizationId: OrganizationId): Promise<Application[]>;
+  /** Reads committed state every time: one rotated or deleted by another process is so from that commit on. */
+  findApplicationGrant(applicationId: string): Promise<ApplicationGrant | undefined>;
+}
+
+/** What access tokens are signed with. `id` is the key id that tokens name. */
+export interface SigningKey {
+  readonly id: string;
+  /** A JWK in JSON, private part included. */
+  readonly privateJwk: string;
+  /** When it ceased to sign; null for the one that signs. */
+  readonly retiredAt: number | null;
+}
+
+export type NewSigningKey = Omit<SigningKey, 'retiredAt'>;
+
+export interface SigningKeys {
+  /** The key that signs now. */
+  findActiveSigningKey(): Promise<SigningKey | undefined>;
+  /** The candidate becomes the key that signs, unless there is one. Answers the one that signs, on every node. */
+  keepSigningKey(candidate: NewSigningKey): Promise<SigningKey>;
+  /**
+   * Retires the key that signs, and puts the next in its place. `forget`: retired ones are gone, and every application's
+   * epoch is raised, so that no token of theirs is good any more.
+   */
+  rotateSigningKey(next: NewSigningKey, forget: boolean): Promise<void>;
+  /** Newest first, with those that were retired less than `verifyMs` ago. */
+  listSigningKeys(verifyMs: number): Promise<SigningKey[]>;
 }
 
 export interface Quotas {

@@ -1,3 +1,5 @@
+import type { AccessTokens } from '../domain/access-token.ts';
+import type { FailedAttempts } from '../domain/attempts.ts';
 import type { CursorSeal } from '../domain/cursor.ts';
 import type { IdGenerator } from '../domain/id.ts';
 import type { Library } from '../generation/library.ts';
@@ -14,6 +16,12 @@ export interface Context {
   readonly crc32: (text: string) => number;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
+  /** Of two hashes in hexadecimal, in a time that does not depend on where they differ. */
+  readonly equalHashes: (one: string, other: string) => boolean;
+  readonly accessTokens: AccessTokens;
+  readonly failedAttempts: FailedAttempts;
+  /** By client: the hash of the secret that was right last time. */
+  readonly rightSecrets: Map<string, string>;
   readonly settings: Settings;
   readonly replySignals: ReplySignals;
   readonly library: Library;

@@ -2,6 +2,7 @@ import { apiKeyHint, generateApiKey } from '../domain/credential.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import { nameFault } from '../domain/text.ts';
+import { apiDisabled } from './api-disabled.ts';
 import type { Context } from './context.ts';
 
 /** The key itself is returned here and nowhere else: only its hash is kept. Without an owner it is org-wide. */
@@ -33,10 +34,7 @@ function refusal(
     case 'organization-missing':
       return new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
     case 'api-disabled':
-      return new ServiceError(
-        'FORBIDDEN',
-        `The public API is not enabled for ${organizationId}: 'skein org set ${organizationId} --api on' enables it.`,
-      );
+      return apiDisabled(organizationId);
     case 'not-a-member':
       return new ServiceError(
         'NOT_FOUND',

@@ -64,9 +64,8 @@ function mergedByPassage(selections: readonly Selection[]): Selection[] {
   const merged = new Map<string, Selection>();
   for (const selection of selections) {
     const key = `${selection.passage.documentId}\n${selection.passage.text}`;
-    const known = merged.get(key);
-    const chosen = new Set([...(known?.chosen ?? []), ...selection.chosen]);
-    merged.set(key, { ...selection, chosen });
+    const told = new Set([...(merged.get(key)?.told ?? []), ...selection.told]);
+    merged.set(key, { ...selection, told: [...told] });
   }
   return [...merged.values()];
 }

@@ -17,11 +17,11 @@ const askedBy: readonly (readonly [AnswerKind, RegExp])[] = [
   ['duration', new RegExp(`\\bhow (?:long|soon|quickly|fast)\\b|\\bhow many (?:\\w+ )?${timeUnits}\\b`)],
   [
     'money',
-    /\bhow (?:much (?:does|do|is|are|will|would|did|money)|expensive)\b|\bwhat\b.{0,40}\b(?:costs?|price|fee|salary|fine)\b/,
+    /\bhow (?:much (?:does|do|is|are|will|would|did|money)|expensive)\b|\bwhat\b.{0,40}\b(?:costs?|price|fee|salary|fine)\b|\bcosts? (?:me )?(?:anything|something|extra|money)\b/,
   ],
   [
     'number',
-    /\bhow (?:many|much|far|big|large|heavy|tall|old|often|warm|hot|cold|high|deep|wide)\b|\bwhat (?:percentage|share|number|size|temperature)\b|\b(?:minimum|maximum|largest|smallest|highest|lowest|longest|shortest|rate|limit)\b/,
+    /\bhow (?:many|much|far|big|large|heavy|tall|old|often|warm|hot|cold|high|deep|wide)\b|\bwhat (?:amount|percentage|share|number|size|temperature)\b|\b(?:minimum|maximum|largest|smallest|highest|lowest|longest|shortest|rate|limit)\b/,
   ],
   [
     'time',
@@ -64,11 +64,12 @@ const givenBy: Partial<Record<AnswerKind, RegExp>> = {
   person:
     /\b(?:team|manager|officer|department|lead|director|owner|head of|desk|committee|board|council|administrator|employees?|staff|members?|customers?|everyone|anyone|nobody|contractors?|representative|editor|author|colleague|technician|engineer|supervisor|chair|secretary|treasurer|librarian|doctor|nurse)\b|[a-z,] (?:[A-Z][a-z]+ [A-Z][a-z]+)/,
   place:
-    /\b(?:at|in|on|behind|near|beside|opposite|next to|from|to) (?:the |a )?(?:\d+ )?\p{Lu}\p{L}|\b(?:street|lane|road|avenue|square|floor|room|building|corner|address|located|page|menu|folder|portal|tab|settings)\b|https?:/u,
+    /\b(?:at|in|on|behind|near|beside|opposite|next to|from|to) (?:the |a )?(?:\d+ )?(?!\p{L}{3,6}day|(?:Jan|Febr)uary|March|April|May\b|June|July|August|(?:Septem|Octo|Novem|Decem)ber)\p{Lu}\p{L}|\b(?:street|lane|road|avenue|square|floor|room|building|corner|address|located|page|menu|folder|portal|tab|settings)\b|https?:/u,
   reason:
     /\b(?:because|since|so that|in order to|therefore|reason|due to|as it|to (?:avoid|prevent|keep|protect|ensure|make|reduce|save))\b/i,
   steps:
-    /\b(?:first|then|next|click|select|open|choose|press|go to|fill|submit|send|contact|write to|call|ask|use|log in|sign in|enter|follow|visit|turn|place|put|must|should)\b/i,
+    /^to \p{L}+|\b(?:type|run|create|command|tap|first|then|next|click|select|open|choose|press|go to|fill|submit|send|contact|write to|call|ask|use|log in|sign in|enter|follow|visit|turn|place|put|must|should)\b/iu,
+  list: /(?:^|\n)- |\p{L}, [^.;:]{1,60} (?:and|or) /u,
 };
 
 /** Matches a text with a sentence that says what the thing of these words is: 'A skein is …', 'Skein: …'. */

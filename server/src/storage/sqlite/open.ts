@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts';
 import { sqliteApiKeys } from './api-keys.ts';
+import { sqliteApplications } from './applications.ts';
 import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts';
 import { openDatabase } from './database.ts';
 import { diagnose } from './diagnose.ts';
@@ -8,6 +9,7 @@ import { sqliteMembers } from './members.ts';
 import { sqliteOrganizations } from './organizations.ts';
 import { sqliteQuotas } from './quotas.ts';
 import { sqliteReplies } from './replies.ts';
+import { sqliteSigningKeys } from './signing-keys.ts';
 import { sqliteThreads } from './threads.ts';
 import { sqliteWalks } from './walks.ts';
 import { createWorkerLock } from './worker-lock.ts';
@@ -27,6 +29,8 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     ...sqliteOrganizations(database, commits),
     ...sqliteMembers(database, commits),
     ...sqliteApiKeys(database, commits),
+    ...sqliteApplications(database, commits),
+    ...sqliteSigningKeys(database, commits),
     ...sqliteQuotas(database, commits),
     ...sqliteThreads(database, commits),
     ...sqliteWalks(database),

@@ -1,0 +1,70 @@
+import { createApplication } from '../usecases/create-application.ts';
+import { deleteApplication } from '../usecases/delete-application.ts';
+import { findOrganization } from '../usecases/find-organization.ts';
+import { rotateApplication } from '../usecases/rotate-application.ts';
+import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
+
+export const appCreate: StoreCommand = {
+  name: 'app create',
+  usage: 'ORG --name N',
+  summary: 'Make a machine-to-machine application and show its secret, this once',
+  positionals: ['ORG'],
+  options: { name: { type: 'string' } },
+  async run(context, args) {
+    const name = optionText(args, 'name');
+    if (name === undefined) throw new UsageError('Say what the application is called: --name N.');
+    const organization = await findOrganization(context, positional(args, 0));
+    const { id, clientSecret } = await createApplication(context, organization.id, name);
+    return { json: { id, clientId: id, clientSecret }, text: shown(id, clientSecret) };
+  },
+};
+
+export const appRotate: StoreCommand = {
+  name: 'app rotate',
+  usage: 'ORG CLIENT_ID',
+  summary: 'Give an application a new secret; the old one and all its tokens stop working now',
+  positionals: ['ORG', 'CLIENT_ID'],
+  async run(context, args) {
+    const organization = await findOrganization(context, positional(args, 0));
+    const id = positional(args, 1);
+    const { clientSecret } = await rotateApplication(context, organization.id, id);
+    return { json: { id, clientId: id, clientSecret }, text: shown(id, clientSecret) };
+  },
+};
+
+export const appDelete: StoreCommand = {
+  name: 'app delete',
+  usage: 'ORG CLIENT_ID',
+  summary: 'Delete an application; its secret and all its tokens stop working now',
+  positionals: ['ORG', 'CLIENT_ID'],
+  async run(context, args) {
+    const organization = await findOrganization(context, positional(args, 0));
+    const id = positional(args, 1);
+    await deleteApplication(context, organization.id, id);
+    return { json: { id }, text: `Deleted ${id}.` };
+  },
+};
+
+export const appList: StoreCommand = {
+  name: 'app list',
+  usage: 'ORG',
+  summary: "Show an organization's applications",
+  positionals: ['ORG'],
+  async run(context, args) {
+    const organization = await findOrganization(context, positional(args, 0));
+    const applications = await context.store.listApplications(organization.id);
+    const rows = applications.map(({ id, name, rotatedAt }) => [
+      id,
+      name,
+      rotatedAt === null ? 'first secret' : `rotated ${new Date(rotatedAt).toISOString()}`,
+    ]);
+    return {
+      json: applications.map((application) => ({ ...application, clientId: application.id })),
+      text: table(rows, "There is no application yet: 'skein app create ORG --name N' makes one."),
+    };
+  },
+};
+
+function shown(clientId: string, clientSecret: string): string {
+  return `client id      ${clientId}\nclient secret  ${clientSecret}\n\nThe secret is shown only now: keep it safe.`;
+}

@@ -1,0 +1,49 @@
+/** How many failures within the window are let pass before the next attempts are refused unheard. */
+const failuresMax = 10;
+const windowMs = 60_000;
+/** The oldest are forgotten first: memory is bounded whatever an attacker makes up. */
+const rememberedMax = 10_000;
+
+interface Failures {
+  count: number;
+  readonly since: number;
+}
+
+/**
+ * Failed attempts to prove who one is, per whatever a caller counts by: a client *and* the address it came from, so that
+ * failures from elsewhere lock nobody out.
+ */
+export class FailedAttempts {
+  readonly #now: () => number;
+  readonly #failures = new Map<string, Failures>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Seconds until the next attempt is heard; 0 when it is now. */
+  waitSeconds(key: string): number {
+    const failures = this.#current(key);
+    if (failures === undefined || failures.count < failuresMax) return 0;
+    return Math.ceil((failures.since + windowMs - this.#now()) / 1000);
+  }
+
+  failed(key: string): void {
+    const failures = this.#current(key);
+    if (failures !== undefined) {
+      failures.count += 1;
+      return;
+    }
+    this.#failures.set(key, { count: 1, since: this.#now() });
+    if (this.#failures.size > rememberedMax) this.#failures.delete(this.#failures.keys().next().value!);
+  }
+
+  #current(key: string): Failures | undefined {
+    const failures = this.#failures.get(key);
+    if (failures === undefined) return undefined;
+    const age = this.#now() - failures.since;
+    if (age >= 0 && age < windowMs) return failures;
+    this.#failures.delete(key);
+    return undefined;
+  }
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../usecases/context.ts';
+import { issueAccessToken, type TokenOutcome } from '../../usecases/issue-access-token.ts';
+import { sendError } from '../error-response.ts';
+import { authorizationServerMetadata, metadataPath } from './metadata.ts';
+import { OAuthError, sendOAuthError } from './oauth-error.ts';
+import { readClient, readForm } from './token-request.ts';
+
+export interface OAuthOptions {
+  /** Where applications reach this surface: the issuer of their tokens. */
+  readonly authUrl: () => string;
+}
+
+const formBytesMax = 16 * 1024;
+const keySetSeconds = 300;
+
+/** Applications exchange their credentials for access tokens: RFC 6749 §4.4, RFC 8414, RFC 7517. */
+export function oauth(context: Context, { authUrl }: OAuthOptions) {
+  return async (app: FastifyInstance): Promise<void> => {
+    // As it came: what is wrong with a form is told in OAuth's own words.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    app.setErrorHandler((error, request, reply) => {
+      const refusal = toOAuthError(error);
+      if (refusal !== undefined) sendOAuthError(reply, refusal);
+      else sendError(error, request, reply);
+    });
+
+    const tokenOptions = { schema: { hide: true }, bodyLimit: formBytesMax, onRequest: keepNowhere };
+    app.post('/oauth2/token', tokenOptions, async (request, reply) => {
+      const issued = await exchange(context, request);
+      return reply.header('content-type', 'application/json; charset=utf-8').send(
+        JSON.stringify({
+          access_token: issued.accessToken,
+          token_type: 'Bearer',
+          expires_in: issued.expiresInSeconds,
+          scope: issued.scope,
+        }),
+      );
+    });
+
+    app.get('/.well-known/jwks.json', { schema: { hide: true } }, async (_request, reply) => {
+      const keySet = await context.accessTokens.keySet();
+      return reply
+        .header('content-type', 'application/jwk-set+json')
+        .header('cache-control', `public, max-age=${keySetSeconds}`)
+        .send(JSON.stringify(keySet));
+    });
+
+    app.get(metadataPath, { schema: { hide: true } }, async () => authorizationServerMetadata(authUrl()));
+    // An issuer with a path has its metadata below the well-known address (RFC 8414 §3.1).
+    app.get(`${metadataPath}/*`, { schema: { hide: true } }, async () =>
+      authorizationServerMetadata(authUrl()),
+    );
+  };
+}
+
+/** Before anything can fail: no answer of the token endpoint is ever cached (RFC 6749 §5.1). */
+async function keepNowhere(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
+}
+
+async function exchange(
+  context: Context,
+  request: FastifyRequest,
+): Promise<Extract<TokenOutcome, { outcome: 'issued' }>> {
+  const form = readForm(request.headers['content-type'], request.body as Buffer | undefined);
+  const grantType = form.get('grant_type');
+  if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing.');
+  const client = readClient(request.raw, form);
+  if (grantType !== 'client_credentials') {
+    throw new OAuthError('unsupported_grant_type', 'grant_type must be client_credentials.');
+  }
+  const result = await issueAccessToken(context, { ...client, address: request.ip });
+  switch (result.outcome) {
+    case 'issued':
+      request.credentialId = result.applicationId;
+      return result;
+    case 'invalid-client':
+      throw new OAuthError('invalid_client', 'The client is unknown, or its secret is wrong.');
+    case 'unauthorized-client':
+      throw new OAuthError('unauthorized_client', 'The public API is not enabled for this organization.');
+    case 'throttled':
+      throw new OAuthError(
+        'temporarily_unavailable',
+        'Too many failed attempts for this client from this address.',
+        result.retryAfterSeconds,
+      );
+  }
+}
+
+function toOAuthError(error: unknown): OAuthError | undefined {
+  if (error instanceof OAuthError) return error;
+  const { statusCode } = error as { statusCode?: number };
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new OAuthError('invalid_request', 'The request is malformed.');
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import type { FastifyReply } from 'fastify';
+
+/** The codes of RFC 6749 §5.2 that this endpoint has a use for, and the one for which HTTP has a status and OAuth none. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'temporarily_unavailable';
+
+const statusOf = {
+  invalid_request: 400,
+  invalid_client: 401,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  temporarily_unavailable: 429,
+} as const satisfies Record<OAuthErrorCode, number>;
+
+/** A refusal in the form that OAuth clients know. The description is for developers, and never holds what was sent. */
+export class OAuthError extends Error {
+  readonly code: OAuthErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: OAuthErrorCode, description: string, retryAfterSeconds?: number) {
+    super(description);
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export function sendOAuthError(reply: FastifyReply, { code, message, retryAfterSeconds }: OAuthError): void {
+  // RFC 9110 §15.5.2 wants it with every 401, RFC 6749 §5.2 after an attempt by Authorization.
+  if (statusOf[code] === 401) reply.header('www-authenticate', 'Basic realm="skein", charset="UTF-8"');
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
+  reply
+    .code(statusOf[code])
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify({ error: code, error_description: message }));
+}

@@ -1,0 +1,70 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { countHeader } from '../headers.ts';
+import { OAuthError } from './oauth-error.ts';
+
+export interface ClientIdentity {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The parameters of a form (RFC 6749 §3.2): each at most once, and one without a value is as if it had not been sent. */
+export function readForm(contentType: string | undefined, body: Buffer | undefined): Map<string, string> {
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? '')) {
+    throw new OAuthError('invalid_request', 'Content-Type must be application/x-www-form-urlencoded.');
+  }
+  if (body !== undefined && !isUtf8(body)) throw new OAuthError('invalid_request', 'The body must be UTF-8.');
+  const form = new Map<string, string>();
+  const seen = new Set<string>();
+  for (const [name, value] of new URLSearchParams(body?.toString() ?? '')) {
+    if (seen.has(name)) throw new OAuthError('invalid_request', 'A parameter was sent more than once.');
+    seen.add(name);
+    if (value !== '') form.set(name, value);
+  }
+  return form;
+}
+
+/** By one method, whichever: HTTP Basic or parameters of the body (RFC 6749 §2.3.1). */
+export function readClient(request: IncomingMessage, form: ReadonlyMap<string, string>): ClientIdentity {
+  const inBody = { clientId: form.get('client_id'), clientSecret: form.get('client_secret') };
+  if (request.headers.authorization === undefined) {
+    const { clientId, clientSecret } = inBody;
+    if (clientId === undefined || clientSecret === undefined) {
+      throw new OAuthError('invalid_client', 'Send client_id and client_secret.');
+    }
+    return { clientId, clientSecret };
+  }
+  const client = readBasic(request);
+  if (inBody.clientSecret !== undefined) {
+    throw new OAuthError('invalid_request', 'Authenticate by one method: Authorization, or client_secret.');
+  }
+  if (inBody.clientId !== undefined && inBody.clientId !== client.clientId) {
+    throw new OAuthError('invalid_request', 'client_id differs from the one in Authorization.');
+  }
+  return client;
+}
+
+/** Both halves are encoded as in a form before they are joined: a colon within is no separator. */
+function readBasic(request: IncomingMessage): ClientIdentity {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (encoded === undefined || countHeader(request, 'authorization') > 1) throw unreadable();
+  const bytes = Buffer.from(encoded, 'base64');
+  const joint = bytes.indexOf(':');
+  if (joint === -1 || !isUtf8(bytes)) throw unreadable();
+  return {
+    clientId: formDecoded(bytes.subarray(0, joint).toString()),
+    clientSecret: formDecoded(bytes.subarray(joint + 1).toString()),
+  };
+}
+
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw unreadable();
+  }
+}
+
+function unreadable(): OAuthError {
+  return new OAuthError('invalid_client', 'Authorization must be Basic, with client id and secret.');
+}
