@@ -42,11 +42,7 @@ module.exports = {
     only(
       'usecases',
       `${source}/usecases/`,
-      [
-        `${source}/domain/`,
-        `${source}/storage/store\\.ts$`,
-        `${source}/generation/(model|library)\\.ts$`,
-      ],
+      [`${source}/domain/`, `${source}/storage/store\\.ts$`, `${source}/generation/(model|library)\\.ts$`],
       'A use case knows the domain and the ports; adapters, clocks and libraries come in through its context.',
     ),
     only(
