@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'node:test';
 import { describeApiKeys } from './api-keys.ts';
+import { describeApplications } from './applications.ts';
 import { describeDocuments } from './documents.ts';
 import { type OpenStore, World } from './fixture.ts';
 import { describeForeignOrganizations } from './foreign-organizations.ts';
@@ -7,6 +8,7 @@ import { describeMembers } from './members.ts';
 import { describeOrganizations } from './organizations.ts';
 import { describeQuotas } from './quotas.ts';
 import { describeReplies } from './replies.ts';
+import { describeSigningKeys } from './signing-keys.ts';
 import { describeThreads } from './threads.ts';
 import { describeWalks } from './walks.ts';
 
@@ -23,6 +25,8 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeOrganizations(world);
     describeMembers(world);
     describeApiKeys(world);
+    describeApplications(world);
+    describeSigningKeys(world);
     describeQuotas(world);
     describeThreads(world);
     describeWalks(world);

@@ -1,4 +1,5 @@
 import {
+  type ApplicationId,
   createIdGenerator,
   type DocumentId,
   type MessageId,
@@ -6,7 +7,16 @@ import {
   type ThreadId,
   type UserId,
 } from '../../domain/id.ts';
-import type { ClaimedReply, ListedThread, Listing, NewDocument, NewThread, Store } from '../store.ts';
+import type {
+  ClaimedReply,
+  ListedThread,
+  Listing,
+  NewApplication,
+  NewDocument,
+  NewSigningKey,
+  NewThread,
+  Store,
+} from '../store.ts';
 
 /** Opens another node on the same data; each test gets data of its own. */
 export type OpenStore = (clock: TestClock) => Store | Promise<Store>;
@@ -157,6 +167,15 @@ export function newDocument(change: Partial<NewDocument> = {}): NewDocument {
   };
 }
 
+export function newApplication(change: Partial<NewApplication> = {}): NewApplication {
+  return { id: ids.application(), name: 'Warehouse 📦', secretHash: hashOf(1), ...change };
+}
+
+/** The store keeps what it is given, and never looks into it. */
+export function newSigningKey(id: string): NewSigningKey {
+  return { id, privateJwk: `{"kty":"EC","d":"${id}"}` };
+}
+
 export function hashOf(byte: number): string {
   return byte.toString(16).padStart(2, '0').repeat(32);
 }
@@ -165,6 +184,7 @@ export const strangers = {
   organization: () => ids.organization(),
   user: () => ids.user(),
   key: () => ids.key(),
+  application: (): ApplicationId => ids.application(),
   thread: (): ThreadId => ids.thread(),
   message: (): MessageId => ids.message(),
   document: (): DocumentId => ids.document(),

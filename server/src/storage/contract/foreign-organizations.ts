@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, newDocument, newThread, strangers, type World } from './fixture.ts';
+import { hashOf, newApplication, newDocument, newThread, strangers, type World } from './fixture.ts';
 
 export function describeForeignOrganizations(world: () => World): void {
   describe('a foreign organization', () => {
@@ -13,6 +13,8 @@ export function describeForeignOrganizations(world: () => World): void {
       await store.setThreadPublished(home, thread.id, true);
       const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '' };
       await store.createApiKey(home, key);
+      const application = newApplication();
+      await store.createApplication(home, application);
       const [claim] = await world().claim(1000);
       assert.ok(claim);
       const document = newDocument({ accountId: 'a' });
@@ -32,6 +34,9 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.deepEqual(await store.removeMember(foreign, 'ada@example.org'), { outcome: 'missing' });
       assert.deepEqual(await store.listMembers(foreign), []);
       assert.deepEqual(await store.listApiKeys(foreign), []);
+      assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2)), 'missing');
+      assert.equal(await store.deleteApplication(foreign, application.id), 'missing');
+      assert.deepEqual(await store.listApplications(foreign), []);
       for (const listing of [
         { userId },
         { userId: null },
@@ -76,6 +81,8 @@ export function describeForeignOrganizations(world: () => World): void {
           members: await store.listMembers(home),
           keys: await store.listApiKeys(home),
           grant: await store.findKeyGrant(hashOf(1)),
+          applications: await store.listApplications(home),
+          applicationGrant: await store.findApplicationGrant(application.id),
           documents: await store.listDocuments(home),
           passages: await store.readPassages(home, holders[0] ?? []),
         };
