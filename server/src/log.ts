@@ -1,8 +1,8 @@
 import { type Logger, pino } from 'pino';
 import { iso } from './domain/iso-time.ts';
 
-/** API keys, client secrets and access tokens. */
-const credentialInText = /\b(ea[ks]_)[0-9A-Za-z]{8,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
+/** API keys, client secrets and access tokens, also where JSON has put the letter of an escape before them: `\neak_…`. */
+const credentialInText = /(ea[ks]_)[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
 
 /**
  * JSON lines on standard output, written many at a time, and at the latest after a tenth of a second. Whatever a line
