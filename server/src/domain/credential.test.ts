@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { apiKeyHint, generateApiKey, isWellFormedApiKey } from './credential.ts';
+import { apiKeyHint, generateApiKey, generateClientSecret, isWellFormedApiKey } from './credential.ts';
 
 describe('An API key', () => {
   const key = generateApiKey(randomBytes, crc32);
@@ -40,3 +40,25 @@ describe('An API key', () => {
     assert.equal(apiKeyHint('eak_abcdefghijklmnopqrstuvwxyz'), 'eak_abcd…wxyz');
   });
 });
+
+describe('A client secret', () => {
+  const secret = generateClientSecret(randomBytes, crc32);
+
+  it('has its prefix, as many random characters as a key, and a checksum', () => {
+    assert.match(secret, /^eas_[0-9A-Za-z]{36}$/);
+    assert.notEqual(generateClientSecret(randomBytes, crc32), secret);
+    const zeros = generateClientSecret((size) => new Uint8Array(size), crc32);
+    assert.equal(zeros.slice(0, -6), `eas_${'0'.repeat(30)}`);
+    // What a scanner for leaked secrets can compute: CRC-32 of all that stands before it, in base 62.
+    let checksum = 0;
+    for (const character of zeros.slice(-6)) checksum = checksum * 62 + base62.indexOf(character);
+    assert.equal(checksum, crc32(zeros.slice(0, -6)));
+  });
+
+  it('is never taken for an API key', () => {
+    assert.ok(!isWellFormedApiKey(secret, crc32));
+    assert.ok(!isWellFormedApiKey(secret.replace('eas_', 'eak_'), crc32));
+  });
+});
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

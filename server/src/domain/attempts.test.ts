@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { FailedAttempts } from './attempts.ts';
+
+describe('Failed attempts', () => {
+  let nowMs = 0;
+  let attempts: FailedAttempts;
+  beforeEach(() => {
+    nowMs = Date.UTC(2026, 10, 15);
+    attempts = new FailedAttempts(() => nowMs);
+  });
+  const fail = (key: string, times: number) => {
+    for (let time = 0; time < times; time += 1) attempts.failed(key);
+  };
+
+  it('lets ten pass, and makes the next ones wait for the rest of a minute', () => {
+    assert.equal(attempts.waitSeconds('a'), 0);
+    fail('a', 9);
+    assert.equal(attempts.waitSeconds('a'), 0);
+    fail('a', 1);
+    assert.equal(attempts.waitSeconds('a'), 60);
+    nowMs += 58_500;
+    assert.equal(attempts.waitSeconds('a'), 2);
+    nowMs += 1499;
+    assert.equal(attempts.waitSeconds('a'), 1);
+    nowMs += 1;
+    assert.equal(attempts.waitSeconds('a'), 0);
+  });
+
+  it('counts a minute from its first failure, and begins anew after it', () => {
+    fail('a', 9);
+    nowMs += 60_000;
+    fail('a', 9);
+    assert.equal(attempts.waitSeconds('a'), 0);
+    fail('a', 1);
+    assert.equal(attempts.waitSeconds('a'), 60);
+  });
+
+  it('does not lengthen the wait by failures within it', () => {
+    fail('a', 10);
+    nowMs += 30_000;
+    fail('a', 10);
+    assert.equal(attempts.waitSeconds('a'), 30);
+  });
+
+  it('keeps what it counts by apart', () => {
+    fail('client 192.0.2.1', 10);
+    assert.equal(attempts.waitSeconds('client 192.0.2.1'), 60);
+    assert.equal(attempts.waitSeconds('client 192.0.2.2'), 0);
+    assert.equal(attempts.waitSeconds('other 192.0.2.1'), 0);
+  });
+
+  it('lets nobody wait longer than a minute when the clock is set back', () => {
+    fail('a', 10);
+    nowMs -= 3_600_000;
+    assert.equal(attempts.waitSeconds('a'), 0);
+  });
+
+  it('remembers ten thousand at most, and forgets the oldest first', () => {
+    fail('first', 10);
+    fail('second', 10);
+    for (let number = 0; number < 9_998; number += 1) attempts.failed(`made up ${number}`);
+    assert.equal(attempts.waitSeconds('first'), 60);
+    attempts.failed('one more');
+    assert.equal(attempts.waitSeconds('first'), 0);
+    assert.equal(attempts.waitSeconds('second'), 60);
+  });
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { OAuthError, type OAuthErrorCode } from './oauth-error.ts';
+import { readClient, readForm } from './token-request.ts';
+
+const urlencoded = 'application/x-www-form-urlencoded';
+const form = (body: string | Buffer, contentType: string | undefined = urlencoded) =>
+  readForm(contentType, Buffer.from(body));
+
+function refused(code: OAuthErrorCode, act: () => unknown): void {
+  assert.throws(act, (error) => error instanceof OAuthError && error.code === code);
+}
+
+describe('The form of a token request', () => {
+  it('gives each parameter, decoded', () => {
+    const read = form('grant_type=client_credentials&client_id=a%20b+c&n%C3%A4me=%F0%9F%94%91');
+    assert.deepEqual(
+      [...read],
+      [
+        ['grant_type', 'client_credentials'],
+        ['client_id', 'a b c'],
+        ['näme', '🔑'],
+      ],
+    );
+  });
+
+  it('accepts a charset and any case in its Content-Type', () => {
+    for (const contentType of [
+      `${urlencoded};charset=UTF-8`,
+      `${urlencoded} ; charset=utf-8`,
+      'Application/X-WWW-Form-URLEncoded',
+    ]) {
+      assert.equal(form('a=b', contentType).get('a'), 'b', contentType);
+    }
+  });
+
+  it('is refused with any other Content-Type, or none', () => {
+    for (const contentType of ['application/json', `${urlencoded}x`, `x/${urlencoded}`, '']) {
+      refused('invalid_request', () => form('a=b', contentType));
+    }
+    refused('invalid_request', () => readForm(undefined, Buffer.from('a=b')));
+  });
+
+  it('takes a parameter without a value for one that was not sent', () => {
+    assert.deepEqual([...form('a=&b&c=1')], [['c', '1']]);
+    assert.deepEqual([...form('')], []);
+    assert.deepEqual([...readForm(urlencoded, undefined)], []);
+  });
+
+  it('is refused when a parameter stands twice, whatever its values and spelling', () => {
+    for (const body of ['a=1&a=2', 'a=1&a=1', 'a=&a=1', 'a=1&a', 'a=1&%61=1', 'unknown=1&b=1&unknown=2']) {
+      refused('invalid_request', () => form(body));
+    }
+  });
+
+  it('is refused when it is not UTF-8', () => {
+    refused('invalid_request', () => form(Buffer.from([0x61, 0x3d, 0xff])));
+  });
+});
+
+/** A request with these header lines. */
+function requestWith(...authorizations: string[]): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  request.rawHeaders = authorizations.flatMap((value) => ['Authorization', value]);
+  if (authorizations[0] !== undefined) request.headers.authorization = authorizations[0];
+  return request;
+}
+
+const basic = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`;
+const nothing = new Map<string, string>();
+const client = { clientId: 'app_1', clientSecret: 'eas_2' };
+
+describe('The client of a token request', () => {
+  it('is read from Basic, or from the body', () => {
+    assert.deepEqual(readClient(requestWith(basic('app_1:eas_2')), nothing), client);
+    const body = form('client_id=app_1&client_secret=eas_2');
+    assert.deepEqual(readClient(requestWith(), body), client);
+  });
+
+  it('is read from Basic in any case, with spaces around, padded or not', () => {
+    for (const text of ['app_1:eas_2', 'app_1:eas_23', 'app_1:eas_234']) {
+      const encoded = Buffer.from(text).toString('base64');
+      for (const value of [
+        `basic ${encoded}`,
+        `BASIC   ${encoded} `,
+        `Basic ${encoded.replaceAll('=', '')}`,
+      ]) {
+        const { clientId, clientSecret } = readClient(requestWith(value), nothing);
+        assert.equal(`${clientId}:${clientSecret}`, text, value);
+      }
+    }
+  });
+
+  it('is decoded as in a form, half by half', () => {
+    const read = (text: string) => readClient(requestWith(basic(text)), nothing);
+    assert.deepEqual(read('a%3Ab:c+d%2B'), { clientId: 'a:b', clientSecret: 'c d+' });
+    assert.deepEqual(read('a:b:c'), { clientId: 'a', clientSecret: 'b:c' });
+    assert.deepEqual(read('%C3%A4:ö'), { clientId: 'ä', clientSecret: 'ö' });
+  });
+
+  it('may name itself in the body besides Basic, if by the same name', () => {
+    const request = requestWith(basic('app_1:eas_2'));
+    assert.deepEqual(readClient(request, form('client_id=app_1')), client);
+    refused('invalid_request', () => readClient(request, form('client_id=app_9')));
+  });
+
+  it('is refused by two methods at once, even if they agree', () => {
+    const request = requestWith(basic('app_1:eas_2'));
+    refused('invalid_request', () => readClient(request, form('client_id=app_1&client_secret=eas_2')));
+    refused('invalid_request', () => readClient(request, form('client_secret=eas_2')));
+  });
+
+  it('is refused without an id or a secret', () => {
+    for (const body of ['', 'client_id=app_1', 'client_secret=eas_2', 'client_id=app_1&client_secret=']) {
+      refused('invalid_client', () => readClient(requestWith(), form(body)));
+    }
+  });
+
+  it('is refused when Authorization cannot be read as Basic, also where the body would do', () => {
+    const body = form('client_id=app_1&client_secret=eas_2');
+    for (const authorization of [
+      '',
+      'Basic',
+      'Basic ',
+      'Bearer abc',
+      'Basic a b',
+      'Basic =',
+      `Basic${Buffer.from('app_1:eas_2').toString('base64')}`,
+      `${basic('app_1:eas_2')},${basic('app_1:eas_2')}`,
+      basic('no colon'),
+      basic('a:%'),
+      basic('a:%FF'),
+      basic('%E0%A4%A:b'),
+      basic(Buffer.from([0x61, 0x3a, 0xff])),
+    ]) {
+      for (const parameters of [nothing, body]) {
+        refused('invalid_client', () => readClient(requestWith(authorization), parameters));
+      }
+    }
+  });
+
+  it('is refused when Authorization was sent twice', () => {
+    const authorization = basic('app_1:eas_2');
+    refused('invalid_client', () => readClient(requestWith(authorization, authorization), nothing));
+  });
+});
