@@ -18,7 +18,8 @@ const type = 'at+jwt';
 const verifyMs = (accessTokenSeconds + 60) * 1000;
 const clockToleranceSeconds = 5;
 const tokenLengthMax = 4096;
-const remembered = 10_000;
+/** Each takes about a kilobyte. */
+const rememberedMaxDefault = 10_000;
 
 export interface TokenAddresses {
   readonly issuer: () => string;
@@ -40,6 +41,7 @@ export function createAccessTokens(
   addresses: TokenAddresses,
   now: () => number,
   randomId: () => string,
+  rememberedMax = rememberedMaxDefault,
 ): AccessTokens {
   const imported = new Map<string, Promise<CryptoKey>>();
   /** Signatures that were verified. Checking one takes 0.2 ms; finding it here, a microsecond. */
@@ -113,7 +115,7 @@ export function createAccessTokens(
       verified.delete(token);
       if (known.expiresAt <= now()) return undefined;
       verified.set(token, known);
-      if (verified.size > remembered) verified.delete(verified.keys().next().value!);
+      if (verified.size > rememberedMax) verified.delete(verified.keys().next().value!);
       return known.claims;
     },
 
