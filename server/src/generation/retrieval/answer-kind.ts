@@ -33,7 +33,7 @@ const askedBy: readonly (readonly [AnswerKind, RegExp])[] = [
   ['steps', /\bhow (?:do|can|should|would|to|must)\b|\bsteps?\b|\bprocedure\b/],
   [
     'definition',
-    /^(?:and )?what(?: is|['’]s| are| does) (?:an? |the )?[\w-]+(?: [\w-]+)?(?: mean| stand for)?\s*\?*$/,
+    /^(?:(?:and )?what(?: is|['’]s| are| does) |(?:what|how) about )?(?:an? |the )?[\w-]+(?: [\w-]+)?(?: mean| stand for)?\s*\?*$/,
   ],
   ['list', /\bwhich\b|\bwhat (?:are|kinds?|types?|sorts?|options|methods)\b|\blist\b/],
 ];
@@ -78,6 +78,21 @@ export function definitionOf(words: readonly string[]): RegExp {
   return new RegExp(
     `(?:(?:^|\\n)(?:- )?|[.!?]\\s+)["“*]*(?:(?:an?|the)\\s+)?${thing}s?["”*]*(?:\\s*\\([^()]{1,60}\\))?(?:\\s+(?:is|are|means?|stands?|refers?)\\b|[:.]\\s)`,
     'i',
+  );
+}
+
+const whereIs = /^where(?: is|['’]s| are) (?:an? |the |your |our )?[\w-]+(?: [\w-]+)?\s*\?*$/i;
+
+/** Whether it asks where a thing is, and nothing else. */
+export function asksWhereIs(question: string): boolean {
+  return whereIs.test(question.slice(0, 200).trim());
+}
+
+/** Matches a text with a sentence that says where the thing of these words is: 'The shop stands at 14 Weir Lane.' */
+export function locationOf(words: readonly string[]): RegExp {
+  return new RegExp(
+    `\\b${words.join('[\\s-]+')}s?\\s+(?:is|are|stands?|lies?|hangs?|sits?)\\s+(?:\\p{L}+\\s+)?(?:at|in|on|behind|beside|between|near|next to|opposite|under|above|inside|outside)\\b`,
+    'iu',
   );
 }
 

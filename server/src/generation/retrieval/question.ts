@@ -1,4 +1,4 @@
-import { type AnswerKind, answerKindOf, definitionOf } from './answer-kind.ts';
+import { type AnswerKind, answerKindOf, asksWhereIs, definitionOf, locationOf } from './answer-kind.ts';
 import { stopWords } from './stop-words.ts';
 import { synonymsAt } from './synonyms.ts';
 import { termOf, wordsOf } from './terms.ts';
@@ -25,7 +25,7 @@ export interface Question {
   readonly tokens: readonly string[];
   readonly concepts: readonly Concept[];
   readonly wants: AnswerKind | undefined;
-  /** Where it asks what something is: matches a text that says so. */
+  /** Where it asks what or where something is: matches a text that says so. */
   readonly definition: RegExp | undefined;
 }
 
@@ -63,9 +63,18 @@ export function readQuestion(text: string): Question {
   }
   const wants = answerKindOf(text);
   const asked = [...concepts.values()];
-  const isDefined = wants === 'definition' && asked.length > 0 && asked.length <= definedWordsMax;
-  const definition = isDefined ? definitionOf(asked.map(({ word }) => word)) : undefined;
-  return { tokens, concepts: asked, wants, definition };
+  return { tokens, concepts: asked, wants, definition: definitionAsked(text, asked, wants) };
+}
+
+function definitionAsked(
+  text: string,
+  asked: readonly Concept[],
+  wants: AnswerKind | undefined,
+): RegExp | undefined {
+  if (asked.length === 0 || asked.length > definedWordsMax) return undefined;
+  const words = asked.map(({ word }) => word);
+  if (wants === 'definition') return definitionOf(words);
+  return wants === 'place' && asksWhereIs(text) ? locationOf(words) : undefined;
 }
 
 function distinct(wordings: readonly Wording[]): Wording[] {
@@ -76,9 +85,13 @@ function distinct(wordings: readonly Wording[]): Wording[] {
   });
 }
 
-/** 'long' of 'how long' asks for a duration, and nothing is said to be long; 'work' of 'how does it work' says nothing. */
+/**
+ * 'long' of 'how long' asks for a duration, and nothing is said to be long; 'work' of 'how does it work' and 'offer' of
+ * 'do you offer' say nothing.
+ */
 function isOfTheQuestion(words: readonly string[], at: number): boolean {
   const word = words[at]!;
+  if (words[at - 1] === 'you' && (word === 'offer' || word === 'provide')) return true;
   if (words[at - 1] === 'how') return measureWords.has(word);
   return at === words.length - 1 && words[0] === 'how' && (word === 'work' || word === 'works');
 }

@@ -1,5 +1,6 @@
 import type { Turn } from '../../model.ts';
 import { sentencesOf } from '../../reading/sentences.ts';
+import { answerKindOf } from '../../retrieval/answer-kind.ts';
 import { readQuestion } from '../../retrieval/question.ts';
 
 /** What is read of a prompt: all of a short one, else the questions at its end, else its beginning. */
@@ -13,8 +14,19 @@ export function questionsOf(conversation: readonly Turn[]): string[] {
   const asked = conversation.filter(({ role }) => role === 'user').map(({ content }) => content);
   const prompt = readable(asked.at(-1) ?? '');
   const previous = asked.length > 1 ? readable(asked.at(-2)!) : '';
-  if (previous !== '' && isFollowUp(prompt)) return [`${prompt} ${previous}`];
-  return partsOf(prompt);
+  if (previous !== '' && isFollowUp(prompt)) return [followUpOf(prompt, previous)];
+  return partsOf(prompt.replace(joint, ''));
+}
+
+/** What joins a question to one before it. */
+const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?)\b[\s,]*)+(?=.*\p{L})/iu;
+const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: [\p{L}-]+)?)\s*\?*$/iu;
+
+/** 'And a cake?' after 'What is a hank?' asks what a cake is; else the one before says what is asked. */
+function followUpOf(prompt: string, previous: string): string {
+  const thing = bareThing.exec(prompt.replace(joint, ''))?.[1];
+  if (thing !== undefined && answerKindOf(previous) === 'definition') return `What is ${thing}?`;
+  return `${prompt} ${previous}`;
 }
 
 function readable(prompt: string): string {
