@@ -1,20 +1,24 @@
 import type { FoundPassage } from '../../../domain/document.ts';
+import type { AnswerKind } from '../../retrieval/answer-kind.ts';
 import type { WeighedQuestion } from '../../retrieval/ranking.ts';
 import { type Candidate, candidatesOf } from './candidates.ts';
-import { withCompany } from './company.ts';
+import { wholeLists, withCompany } from './company.ts';
 import { type Unit, unitsOf } from './units.ts';
 
 /** Found on the questions marked `tune` of bench/evaluation. */
 export const limits = {
+  /** How good what gives the kind that was asked for must be to lead, against a better one that does not. */
+  leads: 0.9,
   /** How good a further sentence must be against the best. */
   further: 0.75,
   furtherElsewhere: 0.85,
   /** How much of the question a further sentence must tell that those before it do not. */
-  adds: 0.05,
-  /** How much of the best sentence's share of the question one of the same kind must tell. */
-  sameSubject: 0.5,
-  /** How much of the question one must tell for another that tells the same to be worth telling. */
+  adds: 0.1,
+  /** How much of the question a sentence must tell to be an answer by itself. */
   whole: 0.9,
+  /** How much of what the best tells another must tell to be of the same subject: where that is an answer, and else. */
+  sameSubject: 0.95,
+  nearSubject: 0.7,
   /** How much of a further sentence must not be said yet. */
   isNew: 0.45,
   /** How near a sentence must come to the best to be as good. */
@@ -31,20 +35,33 @@ export interface Selection {
 const passagesMax = 3;
 const candidatesMax = 3;
 
-/** The sentences that answer best, best first; none where the passages speak of something else. */
-export function selectUnits(question: WeighedQuestion, passages: readonly FoundPassage[]): Selection[] {
+/** The sentences that answer best, best first, of equals those that it prefers; none where all speak of something else. */
+export function selectUnits(
+  question: WeighedQuestion,
+  passages: readonly FoundPassage[],
+  prefers?: (text: string) => boolean,
+): Selection[] {
   const units = passages.map(({ text }) => unitsOf(text));
   const candidates = passages
-    .flatMap((passage, at) => candidatesOf(question, passage, units[at]!, at))
+    .flatMap((passage, at) => candidatesOf(question, passage, units[at]!, at, prefers))
     .sort((a, b) => b.score - a.score);
-  const [best] = candidates;
-  if (best === undefined || best.score <= 0) return [];
+  const best = leaderOf(candidates);
+  if (best === undefined) return [];
   const chosen = Map.groupBy(chooseCandidates(question, candidates, best), ({ passage }) => passage);
   return [...chosen].map(([at, group]) => ({
     passage: passages[at]!,
     units: units[at]!,
-    told: [...new Set(inOrder(group).flatMap(({ unit }) => withCompany(units[at]!, unit, question.wants)))],
+    told: toldOf(inOrder(group), units[at]!, question.wants),
   }));
+}
+
+function toldOf(
+  group: readonly Candidate[],
+  units: readonly Unit[],
+  wants: AnswerKind | undefined,
+): number[] {
+  const told = new Set(group.flatMap(({ unit }) => withCompany(units, unit, wants)));
+  return wholeLists([...told], units);
 }
 
 /** The best leads; what is about as good stands as it was written. */
@@ -56,6 +73,13 @@ function inOrder(group: readonly Candidate[]): Candidate[] {
   return [...alike!, ...others!];
 }
 
+/** The best, or one that is nearly as good and gives what was asked for, where the best does not. */
+function leaderOf([best, ...others]: readonly Candidate[]): Candidate | undefined {
+  if (best === undefined || best.score <= 0) return undefined;
+  if (best.givesKind) return best;
+  return others.find(({ givesKind, score }) => givesKind && score >= limits.leads * best.score) ?? best;
+}
+
 function chooseCandidates(
   question: WeighedQuestion,
   candidates: readonly Candidate[],
@@ -63,7 +87,8 @@ function chooseCandidates(
 ): Candidate[] {
   const chosen = [best];
   const passages = new Set([best.passage]);
-  for (const candidate of candidates.slice(1)) {
+  for (const candidate of candidates) {
+    if (candidate === best) continue;
     if (chosen.length === candidatesMax) break;
     const elsewhere = !passages.has(candidate.passage);
     if (elsewhere && passages.size === passagesMax) continue;
@@ -76,27 +101,33 @@ function chooseCandidates(
   return chosen;
 }
 
+/** Of which one question may have several answers. */
+const manifold: ReadonlySet<AnswerKind> = new Set(['duration', 'time', 'money', 'number', 'steps', 'person']);
+
 /** Whether it tells a part of the question that is still open, or once more what was asked for, of the same subject. */
 function saysMore(question: WeighedQuestion, candidate: Candidate, chosen: readonly Candidate[]): boolean {
   if (candidate.givesKind && chosen.every(({ givesKind }) => !givesKind)) return true;
   if (newShare(candidate, chosen) < limits.isNew) return false;
-  let total = 0;
+  const { wants, concepts } = question;
+  const first = chosen[0]!;
+  const total = concepts.reduce((sum, { weight }) => sum + weight, 0);
   let added = 0;
   let own = 0;
   let common = 0;
-  for (const [at, { weight }] of question.concepts.entries()) {
-    const known = Math.max(...chosen.map(({ told }) => told[at]!));
-    const first = chosen[0]!.told[at]!;
-    total += weight;
-    added += Math.max(0, candidate.told[at]! - known);
-    own += first;
-    common += Math.min(first, candidate.told[at]!);
+  // Another word for the same tells of it no less here.
+  for (const [at, { weight }] of concepts.entries()) {
+    if (first.told[at]! > 0) own += weight;
+    if (candidate.told[at] === 0) continue;
+    if (first.told[at]! > 0) common += weight;
+    if (chosen.every(({ told }) => told[at] === 0)) added += weight;
   }
   if (added >= limits.adds * total) return true;
-  if (question.wants === undefined && chosen.length === 1) {
-    return own >= limits.whole * total && common >= limits.sameSubject * own;
+  if (own >= limits.whole * total) {
+    if (common < limits.sameSubject * own) return false;
+    if (!first.givesKind) return chosen.length === 1;
+    return candidate.givesKind && manifold.has(wants!) && candidate.passage === first.passage;
   }
-  return candidate.givesKind && common >= limits.sameSubject * own;
+  return candidate.givesKind && manifold.has(wants!) && common >= limits.nearSubject * own;
 }
 
 /** How much of what it says is not said yet. */
