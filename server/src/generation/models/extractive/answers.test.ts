@@ -92,6 +92,7 @@ describe('an answer', () => {
   }
 
   const hank = 'A hank is a large open loop of yarn [1].';
+  const ships = 'The shop ships to 34 countries [1].';
 
   it('leads with the sentence about what was asked, wherever it stands', async () => {
     const { text } = await ask('How long do I have to return yarn?');
@@ -129,5 +130,43 @@ describe('an answer', () => {
       assert.equal((await ask(prompt)).text, hank, prompt);
     }
     assert.equal((await ask('What is a hank?', 'And a cake?')).text, 'A cake is a flat cylinder [1].');
+  });
+
+  it('says that a name is not mentioned, and gives the rule that may hold for it', async () => {
+    const { text, steps, sources } = await ask('Do you ship to New Zealand?');
+    assert.ok(text.startsWith(`The documents do not mention New Zealand. Closest:\n\n${ships}`), text);
+    assert.equal(steps.at(-1), 'All 2 statements found in 1 source');
+    assert.deepEqual(sources, ['Shipping']);
+  });
+
+  it('says so once for all parts of a question', async () => {
+    const { text } = await ask('Do you ship to Germany and how long does it take?');
+    assert.match(text, /^The documents do not mention Germany\. Closest:\n\nThe shop ships to 34 countries/);
+    assert.match(text, /4 to 7 business days/);
+    assert.equal(text.split('Germany').length, 2);
+  });
+
+  it('answers the part of a question that it can, first', async () => {
+    const { text } = await ask('Do you ship to Germany and are you open on Sunday?');
+    assert.match(text, /^The shop is open .*\n\nThe documents do not mention Germany\. Closest:\n\nThe shop/);
+    const other = await ask('Do you wash garments in Berlin and are you open on Sunday?');
+    assert.match(other.text, /^The shop is open .*\n\nThe documents do not mention Berlin\.$/);
+  });
+
+  it('takes no rule for others to hold for a name that is not mentioned', async () => {
+    const { text, sources } = await ask('How many days of annual leave do employees in Japan have?');
+    assert.match(text, /^The documents do not answer this\. .*“Leave: Portugal”/);
+    assert.deepEqual(sources, []);
+  });
+
+  it('names no closest documents where the words are not those of the documents', async () => {
+    for (const prompt of [
+      'Wie lange kann ich Wolle zurückgeben?',
+      'Quelle est la politique de remboursement ?',
+      'asdf qwer zxcv',
+      'What is the wind speed limit for cranes on a building site?',
+    ]) {
+      assert.equal((await ask(prompt)).text, 'The documents do not answer this.', prompt);
+    }
   });
 });
