@@ -10,3 +10,9 @@ export function clockOffBy(ms: number): Record<string, string> {
 export function clockAtNoon(daysLater = 0): Record<string, string> {
   return clockOffBy((daysLater + 0.5) * dayMs - (Date.now() % dayMs));
 }
+
+/** The environment of a process whose clock leaps ahead by so much with every SIGUSR2. */
+export function clockThatLeaps(ms: number): Record<string, string> {
+  const script = `const now = Date.now; let ahead = 0; Date.now = () => now() + ahead; process.on('SIGUSR2', () => { ahead += ${ms}; });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}

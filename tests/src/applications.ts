@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import type { Service } from './service.ts';
+
+/** A machine-to-machine application as the operator's command shows it, this once. */
+export interface IssuedApplication {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface TokenAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+export async function makeApplication(
+  service: Service,
+  organization: string,
+  name = 'Dashboards',
+): Promise<IssuedApplication> {
+  const { clientId, clientSecret } = await service.skein('app', 'create', organization, '--name', name);
+  return { clientId, clientSecret };
+}
+
+/** The request of §5.4, to the process at this address. */
+export async function requestToken(
+  authUrl: string,
+  { clientId, clientSecret }: IssuedApplication,
+): Promise<TokenAnswer> {
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+  const response = await fetch(`${authUrl}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** The access token that a good exchange brings. */
+export async function exchange(authUrl: string, application: IssuedApplication): Promise<string> {
+  const { status, body } = await requestToken(authUrl, application);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.access_token;
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type IssuedApplication, makeApplication } from '../applications.ts';
+import { eventually } from '../replies/shared-store.ts';
+import { clockThatLeaps } from '../shifted-clock.ts';
+import { startWorld, type World } from '../world.ts';
+import {
+  assertIssued,
+  assertRefused,
+  byBasic,
+  byBody,
+  newAddress,
+  sendTokenRequest,
+  type TokenRequest,
+  type TokenResponse,
+} from './token-requests.ts';
+
+const failuresMax = 10;
+const windowSeconds = 60;
+type By = (client: IssuedApplication) => TokenRequest;
+
+describe('Guessing at a client secret', () => {
+  let world: World;
+  let apps: IssuedApplication[];
+  before(async () => {
+    world = await startWorld(clockThatLeaps(windowSeconds * 1000));
+    apps = await Promise.all(Array.from({ length: 5 }, () => makeApplication(world.service, world.acme)));
+  });
+  after(() => world.end());
+
+  const send = (client: IssuedApplication, from: string, by: By = byBody): Promise<TokenResponse> =>
+    sendTokenRequest(world.service.baseUrl, { ...by(client), from });
+  const wrong = ({ clientId }: IssuedApplication): IssuedApplication => ({ clientId, clientSecret: 'guess' });
+
+  /** Ten wrong guesses, each heard. */
+  async function guess(client: IssuedApplication, from: string): Promise<void> {
+    for (let place = 1; place <= failuresMax; place += 1) {
+      const by = place % 2 === 0 ? byBody : byBasic;
+      assertRefused(await send(wrong(client), from, by), 'invalid_client', `guess ${place}`);
+    }
+  }
+
+  function assertThrottled(answer: TokenResponse): void {
+    assertRefused(answer, 'temporarily_unavailable', 'a further attempt');
+    const seconds = Number(answer.headers.get('retry-after'));
+    assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= windowSeconds, `${seconds} s`);
+  }
+
+  it('is refused unheard after ten failures for a client from one address, and the right secret with it', async () => {
+    const [app] = apps as [IssuedApplication];
+    const address = newAddress();
+    await guess(app, address);
+    assertThrottled(await send(wrong(app), address));
+    assertThrottled(await send(wrong(app), address, byBasic));
+    assertThrottled(await send(app, address));
+  });
+
+  it('stops nobody else: not another client, nor the same from another address', async () => {
+    const [, app, other] = apps as [IssuedApplication, IssuedApplication, IssuedApplication];
+    const address = newAddress();
+    await guess(app, address);
+    assertThrottled(await send(wrong(app), address));
+    assertIssued(await send(other, address), 'another client');
+    assertRefused(await send(wrong(app), newAddress()), 'invalid_client', 'another address is heard');
+    assertIssued(await send(app, newAddress()), 'another address');
+  });
+
+  it('does not stop a client whose secret was right before', async () => {
+    const [, , , app] = apps as [IssuedApplication, IssuedApplication, IssuedApplication, IssuedApplication];
+    const address = newAddress();
+    assertIssued(await send(app, address));
+    await guess(app, address);
+    assertThrottled(await send(wrong(app), address));
+    assertIssued(await send(app, address));
+    assertIssued(await send(app, address, byBasic));
+    assertThrottled(await send(wrong(app), address));
+  });
+
+  it('does not revive a secret that was right before, once it was rotated', async () => {
+    const [, , , app] = apps as [IssuedApplication, IssuedApplication, IssuedApplication, IssuedApplication];
+    const address = newAddress();
+    assertIssued(await send(app, address));
+    await guess(app, address);
+    await world.service.skein('app', 'rotate', world.acme, app.clientId);
+    assertRefused(await send(app, address), 'invalid_client', 'the old secret');
+    assertThrottled(await send(app, address));
+  });
+
+  it('tells nothing about which clients there are', async () => {
+    const nobody = { clientId: `app_${'0'.repeat(26)}`, clientSecret: 'guess' };
+    const address = newAddress();
+    await guess(nobody, address);
+    assertThrottled(await send(nobody, address));
+  });
+
+  it('is heard again after a minute, and then ten times', async () => {
+    const app = apps[4] as IssuedApplication;
+    const address = newAddress();
+    await guess(app, address);
+    assertThrottled(await send(app, address));
+    world.service.signal('SIGUSR2');
+    await eventually(
+      () => send(app, address),
+      ({ status }) => status === 200,
+    );
+    await guess(app, address);
+    assertThrottled(await send(wrong(app), address));
+  });
+});
