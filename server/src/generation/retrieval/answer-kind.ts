@@ -66,7 +66,7 @@ const givenBy: Partial<Record<AnswerKind, RegExp>> = {
   place:
     /\b(?:at|in|on|behind|near|beside|opposite|next to|from|to) (?:the |a )?(?:\d+ )?(?!\p{L}{3,6}day|(?:Jan|Febr)uary|March|April|May\b|June|July|August|(?:Septem|Octo|Novem|Decem)ber)\p{Lu}\p{L}|\b(?:street|lane|road|avenue|square|floor|room|building|corner|address|located|page|menu|folder|portal|tab|settings)\b|https?:/u,
   reason:
-    /\b(?:because|since|so that|in order to|therefore|reason|due to|as it|to (?:avoid|prevent|keep|protect|ensure|make|reduce|save))\b/i,
+    /, so\b|\b(?:because|since|so that|in order to|therefore|reason|due to|as it|to (?:avoid|prevent|keep|protect|ensure|make|reduce|save))\b/i,
   steps:
     /^to \p{L}+|\b(?:type|run|create|command|tap|first|then|next|click|select|open|choose|press|go to|fill|submit|send|contact|write to|call|ask|use|log in|sign in|enter|follow|visit|turn|place|put|must|should)\b/iu,
   list: /(?:^|\n)- |\p{L}, [^.;:]{1,60} (?:and|or) /u,

@@ -6,7 +6,7 @@ const itemsMax = 10;
 const leansOnBefore =
   /\b(?:that|this|these|those|such) (?:amount|limit|case|cases|period|time|date|rule|sum|number|day|days)\b/i;
 const beginsWithin =
-  /^(?:it|its|they|their|them|this|that|these|those|he|she|such|then|otherwise|however|also|but|and|both|either|neither|if so|if not|in (?:that|this|such|these|those|which|both) cases?|after that|before that|there(?! (?:is|are|was|were|will|may|must|can)\b)|here|for (?:this|that|these|those)|the (?:same|rest|others?|former|latter)|exceptions?)\b/i;
+  /^(?:(?:\S+ ){1,2}then|it|its|they|their|them|this|that|these|those|he|she|such|then|otherwise|however|also|but|and|both|either|neither|if so|if not|in (?:that|this|such|these|those|which|both) cases?|after that|before that|there(?! (?:is|are|was|were|will|may|must|can)\b)|here|for (?:this|that|these|those)|the (?:same|rest|others?|former|latter)|exceptions?)\b/i;
 
 /** A unit with what it cannot be understood without, in order: the sentence it leans on, its list, what introduces that. */
 export function withCompany(units: readonly Unit[], unit: number, wants: AnswerKind | undefined): number[] {

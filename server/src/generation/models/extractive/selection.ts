@@ -14,6 +14,8 @@ export const limits = {
   furtherElsewhere: 0.85,
   /** How much of the question a further sentence must tell that those before it do not. */
   adds: 0.1,
+  /** And how much of what the best tells, where it stands elsewhere. */
+  addsTo: 0.3,
   /** How much of the question a sentence must tell to be an answer by itself. */
   whole: 0.9,
   /** How much of what the best tells another must tell to be of the same subject: where that is an answer, and else. */
@@ -106,7 +108,6 @@ const manifold: ReadonlySet<AnswerKind> = new Set(['duration', 'time', 'money', 
 
 /** Whether it tells a part of the question that is still open, or once more what was asked for, of the same subject. */
 function saysMore(question: WeighedQuestion, candidate: Candidate, chosen: readonly Candidate[]): boolean {
-  if (candidate.givesKind && chosen.every(({ givesKind }) => !givesKind)) return true;
   if (newShare(candidate, chosen) < limits.isNew) return false;
   const { wants, concepts } = question;
   const first = chosen[0]!;
@@ -121,7 +122,9 @@ function saysMore(question: WeighedQuestion, candidate: Candidate, chosen: reado
     if (first.told[at]! > 0) common += weight;
     if (chosen.every(({ told }) => told[at] === 0)) added += weight;
   }
-  if (added >= limits.adds * total) return true;
+  const isNear = candidate.passage === first.passage || common >= limits.addsTo * own;
+  const isKindOpen = candidate.givesKind && chosen.every(({ givesKind }) => !givesKind);
+  if (isNear && (isKindOpen || added >= limits.adds * total)) return true;
   if (own >= limits.whole * total) {
     if (common < limits.sameSubject * own) return false;
     if (!first.givesKind) return chosen.length === 1;
