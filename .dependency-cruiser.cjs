@@ -50,7 +50,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/store\\.ts$`,
+        `${source}/storage/(store|account-key)\\.ts$`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(fs|path|timers/promises)$',
@@ -63,7 +63,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/store\\.ts$`,
+        `${source}/storage/(store|account-key)\\.ts$`,
         '^node_modules/(@types/)?pg',
         '^(fs|path|timers/promises)$',
         '^node:',

@@ -27,8 +27,9 @@ import { ReplySignals } from './usecases/reply-signals.ts';
 export async function openContext(
   config: Config,
   baseUrl: () => string = () => config.baseUrl ?? '',
+  onFault: (error: Error) => void = () => {},
 ): Promise<Context> {
-  const store = openStore(config);
+  const store = await openStore(config, onFault);
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   return {
     store,
@@ -64,13 +65,22 @@ function openAccessTokens(config: Config, store: Store, baseUrl: () => string): 
   return createAccessTokens(store, addresses, Date.now, randomUUID);
 }
 
-function openStore({ store: { file } }: Config): Store {
+/** `onFault` is told of connections that break while nobody uses them. */
+async function openStore(config: Config, onFault: (error: Error) => void): Promise<Store> {
+  const { store } = config;
   try {
-    return openSqliteStore(file);
+    if (store.engine === 'sqlite') return openSqliteStore(store.file);
+    // Loaded where it is used: the embedded store needs no driver.
+    const { openPostgresStore } = await import('./storage/postgres/open.ts');
+    return await openPostgresStore(store.url, {
+      connectionsMax: config.databaseConnections,
+      onError: onFault,
+    });
   } catch (error) {
+    const named = store.engine === 'sqlite' ? store.file : 'a database';
     throw new ConfigError(
       'SKEIN_DATABASE_URL',
-      `names ${file}, which cannot be opened (${(error as Error).message})`,
+      `names ${named}${store.engine === 'sqlite' ? ', which' : ' that'} cannot be opened (${(error as Error).message || (error as { code?: string }).code})`,
     );
   }
 }

@@ -7,6 +7,7 @@ describe('The configuration', () => {
     const config = readConfig({});
     assert.equal(config.host, '127.0.0.1');
     assert.equal(config.port, 8080);
+    assert.ok(config.store.engine === 'sqlite');
     assert.match(config.store.file, /data\/skein\.db$/);
     assert.equal(config.paginationWindow, 10_000);
     assert.equal(config.dailyQuota, 10_000);
@@ -24,7 +25,10 @@ describe('The configuration', () => {
 
   it('accepts what makes sense', () => {
     assert.equal(readConfig({ SKEIN_PORT: '0' }).port, 0);
-    assert.equal(readConfig({ SKEIN_DATABASE_URL: 'sqlite:///tmp/x.db' }).store.file, '/tmp/x.db');
+    const file = { engine: 'sqlite', file: '/tmp/x.db' };
+    assert.deepEqual(readConfig({ SKEIN_DATABASE_URL: 'sqlite:///tmp/x.db' }).store, file);
+    const url = 'postgres://skein:secret@db.example/skein';
+    assert.deepEqual(readConfig({ SKEIN_DATABASE_URL: url }).store, { engine: 'postgres', url });
     assert.equal(readConfig({ SKEIN_BASE_URL: 'https://x.example/y/' }).baseUrl, 'https://x.example/y');
   });
 
@@ -58,6 +62,8 @@ describe('The configuration', () => {
       ['SKEIN_PORT', '80a'],
       ['SKEIN_DATABASE_URL', 'mysql://x'],
       ['SKEIN_DATABASE_URL', 'sqlite:'],
+      ['SKEIN_DATABASE_URL', 'postgres:skein'],
+      ['SKEIN_DATABASE_CONNECTIONS', '0'],
       ['SKEIN_BASE_URL', 'x.example'],
       ['SKEIN_BASE_URL', 'ftp://x.example'],
       ['SKEIN_MODEL', 'gpt'],
@@ -89,7 +95,7 @@ describe('The configuration', () => {
 
   it('does not repeat a database address, which may hold a password', () => {
     assert.throws(
-      () => readConfig({ SKEIN_DATABASE_URL: 'postgres://u:secret@h/d' }),
+      () => readConfig({ SKEIN_DATABASE_URL: 'mysql://u:secret@h/d' }),
       (error: Error) => !error.message.includes('secret'),
     );
   });

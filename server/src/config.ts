@@ -6,7 +6,8 @@ import { createSecureContext } from 'node:tls';
 export interface Config {
   readonly host: string;
   readonly port: number;
-  readonly store: { readonly engine: 'sqlite'; readonly file: string };
+  readonly store: StoreChoice;
+  readonly databaseConnections: number;
   /** Undefined: the address that the server listens on. */
   readonly baseUrl: string | undefined;
   /** Undefined: the base address. */
@@ -29,6 +30,12 @@ export interface Config {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
 }
 
+/** Where everything is kept. */
+export type StoreChoice =
+  | { readonly engine: 'sqlite'; readonly file: string }
+  /** The address holds a password: it is never shown. */
+  | { readonly engine: 'postgres'; readonly url: string };
+
 /** Who writes the replies. `name` is what the variable says. */
 export type ModelChoice =
   | { readonly kind: 'extractive' | 'scripted'; readonly name: string }
@@ -50,7 +57,14 @@ interface Variable {
 export const variables = {
   SKEIN_HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
   SKEIN_PORT: { default: '8080', meaning: 'Port to listen on; 0 takes a free one' },
-  SKEIN_DATABASE_URL: { default: 'sqlite:./data/skein.db', meaning: 'The store: `sqlite:` and a file' },
+  SKEIN_DATABASE_URL: {
+    default: 'sqlite:./data/skein.db',
+    meaning: 'The store: `sqlite:` and a file, or `postgres://USER:PASSWORD@HOST/DATABASE`',
+  },
+  SKEIN_DATABASE_CONNECTIONS: {
+    default: '10',
+    meaning: 'Connections to PostgreSQL that one process keeps at most',
+  },
   SKEIN_BASE_URL: {
     default: '',
     meaning: 'Where callers reach the service; begins every `threadUrl`. Default: the listening address',
@@ -134,6 +148,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     host: text('SKEIN_HOST'),
     port: whole('SKEIN_PORT', 0, 65_535),
     store: readStore(text('SKEIN_DATABASE_URL')),
+    databaseConnections: whole('SKEIN_DATABASE_CONNECTIONS', 1, 1000),
     baseUrl: readUrl('SKEIN_BASE_URL', text('SKEIN_BASE_URL')),
     authUrl: readUrl('SKEIN_AUTH_URL', text('SKEIN_AUTH_URL')),
     model: readModel(text),
@@ -156,11 +171,16 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-function readStore(url: string): Config['store'] {
+export function readStore(url: string): StoreChoice {
+  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return { engine: 'postgres', url };
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
   // The address may hold a password: it is not repeated.
-  if (file === undefined)
-    throw new ConfigError('SKEIN_DATABASE_URL', 'must be sqlite: and a file, as in sqlite:./data/skein.db');
+  if (file === undefined) {
+    throw new ConfigError(
+      'SKEIN_DATABASE_URL',
+      'must be sqlite: and a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE',
+    );
+  }
   return { engine: 'sqlite', file: resolve(file) };
 }
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config, StoreChoice } from '../config.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import type { StoreCommand } from './command.ts';
 
@@ -13,8 +13,7 @@ export const doctor: StoreCommand = {
   async run({ store, now }, _args, config) {
     const findings: Diagnosis[] = [
       { check: 'node', ok: true, detail: `Node.js ${process.versions.node}` },
-      checkDisk(config),
-      checkSync(config),
+      ...(config.store.engine === 'sqlite' ? [checkDisk(config.store), checkSync(config.store)] : []),
       checkTls(config, now()),
       checkBaseUrl(config),
       ...(await store.diagnose()),
@@ -27,9 +26,11 @@ export const doctor: StoreCommand = {
   },
 };
 
+type EmbeddedStore = Extract<StoreChoice, { engine: 'sqlite' }>;
+
 const freeBytesMin = 256 * 1024 * 1024;
 
-function checkDisk({ store }: Config): Diagnosis {
+function checkDisk(store: EmbeddedStore): Diagnosis {
   const { bavail, bsize } = statfsSync(dirname(store.file));
   const free = bavail * bsize;
   const amount = `${Math.floor(free / 1024 / 1024)} MiB free beside ${store.file}`;
@@ -38,7 +39,7 @@ function checkDisk({ store }: Config): Diagnosis {
 }
 
 /** What every durable commit waits for. Above 50 ms the service works, and each write feels it. */
-function checkSync({ store }: Config): Diagnosis {
+function checkSync(store: EmbeddedStore): Diagnosis {
   const file = join(dirname(store.file), `.skein-doctor-${process.pid}`);
   const rounds = 20;
   const descriptor = openSync(file, 'w');

@@ -19,11 +19,16 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const stopRequested = untilStopRequested();
   const log = createLog(config.logLevel);
   const address: Address = { baseUrl: config.baseUrl ?? '' };
-  const context = await openContext(config, () => address.baseUrl);
+  const context = await openContext(
+    config,
+    () => address.baseUrl,
+    (error) => log.warn({ err: error }, 'a connection to the store broke'),
+  );
   const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
   const stopTending = tend(context, log);
-  if (app) await greetNewcomer(context, address.baseUrl);
+  // Where many nodes share a store, nobody is alone with an empty one.
+  if (app && config.store.engine === 'sqlite') await greetNewcomer(context, address.baseUrl);
   log.info(
     { role, address: app && address.baseUrl, store: config.store.engine, model: config.model.name },
     'ready',
@@ -42,16 +47,24 @@ export async function serve(config: Config, role: Role): Promise<void> {
 /** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */
 function tend(context: Context, log: Log): () => Promise<void> {
   let round = 0;
+  let failing = false;
   let running: Promise<void> | undefined;
+  const tendOnce = async () => {
+    try {
+      await tendReplies(context, round);
+      if (failing) log.info('the store answers again');
+      failing = false;
+    } catch (error) {
+      // Told once, not five times a second, for as long as it lasts.
+      if (!failing) log.error({ err: error }, 'replies could not be tended; the next round tries again');
+      failing = true;
+    }
+  };
   const timer = setInterval(() => {
-    running ??= tendReplies(context, round)
-      .catch((error: unknown) =>
-        log.error({ err: error }, 'replies could not be tended; the next round tries again'),
-      )
-      .finally(() => {
-        running = undefined;
-        round += 1;
-      });
+    running ??= tendOnce().finally(() => {
+      running = undefined;
+      round += 1;
+    });
   }, tendEveryMs);
   return async () => {
     clearInterval(timer);

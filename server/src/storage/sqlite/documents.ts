@@ -1,7 +1,7 @@
 import type { Document, FoundPassage } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import { accountKey, accountOfKey } from '../account-key.ts';
 import type { Documents, NewDocument, PassageNumber } from '../store.ts';
-import { accountKey, accountOfKey } from './account-key.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 

@@ -1,5 +1,5 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { accountKey } from './account-key.ts';
+import { accountKey } from '../account-key.ts';
 import type { Database } from './database.ts';
 
 interface Owned {

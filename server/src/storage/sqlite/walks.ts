@@ -1,7 +1,7 @@
 import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import { accountKey } from '../account-key.ts';
 import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
-import { accountKey } from './account-key.ts';
 import type { Database } from './database.ts';
 import { toThread } from './thread-row.ts';
 import { type ListingKind, listingQueries } from './walk-queries.ts';

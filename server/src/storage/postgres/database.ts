@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { StoreTime } from './store-time.ts';
+
+/** A text with a name: PostgreSQL parses and plans it once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type Run = <Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]) => Promise<Row[]>;
+
+export interface PoolSettings {
+  readonly connectionsMax: number;
+  /** Told of a connection that broke while nobody used it; the pool opens another. */
+  readonly onError: (error: Error) => void;
+}
+
+const connectMs = 5_000;
+const statementMs = 30_000;
+const idleMs = 30_000;
+/** Any number will do, as long as no other program on this database takes the same. */
+const migrationLock = 7_305_301;
+
+const migrationsFolder = join(import.meta.dirname, 'migrations');
+
+/** Counts, times and sequences stay far below 2^53: they are numbers here. */
+const types = {
+  getTypeParser: (type: number, format?: 'text' | 'binary') =>
+    type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as 'text'),
+} as pg.CustomTypesConfig;
+
+export class Database {
+  readonly #pool: pg.Pool;
+  readonly time: StoreTime;
+
+  private constructor(pool: pg.Pool, time: StoreTime) {
+    this.#pool = pool;
+    this.time = time;
+  }
+
+  /** Connects and brings the schema up to date; a node that starts meanwhile waits for its turn. */
+  static async open(
+    url: string,
+    time: StoreTime,
+    { connectionsMax, onError }: PoolSettings,
+  ): Promise<Database> {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max: connectionsMax,
+      connectionTimeoutMillis: connectMs,
+      idleTimeoutMillis: idleMs,
+      statement_timeout: statementMs,
+      // The server may be gone without a word: nobody waits for its answer longer than for one that is there.
+      query_timeout: statementMs + 5_000,
+      keepAlive: true,
+      application_name: 'skein',
+      types,
+    });
+    pool.on('error', onError);
+    try {
+      await migrate(pool);
+    } catch (error) {
+      await pool.end();
+      throw error;
+    }
+    return new Database(pool, time);
+  }
+
+  /** One statement is one transaction and one flight. */
+  readonly run: Run = async (statement, values) => {
+    const { rows } = await this.#pool.query({ ...statement, values });
+    return rows;
+  };
+
+  /** For what one statement cannot do. */
+  async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const result = await work(
+        async (statement, values) => (await client.query({ ...statement, values })).rows,
+      );
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      broken = await client.query('ROLLBACK').then(
+        () => undefined,
+        (fault: Error) => fault,
+      );
+      throw error;
+    } finally {
+      // A connection that cannot even roll back is not used again.
+      client.release(broken);
+    }
+  }
+
+  get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    return { total: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+/** Forward only, each file in a transaction of its own, under a lock that all nodes of the database share. */
+async function migrate(pool: pg.Pool): Promise<void> {
+  const files = readdirSync(migrationsFolder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
+    await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
+    const { rows } = await client.query('SELECT version FROM schema_version');
+    const done: number = rows[0]?.version ?? 0;
+    if (done > files.length) {
+      throw new Error(
+        `The store was written by a newer release (schema ${done}, this one knows ${files.length}): install that release.`,
+      );
+    }
+    for (const file of files.slice(done)) {
+      await client.query(readFileSync(join(migrationsFolder, file), 'utf8'));
+    }
+    if (done < files.length) {
+      await client.query('DELETE FROM schema_version');
+      await client.query('INSERT INTO schema_version (version) VALUES ($1)', [files.length]);
+    }
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  } finally {
+    client.release();
+  }
+}

@@ -1,0 +1,62 @@
+import type { Store } from '../store.ts';
+import { postgresApiKeys } from './api-keys.ts';
+import { postgresApplications } from './applications.ts';
+import { Database, type PoolSettings } from './database.ts';
+import { diagnose } from './diagnose.ts';
+import { postgresDocuments } from './documents.ts';
+import { postgresMembers } from './members.ts';
+import { postgresOrganizations } from './organizations.ts';
+import { postgresQuotas } from './quotas.ts';
+import { postgresReplies } from './replies.ts';
+import { postgresSigningKeys } from './signing-keys.ts';
+import { type NodeClock, StoreTime } from './store-time.ts';
+import { postgresThreads } from './threads.ts';
+import { postgresWalks } from './walks.ts';
+
+const keepSecret = {
+  name: 'keep-secret',
+  text: 'INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+};
+const readSecret = { name: 'read-secret', text: 'SELECT value FROM secret WHERE name = $1' };
+const readTime = { name: 'read-time', text: 'SELECT latest_at FROM store_clock' };
+
+const systemClock: NodeClock = { steady: () => performance.now() };
+
+/** The store of many nodes. Nothing is kept in a node but connections: any of them can go at any time. */
+export async function openPostgresStore(
+  url: string,
+  settings: PoolSettings,
+  clock: NodeClock = systemClock,
+): Promise<Store> {
+  const time = new StoreTime(clock);
+  const database = await Database.open(url, time, settings);
+  const { run } = database;
+  const [latest] = await run<{ latest_at: number }>(readTime, []);
+  time.see(latest!.latest_at);
+
+  return {
+    ...postgresOrganizations(database),
+    ...postgresMembers(database),
+    ...postgresApiKeys(database),
+    ...postgresApplications(database),
+    ...postgresSigningKeys(database),
+    ...postgresQuotas(database),
+    ...postgresThreads(database),
+    ...postgresWalks(database),
+    ...postgresReplies(database),
+    ...postgresDocuments(database),
+
+    async secret(name, candidate) {
+      await run(keepSecret, [name, candidate]);
+      const [kept] = await run<{ value: Buffer }>(readSecret, [name]);
+      return kept!.value;
+    },
+
+    async ping() {
+      await run(readTime, []);
+    },
+
+    diagnose: () => diagnose(database),
+    close: () => database.close(),
+  };
+}

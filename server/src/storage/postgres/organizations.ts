@@ -1,0 +1,77 @@
+import type { OrganizationId } from '../../domain/id.ts';
+import type { Organization } from '../../domain/organization.ts';
+import type { Organizations } from '../store.ts';
+import type { Database } from './database.ts';
+import { now } from './store-time.ts';
+
+interface OrganizationRow {
+  id: OrganizationId;
+  name: string;
+  api_enabled: boolean;
+  daily_quota: number;
+  created_at: number;
+}
+
+const columns = 'id, name, api_enabled, daily_quota, created_at';
+
+const insert = {
+  name: 'insert-organization',
+  text: `INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at)
+    SELECT $3, $4, $5, $6, at, at FROM (SELECT ${now} AS at) AS moment RETURNING created_at`,
+};
+const update = {
+  name: 'update-organization',
+  text: `UPDATE organization SET api_enabled = coalesce($1, api_enabled), daily_quota = coalesce($2, daily_quota)
+    WHERE id = $3 RETURNING ${columns}`,
+};
+const byIdOrName = {
+  name: 'find-organization',
+  text: `SELECT ${columns} FROM organization WHERE id = $1
+    UNION ALL (SELECT ${columns} FROM organization WHERE name = $1 AND id <> $1 LIMIT 2)`,
+};
+const all = {
+  name: 'list-organizations',
+  text: `SELECT ${columns} FROM organization ORDER BY created_at, id`,
+};
+
+export function postgresOrganizations({ run, time }: Database): Organizations {
+  return {
+    async createOrganization({ id, name, apiEnabled, dailyQuota }) {
+      const [row] = await run<{ created_at: number }>(insert, [
+        ...time.parameters(),
+        id,
+        name,
+        apiEnabled,
+        dailyQuota,
+      ]);
+      time.see(row!.created_at);
+    },
+
+    async updateOrganization(organizationId, { apiEnabled, dailyQuota }) {
+      const [row] = await run<OrganizationRow>(update, [
+        apiEnabled ?? null,
+        dailyQuota ?? null,
+        organizationId,
+      ]);
+      return row && toOrganization(row);
+    },
+
+    async findOrganization(idOrName) {
+      const rows = await run<OrganizationRow>(byIdOrName, [idOrName]);
+      const row = rows.find(({ id }) => id === idOrName) ?? (rows.length === 1 ? rows[0] : undefined);
+      return row && toOrganization(row);
+    },
+
+    listOrganizations: async () => (await run<OrganizationRow>(all, [])).map(toOrganization),
+  };
+}
+
+function toOrganization(row: OrganizationRow): Organization {
+  return {
+    id: row.id,
+    name: row.name,
+    apiEnabled: row.api_enabled,
+    dailyQuota: row.daily_quota,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,246 @@
+import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { ClaimedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
+import type { Database } from './database.ts';
+import { now } from './store-time.ts';
+
+interface ClaimedRow {
+  organization_id: OrganizationId;
+  thread_id: ThreadId;
+  id: MessageId;
+  claim_token: number;
+  attempts: number;
+  deadline_at: number;
+  trace_id: string;
+  account_id: string | null;
+  at: number;
+}
+
+interface NameRow {
+  organization_id: OrganizationId;
+  thread_id: ThreadId;
+  id: MessageId;
+}
+
+export const isRunning = "status IN ('in_progress', 'corroborating')";
+const isWaiting = `NOT held AND ${isRunning}`;
+
+/** Every write of a worker names its claim: one that was overtaken, or came after the end, changes nothing. */
+const whereClaimHolds = `WHERE organization_id = $3 AND thread_id = $4 AND id = $5 AND claim_token = $6
+  AND held AND ${isRunning}`;
+
+/** What a reply begins with, and begins anew with: nothing of an earlier claim is left. */
+const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
+
+/** Claims, renewals and progress need no sync: whoever loses them to a power cut begins the reply anew. */
+const unsynced = `set_config('synchronous_commit', 'off', true)`;
+
+/** One statement of the sweep changes no more than this many replies; the next one goes on. */
+const sweptMax = 500;
+
+// A skip scan: one search for each organization that has something waiting, however much it is.
+const waiting = {
+  name: 'organizations-waiting',
+  text: `WITH RECURSIVE waiting AS (
+      (SELECT organization_id FROM message WHERE ${isWaiting} AND organization_id > $3
+       ORDER BY organization_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT message.organization_id FROM message
+        WHERE ${isWaiting} AND message.organization_id > waiting.organization_id
+        ORDER BY message.organization_id LIMIT 1)
+      FROM waiting WHERE waiting.organization_id IS NOT NULL
+    )
+    SELECT organization_id FROM waiting WHERE organization_id IS NOT NULL AND EXISTS (
+      SELECT FROM message WHERE message.organization_id = waiting.organization_id AND ${isWaiting}
+        AND available_at <= ${now})
+    LIMIT $4`,
+};
+const claim = {
+  name: 'claim-replies',
+  text: `WITH due AS (
+      SELECT share.place, reply.* FROM unnest($3::text[], $4::int[]) WITH ORDINALITY AS share (organization, places, place)
+      CROSS JOIN LATERAL (
+        SELECT organization_id, thread_id, id, available_at AS waiting_since FROM message
+        WHERE organization_id = share.organization AND ${isWaiting} AND available_at <= ${now}
+        ORDER BY available_at, id LIMIT share.places FOR UPDATE SKIP LOCKED
+      ) AS reply
+    ), claimed AS (
+      UPDATE message SET held = true, claim_token = claim_token + 1, available_at = ${now} + $5::bigint,
+        ${fromItsBeginning}
+      FROM due WHERE message.organization_id = due.organization_id AND message.thread_id = due.thread_id
+        AND message.id = due.id AND ${isWaiting}
+      RETURNING message.organization_id, message.thread_id, message.id, claim_token, attempts, deadline_at, trace_id,
+        available_at - $5::bigint AS at, place, waiting_since
+    )
+    SELECT claimed.*, account_id, ${unsynced} FROM claimed
+    JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
+    ORDER BY place, waiting_since, claimed.id`,
+};
+const renew = {
+  name: 'renew-replies',
+  text: `UPDATE message SET available_at = ${now} + $7::bigint
+    FROM unnest($3::text[], $4::text[], $5::text[], $6::bigint[]) AS held_claim (organization, thread, reply, token)
+    WHERE organization_id = organization AND thread_id = thread AND id = reply AND claim_token = token
+      AND held AND ${isRunning} RETURNING id, ${unsynced}`,
+};
+const progress = {
+  name: 'record-reply-progress',
+  text: `UPDATE message SET status = $7, content = $8, steps = $9 ${whereClaimHolds}
+    RETURNING id, $1::bigint, $2::bigint, ${unsynced}`,
+};
+const settle = {
+  name: 'settle-reply',
+  text: `UPDATE message SET held = false, status = $7, content = $8, steps = $9, sources = $10, model = $11,
+      failure = $12, completed_at = greatest(${now}, created_at) ${whereClaimHolds} RETURNING completed_at`,
+};
+const letGo = {
+  name: 'let-go-of-reply',
+  text: `UPDATE message SET held = false, attempts = attempts + $7, available_at = ${now} + $8::bigint, failure = $9,
+      ${fromItsBeginning} ${whereClaimHolds} RETURNING id`,
+};
+const cancel = {
+  name: 'cancel-replies',
+  text: `UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(${now}, created_at)
+    WHERE organization_id = $3 AND thread_id = $4 AND ${isRunning} RETURNING id`,
+};
+const anyToSweep = {
+  name: 'any-replies-to-sweep',
+  text: `SELECT ${now} AS at, EXISTS (SELECT FROM message WHERE held AND ${isRunning} AND available_at <= ${now})
+    OR EXISTS (SELECT FROM message WHERE ${isRunning} AND deadline_at <= ${now}) AS found`,
+};
+const some = (condition: string) => `(organization_id, thread_id, id) IN (
+  SELECT organization_id, thread_id, id FROM message WHERE ${condition} LIMIT $3 FOR UPDATE SKIP LOCKED)`;
+const letGoExpired = {
+  name: 'let-go-of-expired-replies',
+  text: `UPDATE message SET held = false
+    WHERE held AND ${isRunning} AND ${some(`held AND ${isRunning} AND available_at <= ${now}`)}`,
+};
+const failOverdue = {
+  name: 'fail-overdue-replies',
+  text: `UPDATE message SET held = false, status = 'failed', content = $4, failure = $5,
+      completed_at = greatest(${now}, created_at)
+    WHERE ${isRunning} AND ${some(`${isRunning} AND deadline_at <= ${now}`)}
+    RETURNING organization_id, thread_id, id`,
+};
+const keepTime = {
+  name: 'keep-time',
+  text: 'UPDATE store_clock SET latest_at = $1::bigint WHERE latest_at < $1::bigint - 1000',
+};
+const ended = {
+  name: 'ended-replies',
+  text: `SELECT place FROM unnest($1::text[], $2::text[], $3::text[])
+      WITH ORDINALITY AS asked (organization, thread, reply, place)
+    WHERE NOT EXISTS (SELECT FROM message WHERE organization_id = organization AND thread_id = thread
+      AND id = reply AND ${isRunning}) ORDER BY place`,
+};
+
+export function postgresReplies({ run, time }: Database): Replies {
+  async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
+    const values = [...time.parameters(), after, limit];
+    const rows = await run<{ organization_id: OrganizationId }>(waiting, values);
+    return rows.map(({ organization_id }) => organization_id);
+  }
+  const columnsOf = (replies: readonly ReplyName[]) => [
+    replies.map(({ organizationId }) => organizationId),
+    replies.map(({ threadId }) => threadId),
+    replies.map(({ messageId }) => messageId),
+  ];
+  const claimParameters = ({ organizationId, threadId, messageId, token }: ReplyClaim) => [
+    ...time.parameters(),
+    organizationId,
+    threadId,
+    messageId,
+    token,
+  ];
+
+  return {
+    async organizationsWaiting(after, limit) {
+      const first = await waitingAfter(after ?? '', limit);
+      if (after === undefined || first.length === limit) return first;
+      // The second round ends where the first began.
+      const rest = (await waitingAfter('', limit - first.length)).filter((id) => id <= after);
+      return [...first, ...rest];
+    },
+
+    async claimReplies(shares, leaseMs) {
+      const rows = await run<ClaimedRow>(claim, [
+        ...time.parameters(),
+        shares.map(({ organizationId }) => organizationId),
+        shares.map(({ limit }) => limit),
+        leaseMs,
+      ]);
+      if (rows[0] !== undefined) time.see(rows[0].at);
+      return rows.map(toClaimedReply);
+    },
+
+    async renewReplies(claims, leaseMs) {
+      const tokens = claims.map(({ token }) => token);
+      const values = [...time.parameters(), ...columnsOf(claims), tokens, leaseMs];
+      const renewed = new Set((await run<{ id: MessageId }>(renew, values)).map(({ id }) => id));
+      return claims.filter(({ messageId }) => !renewed.has(messageId));
+    },
+
+    async recordReplyProgress(held, { status, content, steps }) {
+      const written = [status, content, JSON.stringify(steps)];
+      return (await run(progress, [...claimParameters(held), ...written])).length === 1;
+    },
+
+    async settleReply(held, { status, content, steps, sources, model, failure }) {
+      const [row] = await run<{ completed_at: number }>(settle, [
+        ...claimParameters(held),
+        status,
+        content,
+        JSON.stringify(steps),
+        sources === null ? null : JSON.stringify(sources),
+        model,
+        failure ?? null,
+      ]);
+      return row !== undefined;
+    },
+
+    retryReply: async (held, { delayMs, failure }) =>
+      (await run(letGo, [...claimParameters(held), 1, delayMs, failure])).length === 1,
+
+    async releaseReply(held) {
+      await run(letGo, [...claimParameters(held), 0, 0, null]);
+    },
+
+    async cancelReplies(organizationId, threadId) {
+      const rows = await run<{ id: MessageId }>(cancel, [...time.parameters(), organizationId, threadId]);
+      return rows.map(({ id }) => id);
+    },
+
+    async sweepReplies({ content, failure }) {
+      const [found] = await run<{ at: number; found: boolean }>(anyToSweep, time.parameters());
+      time.see(found!.at);
+      await run(keepTime, [found!.at]);
+      if (!found!.found) return [];
+      await run(letGoExpired, [...time.parameters(), sweptMax]);
+      const failed = await run<NameRow>(failOverdue, [...time.parameters(), sweptMax, content, failure]);
+      return failed.map(toName);
+    },
+
+    // Which workers live cannot be told here: the leases of dead ones run out.
+    async releaseOrphanedReplies() {},
+
+    async endedReplies(replies) {
+      if (replies.length === 0) return [];
+      const places = await run<{ place: number }>(ended, columnsOf(replies));
+      return places.map(({ place }) => replies[place - 1]!);
+    },
+  };
+}
+
+function toName({ organization_id, thread_id, id }: NameRow): ReplyName {
+  return { organizationId: organization_id, threadId: thread_id, messageId: id };
+}
+
+function toClaimedReply(row: ClaimedRow): ClaimedReply {
+  return {
+    ...toName(row),
+    token: row.claim_token,
+    accountId: row.account_id,
+    traceId: row.trace_id,
+    attempts: row.attempts,
+    remainingMs: row.deadline_at - row.at,
+  };
+}

@@ -1,0 +1,94 @@
+import type { Position } from '../../domain/cursor.ts';
+import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import { accountKey } from '../account-key.ts';
+import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
+import type { Database, Statement } from './database.ts';
+import { type ThreadRow, toThread } from './thread-row.ts';
+import { type ListingKind, listingQueries } from './walk-queries.ts';
+
+type ListedRow = Omit<ThreadRow, 'organization_id' | 'deleted_at'> & { activity_at: number };
+type FirstPageRow = ListedRow & { thread_sequence: number; move_sequence: number; size: number };
+
+/** After the last row of any listing. */
+const bottom: Position = { activityAt: 0, id: '' as ThreadId };
+
+const texts = listingQueries();
+const statement = (kind: ListingKind, page: 'firstPage' | 'laterPage' | 'moves'): Statement => ({
+  name: `${page} ${kind}`,
+  text: texts[kind][page],
+});
+
+/**
+ * A walk's start is the number of the organization's last thread and last rename then; both count its commits. Later
+ * threads are left out by the one; by the other, threads renamed since are found at the position they left.
+ */
+export function postgresWalks(database: Database): Pick<Threads, 'beginWalk' | 'continueWalk'> {
+  const { run } = database;
+  return {
+    // One statement, and so one moment: the walk's start, its first page and the size of the listing.
+    async beginWalk(organizationId, listing, limit) {
+      const kind = kindOf(listing);
+      const rows = await run<FirstPageRow>(
+        statement(kind, 'firstPage'),
+        parameters(organizationId, listing, limit),
+      );
+      const [first] = rows;
+      const start = `${first?.thread_sequence ?? 0}.${first?.move_sequence ?? 0}`;
+      const threads = rows.map((row) => toListedThread(organizationId, row));
+      return { ...cut(threads, limit), start, size: first?.size ?? 0 };
+    },
+
+    async continueWalk(organizationId, listing, limit, { start, after }) {
+      const kind = kindOf(listing);
+      const [lastSequence = 0, lastMove = 0] = start.split('.').map(Number);
+      const page = [...parameters(organizationId, listing, limit), after.activityAt, after.id, lastSequence];
+      // The page first: a thread that is renamed in between is missing from the page, and its note is found.
+      const rows = (await run<ListedRow>(statement(kind, 'laterPage'), page)).map((row) =>
+        toListedThread(organizationId, row),
+      );
+      // A page that is not full is the last: then it reaches to the end.
+      const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
+      const moves = await run<ListedRow>(statement(kind, 'moves'), [
+        ...page,
+        lastMove,
+        lowest.activityAt,
+        lowest.id,
+      ]);
+      const moved = moves.map((row) => toListedThread(organizationId, row));
+      return cut(withoutRepeats([...rows, ...moved].sort(byPosition)), limit);
+    },
+  };
+}
+
+/** Between two statements a thread of the page may have been renamed: it is then found at the same position twice. */
+function withoutRepeats(rows: ListedThread[]): ListedThread[] {
+  return rows.filter(({ thread }, index) => thread.id !== rows[index - 1]?.thread.id);
+}
+
+function kindOf({ userId, accountId }: Listing): ListingKind {
+  if (userId === null) return accountId === undefined ? 'published' : 'publishedAccount';
+  return accountId === undefined ? 'own' : 'ownAccount';
+}
+
+/** One row more than asked for tells whether another page follows. */
+function parameters(organizationId: OrganizationId, listing: Listing, limit: number): unknown[] {
+  const { userId, accountId } = listing;
+  return [organizationId, userId, accountId ?? null, accountKey(accountId), limit + 1];
+}
+
+function toListedThread(organizationId: OrganizationId, row: ListedRow): ListedThread {
+  const thread = toThread({ ...row, organization_id: organizationId, deleted_at: null });
+  return { thread, position: { activityAt: row.activity_at, id: row.id } };
+}
+
+function cut(rows: ListedThread[], limit: number): ThreadPage {
+  const more = rows.length > limit;
+  return { rows: more ? rows.slice(0, limit) : rows, more };
+}
+
+function byPosition(a: ListedThread, b: ListedThread): number {
+  return (
+    b.position.activityAt - a.position.activityAt ||
+    (a.position.id < b.position.id ? 1 : a.position.id > b.position.id ? -1 : 0)
+  );
+}
