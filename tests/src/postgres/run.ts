@@ -1,0 +1,44 @@
+/**
+ * `node tests/src/postgres/run.ts COMMAND…` runs a command with one PostgreSQL server for all its processes, named in
+ * SKEIN_TEST_POSTGRES_URL. Where that is set already, its server is used. Ends as the command ended.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { startPostgres } from './server.ts';
+
+const [program, ...words] = process.argv.slice(2);
+if (program === undefined) {
+  console.error('usage: node tests/src/postgres/run.ts COMMAND…');
+  process.exit(2);
+}
+
+const given = process.env.SKEIN_TEST_POSTGRES_URL;
+const server = given ? undefined : await startPostgres();
+const child = spawn(program, words, {
+  stdio: 'inherit',
+  env: { ...process.env, SKEIN_TEST_POSTGRES_URL: given || server?.url },
+});
+forwardSignals(child);
+child.once('error', (error) => {
+  console.error(error.message);
+  process.exit(127);
+});
+const [exitCode, signal] = await once(child, 'exit');
+await server?.remove();
+if (signal !== null) endBy(signal);
+else process.exit(exitCode);
+
+function forwardSignals(to: ChildProcess): void {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      // The terminal has sent it to the command as well; a second one would cut its report short.
+      const sentByTerminal = name === 'SIGINT' && process.stdin.isTTY;
+      if (!sentByTerminal) to.kill(name);
+    });
+  }
+}
+
+function endBy(name: NodeJS.Signals): void {
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
+}
