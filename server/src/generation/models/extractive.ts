@@ -14,6 +14,7 @@ import { isGeneral, unknownNamesOf, withoutNames } from './extractive/unknown-na
 const passagesMax = 6;
 const documentsNamedMax = 3;
 const documentsNearMax = 2;
+const unmentionedMax = 3;
 
 /** Answers with sentences of the organization's documents, and says so when they hold none. It needs no network. */
 export function extractiveModel(library: Pick<SearchLibrary, 'search'>): Drafter {
@@ -94,7 +95,7 @@ async function* told(answers: readonly Answer[]): AsyncGenerator<DraftEvent> {
 }
 
 function notMentioned(answers: readonly Answer[], isFollowed: boolean): string | undefined {
-  const names = [...new Set(answers.flatMap(({ unmentioned }) => unmentioned))];
+  const names = [...new Set(answers.flatMap(({ unmentioned }) => unmentioned))].slice(0, unmentionedMax);
   if (names.length === 0) return undefined;
   return `The documents do not mention ${names.join(' or ')}.${isFollowed ? ' Closest:' : ''}`;
 }
