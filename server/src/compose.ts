@@ -15,6 +15,7 @@ import { languageModel } from './generation/models/language.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
 import { createLibrary, type SearchLibrary } from './generation/retrieval/library.ts';
 import { ReplyWorker } from './generation/worker.ts';
+import { relayReplies } from './reply-relay.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
@@ -83,6 +84,11 @@ async function openStore(config: Config, onFault: (error: Error) => void): Promi
       `names ${named}${store.engine === 'sqlite' ? ', which' : ' that'} cannot be opened (${(error as Error).message || (error as { code?: string }).code})`,
     );
   }
+}
+
+/** Between nodes, where the store can. Answers how to stop. */
+export function relaySignals({ store, replySignals }: Context): () => Promise<void> {
+  return relayReplies(store, replySignals);
 }
 
 export async function startWorker(config: Config, context: Context, log: Logger): Promise<ReplyWorker> {

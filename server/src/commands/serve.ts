@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { composeApp, createLog, openContext, startWorker } from '../compose.ts';
+import { composeApp, createLog, openContext, relaySignals, startWorker } from '../compose.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Context } from '../usecases/context.ts';
 import { tendReplies } from '../usecases/tend-replies.ts';
@@ -27,6 +27,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
   const stopTending = tend(context, log);
+  const stopRelaying = relaySignals(context);
   // Where many nodes share a store, nobody is alone with an empty one.
   if (app && config.store.engine === 'sqlite') await greetNewcomer(context, address.baseUrl);
   log.info(
@@ -39,6 +40,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   if (app) await drain(app);
   await stopTending();
   await worker?.stop();
+  await stopRelaying();
   await context.store.close();
   log.info('stopped');
   await new Promise<void>((resolve) => log.flush(() => resolve()));

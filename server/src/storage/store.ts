@@ -373,6 +373,17 @@ export interface Replies {
   releaseOrphanedReplies(): Promise<void>;
   /** Those that have ended, or are not there. */
   endedReplies(replies: readonly ReplyName[]): Promise<ReplyName[]>;
+  /** Tells the other nodes, at once and with no promise: what is lost they find out by asking. */
+  tellNews(news: ReplyNews): Promise<void>;
+  /** Calls `told` with what other nodes tell, until the store is closed. Where nodes cannot be reached, it never does. */
+  hearNews(told: (news: ReplyNews) => void): void;
+}
+
+/** What happened to replies on one node. */
+export interface ReplyNews {
+  /** Whether some may be waiting to be written. */
+  readonly waiting: boolean;
+  readonly ended: readonly ReplyName[];
 }
 
 export interface NewDocument {

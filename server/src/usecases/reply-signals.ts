@@ -1,5 +1,5 @@
 import type { MessageId } from '../domain/id.ts';
-import type { ReplyName } from '../storage/store.ts';
+import type { ReplyName, ReplyNews } from '../storage/store.ts';
 
 interface Watch {
   readonly reply: ReplyName;
@@ -13,10 +13,23 @@ interface Watch {
 export class ReplySignals {
   readonly #watches = new Map<MessageId, Set<Watch>>();
   #startWorking: () => void = () => {};
+  #tell: (news: ReplyNews) => void = () => {};
 
-  /** Says that a reply may be waiting to be written. */
+  /** Says that a reply was left to be written. */
   replyWaiting(): void {
     this.#startWorking();
+    this.#tell({ waiting: true, ended: [] });
+  }
+
+  /** Takes in what happened elsewhere, and passes it on to nobody. */
+  hear({ waiting, ended }: ReplyNews): void {
+    for (const reply of ended) this.#end(reply);
+    if (waiting) this.#startWorking();
+  }
+
+  /** Who is told what happens here; the last one counts. */
+  onNews(tell: (news: ReplyNews) => void): void {
+    this.#tell = tell;
   }
 
   /** What to do about it; the last one counts. */
@@ -37,7 +50,12 @@ export class ReplySignals {
     };
   }
 
-  replyEnded({ organizationId, messageId }: ReplyName): void {
+  replyEnded(reply: ReplyName): void {
+    this.#end(reply);
+    this.#tell({ waiting: false, ended: [reply] });
+  }
+
+  #end({ organizationId, messageId }: ReplyName): void {
     const watches = this.#watches.get(messageId);
     if (watches === undefined) return;
     for (const watch of [...watches]) {

@@ -18,8 +18,7 @@ export async function tendReplies({ store, replySignals }: Context, round: numbe
   for (const reply of overdue) replySignals.replyEnded(reply);
   const asked = partOf(replySignals.watched(), round);
   const ended = asked.length === 0 ? [] : await store.endedReplies(asked);
-  for (const reply of ended) replySignals.replyEnded(reply);
-  replySignals.replyWaiting();
+  replySignals.hear({ waiting: true, ended });
 }
 
 function partOf(watched: readonly ReplyName[], round: number): readonly ReplyName[] {

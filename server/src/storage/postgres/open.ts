@@ -5,6 +5,7 @@ import { Database, type PoolSettings } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { postgresDocuments } from './documents.ts';
 import { postgresMembers } from './members.ts';
+import { postgresNews } from './news.ts';
 import { postgresOrganizations } from './organizations.ts';
 import { postgresQuotas } from './quotas.ts';
 import { postgresReplies } from './replies.ts';
@@ -33,6 +34,7 @@ export async function openPostgresStore(
   const { run } = database;
   const [latest] = await run<{ latest_at: number }>(readTime, []);
   time.see(latest!.latest_at);
+  const { close: closeNews, ...news } = postgresNews(database, url);
 
   return {
     ...postgresOrganizations(database),
@@ -45,6 +47,7 @@ export async function openPostgresStore(
     ...postgresWalks(database),
     ...postgresReplies(database),
     ...postgresDocuments(database),
+    ...news,
 
     async secret(name, candidate) {
       await run(keepSecret, [name, candidate]);
@@ -57,6 +60,9 @@ export async function openPostgresStore(
     },
 
     diagnose: () => diagnose(database),
-    close: () => database.close(),
+    async close() {
+      await closeNews();
+      await database.close();
+    },
   };
 }

@@ -133,7 +133,7 @@ const ended = {
       AND id = reply AND ${isRunning}) ORDER BY place`,
 };
 
-export function postgresReplies({ run, time }: Database): Replies {
+export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNews' | 'hearNews'> {
   async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
     const values = [...time.parameters(), after, limit];
     const rows = await run<{ organization_id: OrganizationId }>(waiting, values);
