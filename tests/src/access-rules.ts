@@ -3,16 +3,19 @@
  * against this table, so nothing here may come from the service.
  */
 
-/** Credentials by what they stand for. Application tokens join here: each is `service`, as an org-wide key is (§5.2). */
+/** Credentials by what they stand for. An application's token is `service`, as an org-wide key is (§5.2). */
 export const credentials = {
   none: 'nobody',
   malformed: 'nobody',
   unknown: 'nobody',
   'revoked personal key': 'nobody',
   'revoked org-wide key': 'nobody',
+  'token of a deleted application': 'nobody',
+  'token of a rotated application': 'nobody',
   "Ada's personal key": 'ada',
   "Ben's personal key": 'ben',
   'org-wide key': 'service',
+  'application token': 'service',
 } as const satisfies Record<string, Identity>;
 
 export type Owner = 'ada' | 'ben';

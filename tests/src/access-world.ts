@@ -13,6 +13,7 @@ import {
   targets,
 } from './access-rules.ts';
 import { Api } from './api.ts';
+import { exchange, makeApplication } from './applications.ts';
 import type { Answer } from './conformance.ts';
 import { runSkein, Service, temporaryFolder } from './service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
@@ -66,6 +67,7 @@ export class AccessWorld {
       assert.equal((await api.list()).status, 200, 'a revoked key must have been a good one');
       await service.skein('key', 'revoke', own, id);
     }
+    const [token, deletedToken, rotatedToken] = await makeTokens(service, own);
     const world = new AccessWorld(
       service,
       { own, another },
@@ -75,9 +77,12 @@ export class AccessWorld {
         unknown,
         'revoked personal key': revokedPersonal.key,
         'revoked org-wide key': revokedOrgWide.key,
+        'token of a deleted application': deletedToken,
+        'token of a rotated application': rotatedToken,
         "Ada's personal key": ada.key,
         "Ben's personal key": ben.key,
         'org-wide key': orgWide.key,
+        'application token': token,
       },
       { own: { ada: ada.key, ben: ben.key }, another: { ada: foreignAda.key, ben: foreignBen.key } },
     );
@@ -207,6 +212,26 @@ export class AccessWorld {
 
 export function titleGivenBy({ credential, operation, target }: Cell): string {
   return `${operation} by ${credential}: ${nameOf(target)}`;
+}
+
+/** Tokens of three applications, all good once: one lives on, one was deleted, one got another secret. */
+async function makeTokens(service: Service, organization: string): Promise<[string, string, string]> {
+  const make = async () => {
+    const application = await makeApplication(service, organization);
+    const token = await exchange(service.baseUrl, application);
+    assert.equal(
+      (await new Api(service.baseUrl, token).list()).status,
+      200,
+      'every token must have been good',
+    );
+    return { ...application, token };
+  };
+  const [kept, deleted, rotated] = await Promise.all([make(), make(), make()]);
+  await Promise.all([
+    service.skein('app', 'delete', organization, deleted.clientId),
+    service.skein('app', 'rotate', organization, rotated.clientId),
+  ]);
+  return [kept.token, deleted.token, rotated.token];
 }
 
 /** A key that is right in every respect, but was issued elsewhere. */

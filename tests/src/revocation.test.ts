@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
+import { exchange, type IssuedApplication, makeApplication, requestToken } from './applications.ts';
 import type { Answer } from './conformance.ts';
 import { type LoadAround, loadAround } from './load.ts';
 import { runSkein, Service } from './service.ts';
@@ -25,7 +26,7 @@ describe('Revocation, beside two running processes under load', { concurrency: 3
   after(() => Promise.all([first.end(), second.end()]));
 
   /** Reads, and writes where the key may, over both processes. */
-  function requestsOf({ key }: IssuedKey, writes: boolean): (place: number) => Promise<Answer> {
+  function requestsOf({ key }: Pick<IssuedKey, 'key'>, writes: boolean): (place: number) => Promise<Answer> {
     const apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)] as const;
     return (place) => {
       const api = apis[place % 2 === 0 ? 0 : 1];
@@ -48,6 +49,57 @@ describe('Revocation, beside two running processes under load', { concurrency: 3
     const revoke = () => first.skein('key', 'revoke', organization, doomed.id);
     assertTurned(await loadAround(requestsOf(doomed, false), revoke), 401, 'UNAUTHORIZED');
     assert.equal((await kept.api.list()).status, 200, 'another key of the same identity stays good');
+  });
+
+  /** Nothing that began after the change is served by the tokens of before. */
+  async function assertTokensEnd(app: IssuedApplication, change: () => Promise<unknown>): Promise<void> {
+    const [key, unmet] = [await exchange(first.baseUrl, app), await exchange(second.baseUrl, app)];
+    assertTurned(await loadAround(requestsOf({ key }, false), change), 401, 'UNAUTHORIZED');
+    for (const { baseUrl } of [first, second])
+      assert.equal((await new Api(baseUrl, unmet).list()).status, 401);
+  }
+
+  it("refuses a rotated application's tokens and old secret from the moment the command has ended, in every process", async () => {
+    const [app, kept] = await Promise.all([
+      makeApplication(first, organization),
+      makeApplication(first, organization),
+    ]);
+    const keptToken = await exchange(first.baseUrl, kept);
+    let rotated = app;
+    await assertTokensEnd(app, async () => {
+      rotated = await first.skein('app', 'rotate', organization, app.clientId);
+    });
+    for (const { baseUrl } of [first, second]) {
+      assert.equal((await requestToken(baseUrl, app)).status, 401, 'the old secret');
+      const token = await exchange(baseUrl, rotated);
+      assert.equal((await new Api(first.baseUrl, token).list()).status, 200);
+      assert.equal((await new Api(second.baseUrl, token).list()).status, 200);
+      assert.equal((await new Api(baseUrl, keptToken).list()).status, 200, 'another application goes on');
+    }
+  });
+
+  it("refuses a deleted application's tokens and secret from the moment the command has ended, in every process", async () => {
+    const app = await makeApplication(first, organization);
+    await assertTokensEnd(app, () => first.skein('app', 'delete', organization, app.clientId));
+    for (const { baseUrl } of [first, second]) assert.equal((await requestToken(baseUrl, app)).status, 401);
+  });
+
+  it('issues no token by an old secret after a rotation, and lets none live that was on its way', async () => {
+    const app = await makeApplication(first, organization);
+    const processes = [first, second] as const;
+    const send = (place: number) => requestToken(processes[place % 2 === 0 ? 0 : 1].baseUrl, app);
+    const rotate = () => first.skein('app', 'rotate', organization, app.clientId);
+    const { before, after } = await loadAround(send, rotate);
+    const tokens = before.flatMap(({ status, body }) =>
+      status === 200 ? [body.access_token as string] : [],
+    );
+    assert.ok(tokens.length > 20, `${tokens.length} tokens were issued before`);
+    // 429 once ten attempts have failed.
+    assert.ok(after.length > 20 && after.every(({ status }) => status === 401 || status === 429));
+    for (const [place, token] of tokens.entries()) {
+      const { baseUrl } = processes[place % 2 === 0 ? 0 : 1];
+      assert.equal((await new Api(baseUrl, token).list()).status, 401);
+    }
   });
 
   it('leaves a revoked key revoked when the service starts again', async () => {
