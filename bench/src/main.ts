@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { measureApplicationGets } from './application-gets.ts';
 import { evaluateAnswers } from './evaluation.ts';
 import { measureGrowth } from './growth.ts';
 import { endLoad } from './load.ts';
@@ -31,6 +32,7 @@ async function measure(plan: Plan): Promise<void> {
   const service = await startService(store.folder);
   await verifyStore(service, store);
   await measureOperations(service, store, plan);
+  if (plan.parts.has('get-application')) await measureApplicationGets(service, store, plan);
   if (plan.parts.has('sync')) await measureCreates(service, store, spare, plan);
   if (plan.parts.has('walk')) await measureOldWalks(service, store, plan);
   await service.stop();

@@ -10,6 +10,7 @@ export const parts = [
   'list-org-wide',
   'create',
   'rename',
+  'get-application',
   'sync',
   'walk',
   'replies',

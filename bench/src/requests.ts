@@ -11,6 +11,20 @@ export function getThreads(ids: readonly string[], key: string): Request[] {
   return ids.map((id) => get(`${threadsPath}/${id}`, key));
 }
 
+/** A token of the application, as it gets one: in exchange for its credentials. */
+export async function accessToken(
+  service: Target,
+  { clientId, clientSecret }: { clientId: string; clientSecret: string },
+): Promise<string> {
+  const { access_token } = await answer(service, {
+    method: 'POST',
+    path: '/oauth2/token',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: `grant_type=client_credentials&client_id=${clientId}&client_secret=${clientSecret}`,
+  });
+  return access_token;
+}
+
 export function listFirstPage(key: string, accountId?: string): Request[] {
   return [get(accountId === undefined ? threadsPath : `${threadsPath}?accountId=${accountId}`, key)];
 }

@@ -13,6 +13,7 @@ export interface SeededStore {
   readonly threads: number;
   readonly personalKey: string;
   readonly orgWideKey: string;
+  readonly application: { readonly clientId: string; readonly clientSecret: string };
   /** Threads of the personal key's user, spread over the whole store. */
   readonly ownIds: string[];
   readonly publishedIds: string[];
@@ -69,6 +70,7 @@ export async function seedStore(folder: string, threads: number): Promise<Seeded
   const { id: user } = await skein(folder, 'member', 'add', organization, email);
   const { key: personalKey } = await skein(folder, 'key', 'create', organization, '--user', email);
   const { key: orgWideKey } = await skein(folder, 'key', 'create', organization, '--org-wide');
+  const application = await skein(folder, 'app', 'create', organization, '--name', 'Bench');
   const pattern = await createPattern(folder, personalKey);
 
   const database = new Sqlite(join(folder, 'data/skein.db'));
@@ -81,7 +83,7 @@ export async function seedStore(folder: string, threads: number): Promise<Seeded
     const colleagues = insertColleagues(database, user, startMs);
     const written = await insertThreads(database, pattern, [user, ...colleagues], threads, startMs);
     database.pragma('wal_checkpoint(TRUNCATE)');
-    return { folder, threads, personalKey, orgWideKey, ...written };
+    return { folder, threads, personalKey, orgWideKey, application, ...written };
   } finally {
     database.close();
   }
