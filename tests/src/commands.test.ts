@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
+import { exchange, requestToken } from './applications.ts';
 import { type CommandOutcome, runSkein, Service, temporaryFolder } from './service.ts';
 
 const id = (prefix: string) => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
+const secretPattern = /^eas_[0-9A-Za-z]{36}$/;
 const keyPattern = /^eak_[0-9A-Za-z]{36}$/;
 
 interface Founded {
@@ -159,6 +161,81 @@ describe("The operator's commands, beside a running service", { concurrency: 3 }
     assertRefused(await run('key', 'revoke', stranger.id, keyId), /skein key list/);
   });
 
+  it('app create shows a secret once, and it works at once', async () => {
+    const { org } = await found('Applied');
+    assert.match(await text('app', 'list', org), /skein app create/);
+    assert.deepEqual(await json('app', 'list', org), []);
+    const made = await json('app', 'create', org, '--name', 'Dashboards');
+    assert.deepEqual(Object.keys(made), ['id', 'clientId', 'clientSecret']);
+    assert.match(made.id, id('app'));
+    assert.equal(made.clientId, made.id);
+    assert.match(made.clientSecret, secretPattern);
+    const token = await exchange(service.baseUrl, made);
+    assert.equal((await new Api(service.baseUrl, token).list()).status, 200);
+    const [listed, ...others] = await json('app', 'list', org);
+    assert.deepEqual(others, []);
+    const { createdAt } = listed;
+    assert.deepEqual(listed, {
+      id: made.id,
+      name: 'Dashboards',
+      createdAt,
+      rotatedAt: null,
+      clientId: made.id,
+    });
+    assert.ok(Math.abs(Date.now() - createdAt) < 60_000);
+    assert.match(await text('app', 'list', org), /^app_\w+ +Dashboards +first secret\n$/);
+    const shown = await text('app', 'create', org, '--name', 'For people');
+    assert.match(shown, /^client id +app_\w+\nclient secret +eas_\w+\n\n.*shown only now/);
+  });
+
+  it('app rotate and app delete take effect with the next request', async () => {
+    const { org } = await found('Rotated');
+    const made = await json('app', 'create', org, '--name', 'Robot');
+    const api = new Api(service.baseUrl, await exchange(service.baseUrl, made));
+    assert.equal((await api.list()).status, 200);
+    const rotated = await json('app', 'rotate', org, made.clientId);
+    assert.deepEqual(Object.keys(rotated), ['id', 'clientId', 'clientSecret']);
+    assert.deepEqual([rotated.id, rotated.clientId], [made.id, made.id]);
+    assert.match(rotated.clientSecret, secretPattern);
+    assert.notEqual(rotated.clientSecret, made.clientSecret);
+    assert.equal((await api.list()).status, 401);
+    assert.equal((await requestToken(service.baseUrl, made)).status, 401);
+    const again = new Api(service.baseUrl, await exchange(service.baseUrl, rotated));
+    assert.equal((await again.list()).status, 200);
+    assert.match(await text('app', 'list', org), /rotated \d{4}-\d\d-\d\dT/);
+    assert.deepEqual(await json('app', 'delete', org, made.id), { id: made.id });
+    assert.equal((await again.list()).status, 401);
+    assert.equal((await requestToken(service.baseUrl, rotated)).status, 401);
+    assert.deepEqual(await json('app', 'list', org), []);
+    for (const verb of ['rotate', 'delete'])
+      assertRefused(await run('app', verb, org, made.id), /skein app list/);
+  });
+
+  it('app commands refuse what has no name, strangers, and organizations outside the beta', async () => {
+    const { org } = await found('Refusing');
+    const made = await json('app', 'create', org, '--name', 'Robot');
+    const token = await exchange(service.baseUrl, made);
+    assertRefused(await run('app', 'create', org), /--name N/);
+    assertRefused(await run('app', 'create', org, '--name', ''), /name/);
+    assertRefused(await run('app', 'create', org, '--name', 'x'.repeat(256)), /name/);
+    for (const words of [
+      ['create', 'Nobody', '--name', 'x'],
+      ['list', 'Nobody'],
+      ['rotate', 'Nobody', made.id],
+    ]) {
+      assertRefused(await run('app', ...words), /skein org list/);
+    }
+    for (const verb of ['rotate', 'delete']) {
+      assertRefused(await run('app', verb, stranger.id, made.id), /skein app list/);
+      assertRefused(await run('app', verb, org, 'app_nonsense'), /skein app list/);
+    }
+    assert.equal((await new Api(service.baseUrl, token).list()).status, 200, 'no refusal touched it');
+    await json('org', 'set', org, '--api', 'off');
+    assertRefused(await run('app', 'create', org, '--name', 'Late'), /skein org set .* --api on/);
+    assertRefused(await run('app', 'rotate', org, made.id), /skein org set .* --api on/);
+    assert.deepEqual(await json('app', 'delete', org, made.id), { id: made.id });
+  });
+
   it('thread publish and unpublish show a thread to colleagues and hide it again, at once', async () => {
     const { org, api } = acme;
     const wide = new Api(service.baseUrl, (await json('key', 'create', org, '--org-wide')).key);
@@ -198,6 +275,30 @@ describe("The operator's commands, beside a running service", { concurrency: 3 }
   });
 });
 
+describe('skein signing-key rotate', () => {
+  let service: Service;
+  before(async () => {
+    service = await Service.start();
+  });
+  after(() => service?.end());
+
+  it('answers the new key, which signs at once, and voids older tokens only with --forget', async () => {
+    const { id: org } = await service.skein('org', 'create', 'Keys');
+    const made = await service.skein('app', 'create', org, '--name', 'Robot');
+    const api = new Api(service.baseUrl, await exchange(service.baseUrl, made));
+    const kept = await service.skein('signing-key', 'rotate');
+    assert.deepEqual(kept, { id: kept.id, forget: false });
+    assert.match(kept.id, /^[\w-]{43}$/);
+    assert.equal((await api.list()).status, 200);
+    const forgotten = await service.skein('signing-key', 'rotate', '--forget');
+    assert.deepEqual(forgotten, { id: forgotten.id, forget: true });
+    assert.notEqual(forgotten.id, kept.id);
+    assert.equal((await api.list()).status, 401);
+    const { stdout } = await runSkein(service.folder, ['signing-key', 'rotate']);
+    assert.match(stdout, /^Signing with [\w-]{43} from now on\. .*until they expire\.\n$/);
+  });
+});
+
 describe('A command line that makes no sense', { concurrency: 4 }, () => {
   const folder = temporaryFolder();
   const senseless: ReadonlyArray<readonly [words: string, told: RegExp]> = [
@@ -213,6 +314,12 @@ describe('A command line that makes no sense', { concurrency: 4 }, () => {
     ['org set A', /--api on\|off/],
     ['org list A', /no arguments/],
     ['thread publish A', /THREAD_ID/],
+    ['app create', /ORG/],
+    ['app rotate A', /CLIENT_ID/],
+    ['app delete A', /CLIENT_ID/],
+    ['app dance', /skein help/],
+    ['signing-key rotate now', /no arguments/],
+    ['signing-key rotate --forge', /--forge/],
     ['serve --role king', /all, api, worker/],
     ['serve now', /no arguments/],
     ['doctor --loud', /--loud/],
@@ -249,6 +356,11 @@ describe('skein help', () => {
       'key create',
       'key revoke',
       'key list',
+      'app create',
+      'app rotate',
+      'app delete',
+      'app list',
+      'signing-key rotate',
       'thread publish',
       'thread unpublish',
       'doctor',
