@@ -30,6 +30,7 @@ export interface Store
     Applications,
     SigningKeys,
     Quotas,
+    Admissions,
     Threads,
     Replies,
     Documents {
@@ -37,10 +38,20 @@ export interface Store
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
   /** Rejects unless the store can be read now. */
   ping(): Promise<void>;
+  /** How this process uses its connections to the database now; undefined for a store without any. */
+  connections(): ConnectionUse | undefined;
   /** Looks the store over for the operator; may take long on a large one. */
   diagnose(): Promise<Diagnosis[]>;
   /** Finishes the writes under way, then lets go of every file and connection. */
   close(): Promise<void>;
+}
+
+export interface ConnectionUse {
+  /** Open ones, idle ones included. */
+  readonly total: number;
+  readonly idle: number;
+  /** Callers that wait for one. */
+  readonly waiting: number;
 }
 
 export interface Diagnosis {
@@ -190,6 +201,28 @@ export interface Quotas {
   consumeQuota(organizationId: OrganizationId, day: number): Promise<QuotaUse>;
 }
 
+/** What a credential stands for, and the request that was taken from its organization's quota for it. */
+export interface Admission {
+  readonly organizationId: OrganizationId;
+  /** Null for the organization's service identity. */
+  readonly userId: UserId | null;
+  readonly credentialId: KeyId | ApplicationId;
+  /** Undefined outside the beta: nothing was counted. */
+  readonly use: QuotaUse | undefined;
+}
+
+export interface Admissions {
+  /** As `findKeyGrant` and then `consumeQuota`, in as few flights as can be. */
+  admitKey(hash: string, day: number): Promise<Admission | undefined>;
+  /** The same for an application, whose epoch must be this one. */
+  admitApplication(
+    organizationId: OrganizationId,
+    applicationId: ApplicationId,
+    epoch: number,
+    day: number,
+  ): Promise<Admission | undefined>;
+}
+
 export interface NewThread {
   readonly id: ThreadId;
   readonly userId: UserId;
@@ -321,6 +354,14 @@ export interface ReplyProgress {
   readonly steps: readonly Step[];
 }
 
+export interface ReplyBacklog {
+  /** 10,000 stands for that many or more, here and in `held`. */
+  readonly waiting: number;
+  readonly held: number;
+  /** How long ago the waiting reply that is nearest its deadline was asked for; null where none waits. */
+  readonly oldestWaitingMs: number | null;
+}
+
 /**
  * The assistant message is the job. A running reply *waits* until it is claimed, and is *held* while a worker writes it;
  * it waits again when it is released or retried, or when its lease has run out.
@@ -373,6 +414,8 @@ export interface Replies {
   releaseOrphanedReplies(): Promise<void>;
   /** Those that have ended, or are not there. */
   endedReplies(replies: readonly ReplyName[]): Promise<ReplyName[]>;
+  /** How much is under way in all organizations. It looks at 10,000 replies of a kind at most, whatever there is. */
+  replyBacklog(): Promise<ReplyBacklog>;
   /** Tells the other nodes, at once and with no promise: what is lost they find out by asking. */
   tellNews(news: ReplyNews): Promise<void>;
   /** Calls `told` with what other nodes tell, until the store is closed. Where nodes cannot be reached, it never does. */

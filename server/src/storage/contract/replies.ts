@@ -306,6 +306,29 @@ export function describeReplies(world: () => World): void {
       assert.deepEqual(await store.endedReplies([]), []);
     });
 
+    it('are counted over all organizations, and the age of the oldest that waits is known', async () => {
+      const { store, clock } = world();
+      const holds = async (waiting: number, held: number, oldestWaitingMs: number | null) =>
+        assert.deepEqual(await store.replyBacklog(), { waiting, held, oldestWaitingMs });
+      await holds(0, 0, null);
+      const first = await oneThread();
+      clock.pass(30);
+      await holds(1, 0, 30);
+      const claim = await claimOne();
+      await holds(0, 1, null);
+      await oneThread();
+      clock.pass(10);
+      await holds(1, 1, 10);
+      assert.equal(await store.retryReply(claim, { delayMs: 500, failure: 'x' }), true);
+      await holds(2, 0, 40);
+      const other = await claimOne();
+      await holds(1, 1, 40);
+      assert.equal(await store.settleReply(other, { status: 'completed', ...done }), true);
+      await holds(1, 0, 40);
+      await store.cancelReplies(claim.organizationId, first.id);
+      await holds(0, 0, null);
+    });
+
     it('keep their leases and deadlines when the clock is set back: time still passes', async () => {
       const { store, clock } = world();
       await oneThread({ replyDeadlineMs: 60_000 });

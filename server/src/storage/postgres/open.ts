@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts';
+import { postgresAdmissions } from './admissions.ts';
 import { postgresApiKeys } from './api-keys.ts';
 import { postgresApplications } from './applications.ts';
 import { Database, type PoolSettings } from './database.ts';
@@ -43,6 +44,7 @@ export async function openPostgresStore(
     ...postgresApplications(database),
     ...postgresSigningKeys(database),
     ...postgresQuotas(database),
+    ...postgresAdmissions(database),
     ...postgresThreads(database),
     ...postgresWalks(database),
     ...postgresReplies(database),
@@ -58,6 +60,8 @@ export async function openPostgresStore(
     async ping() {
       await run(readTime, []);
     },
+
+    connections: () => database.pool,
 
     diagnose: () => diagnose(database),
     async close() {

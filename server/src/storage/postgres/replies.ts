@@ -34,6 +34,9 @@ const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
 /** Claims, renewals and progress need no sync: whoever loses them to a power cut begins the reply anew. */
 const unsynced = `set_config('synchronous_commit', 'off', true)`;
 
+/** So many are looked at when the backlog is asked for: 3,000 running ones among 300,000 took 3 ms. */
+const countedMax = 10_000;
+
 /** One statement of the sweep changes no more than this many replies; the next one goes on. */
 const sweptMax = 500;
 
@@ -132,6 +135,15 @@ const ended = {
     WHERE NOT EXISTS (SELECT FROM message WHERE organization_id = organization AND thread_id = thread
       AND id = reply AND ${isRunning}) ORDER BY place`,
 };
+const backlog = {
+  name: 'reply-backlog',
+  text: `SELECT
+      (SELECT count(*) FROM (SELECT FROM message WHERE ${isWaiting} LIMIT ${countedMax}) AS waiting) AS waiting,
+      (SELECT count(*) FROM (SELECT FROM message WHERE held AND ${isRunning} LIMIT ${countedMax}) AS held) AS held,
+      (SELECT ${now} - created_at FROM (SELECT created_at, deadline_at, held FROM message WHERE ${isRunning}
+        ORDER BY deadline_at LIMIT ${countedMax}) AS running
+       WHERE NOT held ORDER BY deadline_at LIMIT 1) AS oldest`,
+};
 
 export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNews' | 'hearNews'> {
   async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
@@ -226,6 +238,15 @@ export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNew
       if (replies.length === 0) return [];
       const places = await run<{ place: number }>(ended, columnsOf(replies));
       return places.map(({ place }) => replies[place - 1]!);
+    },
+
+    async replyBacklog() {
+      const [row] = await run<{ waiting: number; held: number; oldest: number | null }>(
+        backlog,
+        time.parameters(),
+      );
+      const { waiting, held, oldest } = row!;
+      return { waiting, held, oldestWaitingMs: oldest };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts';
+import { sqliteAdmissions } from './admissions.ts';
 import { sqliteApiKeys } from './api-keys.ts';
 import { sqliteApplications } from './applications.ts';
 import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts';
@@ -25,13 +26,18 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
   const readSecret = database.prepare<[string], Buffer>('SELECT value FROM secret WHERE name = ?').pluck();
   const ping = database.prepare('SELECT latest_at FROM store_clock');
 
+  const apiKeys = sqliteApiKeys(database, commits);
+  const applications = sqliteApplications(database, commits);
+  const quotas = sqliteQuotas(database, commits);
+
   return {
     ...sqliteOrganizations(database, commits),
     ...sqliteMembers(database, commits),
-    ...sqliteApiKeys(database, commits),
-    ...sqliteApplications(database, commits),
+    ...apiKeys,
+    ...applications,
     ...sqliteSigningKeys(database, commits),
-    ...sqliteQuotas(database, commits),
+    ...quotas,
+    ...sqliteAdmissions(apiKeys, applications, quotas),
     ...sqliteThreads(database, commits),
     ...sqliteWalks(database),
     ...sqliteReplies(database, commits, workerLock),
@@ -46,6 +52,8 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     async ping() {
       ping.get();
     },
+
+    connections: () => undefined,
 
     diagnose: async () => diagnose(database, clock.wall),
 

@@ -29,6 +29,9 @@ const whereClaimHolds = `WHERE organization_id = @organizationId AND thread_id =
 /** What a reply begins with, and begins anew with: nothing of an earlier claim is left. */
 const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
 
+/** So many are looked at when the backlog is asked for, at 2 µs each: 1 ms with a full worker, 50 ms at the most. */
+const countedMax = 10_000;
+
 /** One commit of the sweep changes no more than this many replies; the next one goes on. */
 const sweptMax = 500;
 
@@ -92,6 +95,16 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   const cancel = prepareCancelReplies(database);
   const stillRuns = database.prepare<[string, string, string]>(
     `SELECT 1 FROM message WHERE organization_id = ? AND thread_id = ? AND id = ? AND ${isRunning}`,
+  );
+
+  const backlog = database.prepare<[number], { waiting: number; held: number; oldest: number | null }>(
+    `SELECT
+       (SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_waiting
+         WHERE held = 0 AND ${isRunning} LIMIT ${countedMax})) AS waiting,
+       (SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_held
+         WHERE held = 1 AND ${isRunning} LIMIT ${countedMax})) AS held,
+       (SELECT ? - created_at FROM (SELECT created_at, held FROM message INDEXED BY message_deadline
+         WHERE ${isRunning} ORDER BY deadline_at LIMIT ${countedMax}) WHERE held = 0 LIMIT 1) AS oldest`,
   );
 
   function* waitingAfter(after: string, now: number): Generator<OrganizationId> {
@@ -194,6 +207,11 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
         ({ organizationId, threadId, messageId }) =>
           stillRuns.get(organizationId, threadId, messageId) === undefined,
       ),
+
+    async replyBacklog() {
+      const { oldest, ...counts } = backlog.get(commits.now())!;
+      return { ...counts, oldestWaitingMs: oldest };
+    },
   };
 }
 
