@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createAccessTokens } from './access-tokens.ts';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, type StoreChoice } from './config.ts';
 import { createCursorSeal } from './cursor-seal.ts';
 import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts } from './domain/attempts.ts';
@@ -44,6 +44,7 @@ export async function openContext(
     accessTokens: openAccessTokens(config, store, baseUrl),
     failedAttempts: new FailedAttempts(Date.now),
     rightSecrets: new Map(),
+    knownKeys: new Map(),
     settings: {
       paginationWindow: config.paginationWindow,
       dailyQuota: config.dailyQuota,
@@ -89,6 +90,17 @@ async function openStore(config: Config, onFault: (error: Error) => void): Promi
 /** Between nodes, where the store can. Answers how to stop. */
 export function relaySignals({ store, replySignals }: Context): () => Promise<void> {
   return relayReplies(store, replySignals);
+}
+
+/** A checked copy of the embedded store in `copy`, an empty file, while others write to the store. */
+export async function backupEmbeddedStore(
+  store: StoreChoice & { engine: 'sqlite' },
+  copy: string,
+  onStep: (donePages: number, allPages: number) => void,
+): Promise<void> {
+  const { checkSqliteFile, copySqliteFile } = await import('./storage/sqlite/backup.ts');
+  await copySqliteFile(store.file, copy, onStep);
+  checkSqliteFile(copy);
 }
 
 export async function startWorker(config: Config, context: Context, log: Logger): Promise<ReplyWorker> {

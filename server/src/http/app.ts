@@ -55,6 +55,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   // Declared here, so that every request has the same shape.
   app.decorateRequest('principal');
   app.decorateRequest('credentialId');
+  app.decorateRequest('admission');
   app.addHook('preClose', async () => {
     closing = true;
     listener?.letGo();

@@ -2,38 +2,57 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
-import { authenticate } from '../usecases/authenticate.ts';
-import { consumeQuota, type MeteredUse } from '../usecases/consume-quota.ts';
+import { type Admitted, admit, expectedPrincipal } from '../usecases/admit.ts';
+import { authenticate, readCredential } from '../usecases/authenticate.ts';
 import type { Context } from '../usecases/context.ts';
 import { countHeader } from './headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `admit`; routes behind it may rely on it. */
+    /** Set by `admitCaller`; routes behind it may rely on it. */
     principal: Principal;
     /** For the log: which credential called. */
     credentialId: string | undefined;
+    /** Under way while a read has begun already: nothing is answered before it has resolved. */
+    admission: Promise<void> | undefined;
   }
 }
 
-/** The first three checks of every request to the public interface: 401, then 404 outside the beta, then 429. */
-export function admit(context: Context) {
+/**
+ * The first three checks of every request to the public interface: 401, then 404 outside the beta, then 429. A read by a
+ * caller that is known begins meanwhile, so that both are one flight to the store; `admission` then decides.
+ */
+export function admitCaller(context: Context) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const principal = await identify(context, request);
-    const use = await consumeQuota(context, principal.organizationId);
-    describeQuota(reply, use);
-    if (!use.granted) {
-      reply.header('retry-after', use.resetSeconds);
-      throw new ServiceError('RATE_LIMITED', `The limit of ${use.limit} requests a day was exceeded.`);
-    }
+    const credential = await readCredential(context, bearerCredential(request.raw));
+    const admission = admit(context, credential).then((admitted) => takeIn(admitted, request, reply));
+    const expected = isRead(request) ? expectedPrincipal(context, credential) : undefined;
+    if (expected === undefined) return admission;
+    request.principal = expected;
+    request.admission = admission;
+    // Whoever answers waits for it; until then nobody may, and that is no fault.
+    admission.catch(() => {});
   };
 }
 
-/** Who calls, as of now: 401 for a credential that is none, 404 outside the beta. */
+function isRead({ method, is404 }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && !is404;
+}
+
+function takeIn(admitted: Admitted, request: FastifyRequest, reply: FastifyReply): void {
+  request.principal = admitted.principal;
+  request.credentialId = admitted.credentialId;
+  describeQuota(reply, admitted);
+  if (!admitted.granted) {
+    reply.header('retry-after', admitted.resetSeconds);
+    throw new ServiceError('RATE_LIMITED', `The limit of ${admitted.limit} requests a day was exceeded.`);
+  }
+}
+
+/** Who calls, as of now: 401 for a credential that is none, 404 outside the beta. Counts nothing. */
 export async function identify(context: Context, request: FastifyRequest): Promise<Principal> {
-  const { principal, credentialId } = await authenticate(context, bearerCredential(request.raw));
-  request.principal = principal;
-  request.credentialId = credentialId;
+  const credential = await readCredential(context, bearerCredential(request.raw));
+  const { principal } = await authenticate(context, credential);
   return principal;
 }
 
@@ -47,7 +66,7 @@ function bearerCredential(request: IncomingMessage): string | undefined {
 }
 
 /** The RateLimit fields of draft-ietf-httpapi-ratelimit-headers. */
-function describeQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: MeteredUse): void {
+function describeQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Admitted): void {
   reply.header('ratelimit-policy', `"day";q=${limit};w=86400`);
   reply.header('ratelimit', `"day";r=${remaining};t=${resetSeconds}`);
 }

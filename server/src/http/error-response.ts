@@ -15,17 +15,32 @@ export function errorBody(code: ErrorCode, message: string, traceId: string): st
 }
 
 /** The last stop of every failed request: one envelope, six codes (§7). */
-export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+export async function sendError(
+  fault: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const error = await firstFault(fault, request);
   const known = toServiceError(error as FastifyError);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
   const { code, message } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
   if (code === 'UNAUTHORIZED') reply.header('www-authenticate', challengeFor(request));
   // Closing while the body still arrives would reset the connection, and take this answer along: Node reads it to its end.
   if ((error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection');
-  reply
+  return reply
     .code(errorStatus[code])
     .header('content-type', 'application/json; charset=utf-8')
     .send(errorBody(code, message, request.id));
+}
+
+/** A read may have failed while its caller was still being admitted: what is wrong with the caller comes first. */
+async function firstFault(fault: unknown, { admission }: FastifyRequest): Promise<unknown> {
+  try {
+    await admission;
+    return fault;
+  } catch (refusal) {
+    return refusal;
+  }
 }
 
 /** RFC 6750 §3: a caller who sent nothing is not told that it was wrong. */

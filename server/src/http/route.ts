@@ -106,7 +106,7 @@ export function mountRoute(app: FastifyInstance, surface: Surface, route: Route,
       },
     }),
     handler: async (request, reply) => {
-      const answer = await route.handle({
+      const answering = route.handle({
         context,
         principal: request.principal as UserPrincipal,
         path: request.params as Record<string, unknown>,
@@ -119,7 +119,12 @@ export function mountRoute(app: FastifyInstance, surface: Surface, route: Route,
           return (await identify(request)) as UserPrincipal;
         },
       });
-      return send(route, request, reply, answer);
+      if (request.admission !== undefined) {
+        // What is wrong with the thread is told after what is wrong with the caller.
+        answering.catch(() => {});
+        await request.admission;
+      }
+      return send(route, request, reply, await answering);
     },
   });
 }

@@ -2,6 +2,7 @@ import type { AccessTokens } from '../domain/access-token.ts';
 import type { FailedAttempts } from '../domain/attempts.ts';
 import type { CursorSeal } from '../domain/cursor.ts';
 import type { IdGenerator } from '../domain/id.ts';
+import type { Principal } from '../domain/principal.ts';
 import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
 import type { ReplySignals } from './reply-signals.ts';
@@ -22,6 +23,8 @@ export interface Context {
   readonly failedAttempts: FailedAttempts;
   /** By client: the hash of the secret that was right last time. */
   readonly rightSecrets: Map<string, string>;
+  /** By hash: whose a key is, of those that called lately. */
+  readonly knownKeys: Map<string, Principal>;
   readonly settings: Settings;
   readonly replySignals: ReplySignals;
   readonly library: Library;

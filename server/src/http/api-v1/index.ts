@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../usecases/context.ts';
-import { admit, identify } from '../authenticate.ts';
+import { admitCaller, identify } from '../authenticate.ts';
 import type { Patience } from '../patience.ts';
 import { mountRoute, type Route, type Surface } from '../route.ts';
 import { createThreadRoute } from './create-thread.ts';
@@ -30,7 +30,7 @@ export function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
 export function apiV1(context: Context, options: ApiV1Options, patience: Patience) {
   const surface: Surface = { context, patience, identify: (request) => identify(context, request) };
   return async (app: FastifyInstance): Promise<void> => {
-    app.addHook('onRequest', admit(context));
+    app.addHook('onRequest', admitCaller(context));
     // Binds the hook to unknown routes, too. It is never reached: app.ts answers them before a body is read.
     app.setNotFoundHandler(() => {});
     for (const definition of definitions) app.addSchema(definition);

@@ -22,8 +22,7 @@ export function oauth(context: Context, { authUrl }: OAuthOptions) {
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     app.setErrorHandler((error, request, reply) => {
       const refusal = toOAuthError(error);
-      if (refusal !== undefined) sendOAuthError(reply, refusal);
-      else sendError(error, request, reply);
+      return refusal === undefined ? sendError(error, request, reply) : sendOAuthError(reply, refusal);
     });
 
     const tokenOptions = { schema: { hide: true }, bodyLimit: formBytesMax, onRequest: keepNowhere };

@@ -28,11 +28,14 @@ export class OAuthError extends Error {
   }
 }
 
-export function sendOAuthError(reply: FastifyReply, { code, message, retryAfterSeconds }: OAuthError): void {
+export function sendOAuthError(
+  reply: FastifyReply,
+  { code, message, retryAfterSeconds }: OAuthError,
+): FastifyReply {
   // RFC 9110 §15.5.2 wants it with every 401, RFC 6749 §5.2 after an attempt by Authorization.
   if (statusOf[code] === 401) reply.header('www-authenticate', 'Basic realm="skein", charset="UTF-8"');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
-  reply
+  return reply
     .code(statusOf[code])
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify({ error: code, error_description: message }));

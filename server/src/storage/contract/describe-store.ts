@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe } from 'node:test';
+import { describeAdmissions } from './admissions.ts';
 import { describeApiKeys } from './api-keys.ts';
 import { describeApplications } from './applications.ts';
 import { describeDocuments } from './documents.ts';
@@ -28,6 +29,7 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeApplications(world);
     describeSigningKeys(world);
     describeQuotas(world);
+    describeAdmissions(world);
     describeThreads(world);
     describeWalks(world);
     describeReplies(world);

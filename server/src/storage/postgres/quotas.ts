@@ -28,7 +28,7 @@ const take = {
     UPDATE quota_use SET used = greatest(before.used, least(before.used + $3, daily_quota)) FROM before, quota
     WHERE organization_id = $1 AND day = $2 RETURNING before.used, daily_quota`,
 };
-const beginDay = {
+export const beginDay = {
   name: 'begin-day',
   text: `INSERT INTO quota_use (organization_id, day, used) SELECT id, $2, 0 FROM organization WHERE id = $1
     ON CONFLICT DO NOTHING`,

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hashOf, strangers, type World } from './fixture.ts';
+
+const day = 20_000;
+
+export function describeAdmissions(world: () => World): void {
+  describe('admissions', () => {
+    async function keyed(change: Parameters<World['organization']>[0] = {}) {
+      const { store } = world();
+      const organization = await world().organization(change);
+      const userId = await world().member(organization);
+      const personal = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '' };
+      const orgWide = { id: strangers.key(), name: '', userId: null, hash: hashOf(2), hint: '' };
+      await store.createApiKey(organization, personal);
+      await store.createApiKey(organization, orgWide);
+      return { organization, userId, personal, orgWide };
+    }
+
+    it('say who a key stands for and take one request from its quota', async () => {
+      const { store } = world();
+      const { organization, userId, personal, orgWide } = await keyed({ dailyQuota: 3 });
+      assert.deepEqual(await store.admitKey(personal.hash, day), {
+        organizationId: organization,
+        userId,
+        credentialId: personal.id,
+        use: { granted: true, limit: 3, remaining: 2 },
+      });
+      assert.deepEqual(await store.admitKey(orgWide.hash, day), {
+        organizationId: organization,
+        userId: null,
+        credentialId: orgWide.id,
+        use: { granted: true, limit: 3, remaining: 1 },
+      });
+      assert.deepEqual((await store.consumeQuota(organization, day)).remaining, 0);
+      assert.deepEqual((await store.admitKey(personal.hash, day))?.use, {
+        granted: false,
+        limit: 3,
+        remaining: 0,
+      });
+      assert.equal((await store.admitKey(personal.hash, day + 1))?.use?.remaining, 2);
+    });
+
+    it('know nobody by an unknown or revoked key, from the commit on and on every node, and count nothing', async () => {
+      const { store } = world();
+      const { organization, personal } = await keyed();
+      const other = await world().node();
+      assert.equal(await store.admitKey(hashOf(9), day), undefined);
+      assert.ok(await other.admitKey(personal.hash, day));
+      await store.revokeApiKey(organization, personal.id);
+      assert.equal(await store.admitKey(personal.hash, day), undefined);
+      assert.equal(await other.admitKey(personal.hash, day), undefined);
+      assert.equal((await store.consumeQuota(organization, day)).remaining, 8);
+    });
+
+    it('count nothing for an organization outside the beta', async () => {
+      const { store } = world();
+      const { organization, personal } = await keyed();
+      await store.updateOrganization(organization, { apiEnabled: false });
+      const admission = await store.admitKey(personal.hash, day);
+      assert.equal(admission?.organizationId, organization);
+      assert.equal(admission?.use, undefined);
+      assert.equal((await store.consumeQuota(organization, day)).remaining, 9);
+    });
+
+    it('take applications of their epoch and their organization only', async () => {
+      const { store } = world();
+      const { organization } = await keyed();
+      const foreign = await world().organization();
+      const application = { id: strangers.application(), name: 'A', secretHash: hashOf(3) };
+      await store.createApplication(organization, application);
+      assert.deepEqual(await store.admitApplication(organization, application.id, 1, day), {
+        organizationId: organization,
+        userId: null,
+        credentialId: application.id,
+        use: { granted: true, limit: 10, remaining: 9 },
+      });
+      assert.equal(await store.admitApplication(organization, application.id, 2, day), undefined);
+      assert.equal(await store.admitApplication(foreign, application.id, 1, day), undefined);
+      await store.rotateApplication(organization, application.id, hashOf(4));
+      assert.equal(await store.admitApplication(organization, application.id, 1, day), undefined);
+      assert.ok(await store.admitApplication(organization, application.id, 2, day));
+      await store.deleteApplication(organization, application.id);
+      for (const epoch of [2, 3]) {
+        assert.equal(await store.admitApplication(organization, application.id, epoch, day), undefined);
+      }
+      assert.equal((await store.consumeQuota(organization, day)).remaining, 7);
+    });
+
+    it('grant exactly the quota to any number that come at once, with several credentials on two nodes', async () => {
+      const { personal, orgWide } = await keyed({ dailyQuota: 25 });
+      const nodes = [world().store, await world().node()];
+      const admissions = await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          nodes[index % 2]!.admitKey(index % 3 === 0 ? personal.hash : orgWide.hash, day),
+        ),
+      );
+      const granted = admissions.filter((admission) => admission?.use?.granted);
+      assert.equal(granted.length, 25);
+      const left = granted.map((admission) => admission?.use?.remaining).sort((a, b) => a! - b!);
+      assert.deepEqual(
+        left,
+        Array.from({ length: 25 }, (_, index) => index),
+      );
+    });
+  });
+}
