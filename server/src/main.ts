@@ -1,6 +1,13 @@
 import { parseArgs } from 'node:util';
 import { appCreate, appDelete, appList, appRotate } from './commands/app.ts';
-import { type Arguments, type Result, type StoreCommand, UsageError } from './commands/command.ts';
+import { backup } from './commands/backup.ts';
+import {
+  type Arguments,
+  type BareCommand,
+  type Result,
+  type StoreCommand,
+  UsageError,
+} from './commands/command.ts';
 import { docAdd, docList, docRemove, docSearch } from './commands/doc.ts';
 import { doctor } from './commands/doctor.ts';
 import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
@@ -10,10 +17,10 @@ import { roles, serve } from './commands/serve.ts';
 import { signingKeyRotate } from './commands/signing-key.ts';
 import { threadPublish, threadUnpublish } from './commands/thread.ts';
 import { openContext } from './compose.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { ServiceError } from './domain/errors.ts';
 
-const storeCommands: readonly StoreCommand[] = [
+const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   orgCreate,
   orgSet,
   orgList,
@@ -34,6 +41,7 @@ const storeCommands: readonly StoreCommand[] = [
   docList,
   docRemove,
   docSearch,
+  backup,
   doctor,
 ];
 
@@ -58,21 +66,25 @@ async function runServe(words: string[]): Promise<number> {
   return 0;
 }
 
-async function runStoreCommand(command: StoreCommand, words: string[]): Promise<number> {
+async function runStoreCommand(command: StoreCommand | BareCommand, words: string[]): Promise<number> {
   const args = parse(command.name, words, command.positionals, {
     ...command.options,
     json: { type: 'boolean' },
   });
   const config = readConfig(process.env);
+  const result =
+    'runAlone' in command ? await command.runAlone(args, config) : await runOnStore(command, args, config);
+  process.stdout.write(`${args.options.json === true ? JSON.stringify(result.json) : result.text}\n`);
+  return result.exitCode ?? 0;
+}
+
+async function runOnStore(command: StoreCommand, args: Arguments, config: Config): Promise<Result> {
   const context = await openContext(config);
-  let result: Result;
   try {
-    result = await command.run(context, args, config);
+    return await command.run(context, args, config);
   } finally {
     await context.store.close();
   }
-  process.stdout.write(`${args.options.json === true ? JSON.stringify(result.json) : result.text}\n`);
-  return result.exitCode ?? 0;
 }
 
 function parse(

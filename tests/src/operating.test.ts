@@ -49,7 +49,7 @@ describe('docs/operating.md', () => {
     ).json()) as any;
     // Where npx looks for what npm ci brought.
     symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));
-    const [command] = sectionOf(document, '## Data and backup').match(/^ +npx node .*$/m) ?? [];
+    const [command] = sectionOf(document, '## Data and backup').match(/^ +npx skein backup .*$/m) ?? [];
     assert.ok(command, 'the document has the command');
     const { status, stderr } = spawnSync('sh', ['-c', command], {
       cwd: service.folder,

@@ -15,8 +15,8 @@ export interface Arguments {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** A command on the store, beside a running server or without one. */
-export interface StoreCommand {
+/** How a command is typed and explained. */
+interface CommandLine {
   /** As it is typed: `org create`. */
   readonly name: string;
   /** What follows the name, as the help shows it. */
@@ -25,7 +25,16 @@ export interface StoreCommand {
   /** Names of the positional arguments, all required; a last one that ends in `…` may be repeated. */
   readonly positionals: readonly string[];
   readonly options?: NonNullable<ParseArgsConfig['options']>;
+}
+
+/** A command on the store, beside a running server or without one. */
+export interface StoreCommand extends CommandLine {
   run(context: Context, args: Arguments, config: Config): Promise<Result>;
+}
+
+/** A command on whole stores: what it opens, and how, is its own business. */
+export interface BareCommand extends CommandLine {
+  runAlone(args: Arguments, config: Config): Promise<Result>;
 }
 
 /** The command line is wrong; the message says what would be right. */

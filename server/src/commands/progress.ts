@@ -22,8 +22,8 @@ export class ProgressBar {
     this.#terminal.write(`\r${text.slice(0, Math.max(10, this.#terminal.columns - 1))}\u001b[K`);
   }
 
-  advance(): void {
-    this.#done += 1;
+  advance(by = 1): void {
+    this.#done += by;
   }
 
   /** Leaves the line as if nothing had been there. */

@@ -1,0 +1,98 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { backupEmbeddedStore } from '../compose.ts';
+import type { StoreChoice } from '../config.ts';
+import { type BareCommand, positional, UsageError } from './command.ts';
+import { ProgressBar } from './progress.ts';
+
+export const backup: BareCommand = {
+  name: 'backup',
+  usage: 'FILE [--force]',
+  summary: 'Copy the embedded store into a file while it serves; --force replaces the file',
+  positionals: ['FILE'],
+  options: { force: { type: 'boolean' } },
+  async runAlone(args, { store }) {
+    const file = resolve(positional(args, 0));
+    const force = args.options.force === true;
+    if (store.engine === 'postgres') {
+      throw new UsageError(
+        'The store is PostgreSQL: use its own pg_dump, which copies a database that serves.',
+      );
+    }
+    if (!existsSync(store.file)) {
+      throw new UsageError(
+        `There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the one that serves.`,
+      );
+    }
+    refuseToReplace(file, store, force);
+    const bytes = await writeWhole(file, (partial) => copyAndCheck(store, partial));
+    return { json: { file, bytes }, text: `${file} holds the store: ${megabytes(bytes)}, checked.` };
+  },
+};
+
+function refuseToReplace(file: string, store: { file: string }, force: boolean): void {
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (there === undefined) return;
+  const { dev, ino } = statSync(store.file);
+  if (there.dev === dev && there.ino === ino)
+    throw new UsageError(`${file} is the store itself: name another file.`);
+  if (!there.isFile()) throw new UsageError(`${file} is no file: name one.`);
+  if (!force)
+    throw new UsageError(`${file} is there already: name another file, or add --force to replace it.`);
+}
+
+/** Under another name until it is complete and on the disk: what bears the file's own name is whole, whenever one looks. */
+async function writeWhole(file: string, write: (partial: string) => Promise<void>): Promise<number> {
+  const partial = `${file}.partial-${process.pid}`;
+  const remove = () => {
+    for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(`${partial}${ending}`, { force: true });
+  };
+  const interrupted = (signal: NodeJS.Signals) => {
+    remove();
+    process.kill(process.pid, signal);
+  };
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  try {
+    // Made here, for its mode: it will hold every prompt and reply.
+    closeSync(openSync(partial, 'wx', 0o600));
+    await write(partial);
+    sync(partial);
+    const { size } = statSync(partial);
+    renameSync(partial, file);
+    sync(dirname(file));
+    return size;
+  } catch (error) {
+    throw new Error(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
+  } finally {
+    remove();
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+  }
+}
+
+async function copyAndCheck(store: StoreChoice & { engine: 'sqlite' }, partial: string): Promise<void> {
+  let progress: ProgressBar | undefined;
+  let shown = 0;
+  try {
+    await backupEmbeddedStore(store, partial, (donePages, allPages) => {
+      progress ??= new ProgressBar(allPages);
+      progress.advance(donePages - shown);
+      shown = donePages;
+      progress.show(donePages < allPages ? 'pages' : 'pages, checking the copy');
+    });
+  } finally {
+    progress?.clear();
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Api } from './api.ts';
+import { runSkein, Service, temporaryFolder } from './service.ts';
+import { makeMember, makeOrganization } from './tenants.ts';
+
+const environment = { SKEIN_MODEL: 'scripted' };
+/** Long prompts, so that the store has many times the pages that one step copies. */
+const promptLength = 60_000;
+const threadsBefore = 150;
+const bytesPerStep = 1024 * 4096;
+
+describe('skein backup', () => {
+  let service: Service;
+  let api: Api;
+  let key: string;
+  before(async () => {
+    service = await Service.start({ environment });
+    await makeOrganization(service, 'Acme');
+    ({ key, api } = await makeMember(service, 'Acme', 'ada@acme.example'));
+  });
+  after(() => service.end());
+
+  const create = async (title: string): Promise<string> => {
+    const { status, body } = await api.create({ title, prompt: `#say Yes.\n${'x'.repeat(promptLength)}` });
+    assert.equal(status, 201);
+    return body.thread.id;
+  };
+
+  it('copies a store that is being written to, whole and with all that was acknowledged before', {
+    timeout: 60_000,
+  }, async () => {
+    const acknowledged: string[] = [];
+    let stopping = false;
+    let enough = () => {};
+    const warm = new Promise<void>((resolve) => {
+      enough = resolve;
+    });
+    const writing = Promise.all(
+      Array.from({ length: 4 }, async (_, writer) => {
+        for (let turn = 0; !stopping; turn += 1) {
+          acknowledged.push(await create(`${writer}-${turn}`));
+          if (acknowledged.length === threadsBefore) enough();
+        }
+      }),
+    );
+    await Promise.race([warm, writing]);
+    const expected = [...acknowledged];
+    const { file, bytes } = await service.skein('backup', 'copy.db');
+    const written = acknowledged.length - expected.length;
+    stopping = true;
+    await writing;
+    assert.ok(bytes > 2 * bytesPerStep, 'the copy took several steps');
+    assert.ok(written > 0, 'threads were made while it was copied');
+    assert.equal(file, join(service.folder, 'copy.db'));
+    await assertRestored(file, expected, acknowledged.slice(expected.length));
+  });
+
+  /** Put in place as docs/operating.md says, the copy serves what it should. */
+  async function assertRestored(file: string, expected: string[], later: string[]): Promise<void> {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'data'));
+    copyFileSync(file, join(folder, 'data/skein.db'));
+    const restored = await Service.start({ folder, environment });
+    try {
+      assert.equal((await restored.skein('doctor')).healthy, true);
+      const listed = new Set((await new Api(restored.baseUrl, key).walk({ limit: 100 })).map(({ id }) => id));
+      for (const id of expected) assert.ok(listed.delete(id), `${id} was acknowledged before`);
+      for (const id of listed) assert.ok(later.includes(id), `${id} is one of those made meanwhile`);
+    } finally {
+      await restored.end();
+    }
+  }
+
+  it('writes a file for its owner alone, and leaves nothing beside it', async () => {
+    const folder = temporaryFolder();
+    await service.skein('backup', join(folder, 'one.db'));
+    assert.deepEqual(readdirSync(folder), ['one.db']);
+    assert.equal(statSync(join(folder, 'one.db')).mode & 0o777, 0o600);
+  });
+
+  it('replaces a file only when told to', async () => {
+    const file = join(temporaryFolder(), 'kept.db');
+    writeFileSync(file, 'mine');
+    const refused = await runSkein(service.folder, ['backup', file]);
+    assert.equal(refused.exitCode, 1);
+    assert.match(refused.stderr, /^skein: .*kept\.db is there already: .*--force.*\n$/);
+    assert.equal(readFileSync(file, 'utf8'), 'mine');
+    const { bytes } = await service.skein('backup', file, '--force');
+    assert.equal(statSync(file).size, bytes);
+  });
+
+  it('never writes over the store itself', async () => {
+    const { exitCode, stderr } = await runSkein(service.folder, ['backup', 'data/skein.db', '--force']);
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /is the store itself/);
+    assert.equal((await api.list({ limit: 1 })).status, 200);
+  });
+
+  it('says in one sentence where it cannot write, and makes no store where there is none', async () => {
+    const unwritable = await runSkein(service.folder, ['backup', 'missing/copy.db']);
+    assert.equal(unwritable.exitCode, 1);
+    assert.match(
+      unwritable.stderr,
+      /^skein: .*missing\/copy\.db could not be written \(.*\): nothing was changed\.\n$/,
+    );
+    const folder = temporaryFolder();
+    const storeless = await runSkein(folder, ['backup', 'copy.db']);
+    assert.equal(storeless.exitCode, 1);
+    assert.match(storeless.stderr, /^skein: There is no store .*SKEIN_DATABASE_URL.*\n$/);
+    assert.ok(!existsSync(join(folder, 'data')));
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('refers to pg_dump on PostgreSQL, without showing the password', async () => {
+    const { exitCode, stderr, stdout } = await runSkein(service.folder, ['backup', 'other.db'], {
+      SKEIN_DATABASE_URL: 'postgres://skein:hunter2@127.0.0.1:1/skein',
+    });
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^skein: .*pg_dump.*\n$/);
+    assert.doesNotMatch(stderr + stdout, /hunter2/);
+    assert.ok(!existsSync(join(service.folder, 'other.db')));
+  });
+});
