@@ -82,12 +82,13 @@ export function sqliteThreads(
     )
     .raw();
   const noteMove = database.prepare<[string, string, number, number]>(
-    `INSERT INTO thread_move (organization_id, thread_id, left_activity_at, moved_at) VALUES (?, ?, ?, ?)`,
+    `INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
+     VALUES (?, coalesce((SELECT max(sequence) FROM thread_move), 0) + 1, ?, ?, ?)`,
   );
   // At most two of the oldest: the notes stay few without a sweep, and a rename never pays for many.
   const forgetOldMoves = database.prepare<[number]>(
-    `DELETE FROM thread_move
-     WHERE sequence IN (SELECT sequence FROM thread_move ORDER BY sequence LIMIT 2) AND moved_at < ?`,
+    `DELETE FROM thread_move WHERE (organization_id, sequence) IN (
+       SELECT organization_id, sequence FROM thread_move ORDER BY sequence LIMIT 2) AND moved_at < ?`,
   );
   const softDelete = database
     .prepare<[number, string, string, string], ThreadRow>(

@@ -65,7 +65,7 @@ function merged(ranges: string[]): string {
  * comes later above it. Each move is met on one page of a walk, so renames do not add up from page to page.
  */
 function moved(visible: string): string {
-  return `SELECT ${columns}, left_activity_at FROM thread_move
+  return `SELECT ${columns}, left_activity_at FROM thread_move INDEXED BY thread_move_position
     CROSS JOIN thread ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id
     WHERE thread_move.organization_id = @organizationId AND thread_move.sequence > @lastMove
       AND (left_activity_at, thread_id) < (@activityAt, @id)
