@@ -171,10 +171,16 @@ function base64url(text: string): string {
 }
 
 function toRemembered(claims: Record<string, unknown>): Remembered | undefined {
-  const { sub, client_id, org_id, epoch, exp } = claims;
-  if (typeof sub !== 'string' || sub !== client_id || typeof org_id !== 'string') return undefined;
-  if (!Number.isSafeInteger(epoch) || typeof exp !== 'number') return undefined;
+  const { iss, aud, sub, client_id, org_id, epoch, iat, exp, jti } = claims;
+  if (![iss, aud, sub, org_id, jti].every((text) => typeof text === 'string')) return undefined;
+  if (sub !== client_id || !Number.isSafeInteger(epoch) || !Number.isSafeInteger(iat)) return undefined;
+  // Also for us: what lives longer than an hour would outlive the key that signed it.
+  const expiresAtSeconds = (iat as number) + accessTokenSeconds;
+  if (exp !== expiresAtSeconds) return undefined;
   const applicationId = sub as ApplicationId;
   const organizationId = org_id as OrganizationId;
-  return { claims: { applicationId, organizationId, epoch: epoch as number }, expiresAt: exp * 1000 };
+  return {
+    claims: { applicationId, organizationId, epoch: epoch as number },
+    expiresAt: expiresAtSeconds * 1000,
+  };
 }

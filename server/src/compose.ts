@@ -1,4 +1,6 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -15,11 +17,13 @@ import { languageModel } from './generation/models/language.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
 import { createLibrary, type SearchLibrary } from './generation/retrieval/library.ts';
 import { ReplyWorker } from './generation/worker.ts';
+import type { MetricsServer } from './metrics/metrics-server.ts';
 import { relayReplies } from './reply-relay.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import { ReplySignals } from './usecases/reply-signals.ts';
+import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
 
 /**
  * The only place that names adapters. Everything else receives what it stands on. `baseUrl` is asked for when something
@@ -29,6 +33,7 @@ export async function openContext(
   config: Config,
   baseUrl: () => string = () => config.baseUrl ?? '',
   onFault: (error: Error) => void = () => {},
+  telemetry: Telemetry = noTelemetry,
 ): Promise<Context> {
   const store = await openStore(config, onFault);
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
@@ -43,7 +48,6 @@ export async function openContext(
     equalHashes: (one, other) => timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex')),
     accessTokens: openAccessTokens(config, store, baseUrl),
     failedAttempts: new FailedAttempts(Date.now),
-    rightSecrets: new Map(),
     knownKeys: new Map(),
     settings: {
       paginationWindow: config.paginationWindow,
@@ -51,6 +55,7 @@ export async function openContext(
       replyDeadlineMs: config.replyDeadlineMs,
     },
     replySignals: new ReplySignals(),
+    telemetry,
     library: createLibrary(store),
   };
 }
@@ -137,11 +142,29 @@ export async function composeApp(
     log,
     tls: config.tls,
     requestTimeoutMs: config.requestTimeoutMs,
-    refused: (traceId, reason) => log.info({ trace_id: traceId, status: 400, reason }, 'request refused'),
+    refused: (traceId, reason) => {
+      context.telemetry.requestRefused();
+      log.info({ trace_id: traceId, status: 400, reason }, 'request refused');
+    },
     bodyBytesMax: config.bodyBytesMax,
     limits: config,
     threadUrl: (id) => `${baseUrl()}/threads/${id}`,
     authUrl: () => config.authUrl ?? baseUrl(),
+  });
+}
+
+/** Undefined where the operator wants none: their library is then not even loaded. */
+export async function openMetrics(config: Config, role: string): Promise<MetricsServer | undefined> {
+  if (config.metricsPort === undefined) return undefined;
+  const { MetricsServer } = await import('./metrics/metrics-server.ts');
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
+  return new MetricsServer({
+    version,
+    role,
+    store: config.store.engine,
+    model: config.model.name,
+    modelKind: config.model.kind,
+    replyPlaces: role === 'api' ? 0 : config.replyConcurrency,
   });
 }
 

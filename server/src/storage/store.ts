@@ -186,7 +186,7 @@ export interface SigningKeys {
   keepSigningKey(candidate: NewSigningKey): Promise<SigningKey>;
   /**
    * Retires the key that signs, and puts the next in its place. `forget`: retired ones are gone, and every application's
-   * epoch is raised, so that no token of theirs is good any more.
+   * epoch is raised by a number that nobody can foresee, so that no token of theirs is good any more.
    */
   rotateSigningKey(next: NewSigningKey, forget: boolean): Promise<void>;
   /** Newest first, with those that were retired less than `verifyMs` ago. */

@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
  * cancelled; undefined when nothing was running. Only the thread's creator may.
  */
 export async function cancelReply(
-  { store, replySignals }: Context,
+  { store, replySignals, telemetry }: Context,
   { organizationId, ...principal }: UserPrincipal,
   threadId: string,
 ): Promise<MessageId | undefined> {
@@ -22,5 +22,6 @@ export async function cancelReply(
   for (const messageId of cancelled) {
     replySignals.replyEnded({ organizationId, threadId: found.thread.id, messageId });
   }
+  telemetry.repliesEnded('cancelled', cancelled.length);
   return cancelled[0];
 }

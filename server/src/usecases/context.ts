@@ -6,6 +6,7 @@ import type { Principal } from '../domain/principal.ts';
 import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
 import type { ReplySignals } from './reply-signals.ts';
+import type { Telemetry } from './telemetry.ts';
 
 /** What every use case stands on. Clock, chance and hashing come from outside, so that the rules stay pure. */
 export interface Context {
@@ -21,12 +22,11 @@ export interface Context {
   readonly equalHashes: (one: string, other: string) => boolean;
   readonly accessTokens: AccessTokens;
   readonly failedAttempts: FailedAttempts;
-  /** By client: the hash of the secret that was right last time. */
-  readonly rightSecrets: Map<string, string>;
   /** By hash: whose a key is, of those that called lately. */
   readonly knownKeys: Map<string, Principal>;
   readonly settings: Settings;
   readonly replySignals: ReplySignals;
+  readonly telemetry: Telemetry;
   readonly library: Library;
 }
 

@@ -5,7 +5,7 @@ import { canRead } from '../domain/visibility.ts';
 import type { Context } from './context.ts';
 
 export async function deleteThread(
-  { store, replySignals }: Context,
+  { store, replySignals, telemetry }: Context,
   principal: UserPrincipal,
   threadId: string,
 ): Promise<ThreadId> {
@@ -15,6 +15,7 @@ export async function deleteThread(
     const { organizationId } = principal;
     for (const messageId of result.cancelled)
       replySignals.replyEnded({ organizationId, threadId, messageId });
+    telemetry.repliesEnded('cancelled', result.cancelled.length);
     return threadId;
   }
   // As for a rename: unreadable is not found, readable but another's is forbidden (§7).

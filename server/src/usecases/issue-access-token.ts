@@ -23,30 +23,35 @@ export type TokenOutcome =
   | { outcome: 'throttled'; retryAfterSeconds: number };
 
 /**
- * The client_credentials grant (RFC 6749 §4.4). After ten failures for a client from one address its next attempts from
- * there are refused unheard for the rest of a minute, unless they bring the secret that was right before: whoever
- * guesses is slowed down, and locks nobody out.
+ * The client_credentials grant (RFC 6749 §4.4). After ten failures for a client from one address further ones from there
+ * are told to wait for the rest of a minute. The right secret is heard all the same: its 178 bits are not guessed, and
+ * so nobody can lock a client out by guessing.
  */
 export async function issueAccessToken(
   context: Context,
+  credentials: ClientCredentials,
+): Promise<TokenOutcome> {
+  const result = await exchange(context, credentials);
+  context.telemetry.tokenRequested(result.outcome);
+  return result;
+}
+
+async function exchange(
+  context: Context,
   { clientId, clientSecret, address }: ClientCredentials,
 ): Promise<TokenOutcome> {
-  const { store, sha256, equalHashes, failedAttempts, rightSecrets, accessTokens } = context;
-  const hash = sha256(clientSecret);
-  // Hashed: ten thousand made-up clients of 16 KB each would fill the memory.
-  const attempt = sha256(`${clientId} ${address}`);
-  const wait = failedAttempts.waitSeconds(attempt);
-  const wasRight = equalHashes(rightSecrets.get(clientId) ?? nobodysHash, hash);
-  if (wait > 0 && !wasRight) return { outcome: 'throttled', retryAfterSeconds: wait };
+  const { store, sha256, equalHashes, failedAttempts, accessTokens } = context;
   const grant = await store.findApplicationGrant(clientId);
   // Compared in any case, so that the time taken does not tell whether the client exists.
-  const isRight = equalHashes(grant?.secretHash ?? nobodysHash, hash);
+  const isRight = equalHashes(grant?.secretHash ?? nobodysHash, sha256(clientSecret));
   if (grant === undefined || !isRight) {
-    if (wasRight) rightSecrets.delete(clientId);
+    // Hashed: ten thousand made-up clients of 16 KB each would fill the memory.
+    const attempt = sha256(`${clientId} ${address}`);
+    const retryAfterSeconds = failedAttempts.waitSeconds(attempt);
+    if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds };
     failedAttempts.failed(attempt);
     return { outcome: 'invalid-client' };
   }
-  rightSecrets.set(clientId, hash);
   if (!grant.apiEnabled) return { outcome: 'unauthorized-client' };
   const applicationId = clientId as ApplicationId;
   const { organizationId, epoch } = grant;

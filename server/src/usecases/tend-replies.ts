@@ -10,12 +10,13 @@ const parts = 4;
  * Sees to what no signal of this process tells: deadlines, leases of dead workers, and what other processes did. It is
  * called a few times a second, with the number of the round.
  */
-export async function tendReplies({ store, replySignals }: Context, round: number): Promise<void> {
+export async function tendReplies({ store, replySignals, telemetry }: Context, round: number): Promise<void> {
   const overdue = await store.sweepReplies({
     content: failedReplyContent,
     failure: 'The reply did not end by its deadline.',
   });
   for (const reply of overdue) replySignals.replyEnded(reply);
+  telemetry.repliesEnded('failed', overdue.length);
   const asked = partOf(replySignals.watched(), round);
   const ended = asked.length === 0 ? [] : await store.endedReplies(asked);
   replySignals.hear({ waiting: true, ended });

@@ -6,7 +6,7 @@ import type { ThreadWithMessages } from './get-thread.ts';
  * but a note in memory.
  */
 export async function waitForReply(
-  { store, replySignals }: Context,
+  { store, replySignals, telemetry }: Context,
   { thread, status }: ThreadWithMessages,
   until: AbortSignal,
 ): Promise<void> {
@@ -16,6 +16,7 @@ export async function waitForReply(
     threadId: thread.id,
     messageId: status.activeMessageId,
   };
+  telemetry.readsWaiting(1);
   await new Promise<void>((resolve, reject) => {
     const unwatch = replySignals.watch(reply, resolve);
     const stop = () => {
@@ -27,5 +28,5 @@ export async function waitForReply(
     store.endedReplies([reply]).then((ended) => {
       if (ended.length > 0) stop();
     }, reject);
-  });
+  }).finally(() => telemetry.readsWaiting(-1));
 }

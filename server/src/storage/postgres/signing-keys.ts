@@ -27,7 +27,11 @@ const forgetRetired = {
   name: 'forget-retired-signing-keys',
   text: 'DELETE FROM signing_key WHERE retired_at IS NOT NULL',
 };
-const raiseEpochs = { name: 'raise-epochs', text: 'UPDATE application SET epoch = epoch + 1' };
+// By chance, so that whoever holds the old key cannot have signed for the next epoch beforehand.
+const raiseEpochs = {
+  name: 'raise-epochs',
+  text: 'UPDATE application SET epoch = epoch + 1 + floor(random() * (1::bigint << 44))::bigint',
+};
 const list = {
   name: 'list-signing-keys',
   text: `SELECT ${columns} FROM signing_key WHERE retired_at IS NULL OR retired_at > ${now} - $3::bigint

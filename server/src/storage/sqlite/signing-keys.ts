@@ -19,7 +19,10 @@ export function sqliteSigningKeys(database: Database, commits: CommitQueue): Sig
   );
   const retire = database.prepare<[number]>('UPDATE signing_key SET retired_at = ? WHERE retired_at IS NULL');
   const forgetRetired = database.prepare('DELETE FROM signing_key WHERE retired_at IS NOT NULL');
-  const raiseEpochs = database.prepare('UPDATE application SET epoch = epoch + 1');
+  // By chance, so that whoever holds the old key cannot have signed for the next epoch beforehand.
+  const raiseEpochs = database.prepare(
+    'UPDATE application SET epoch = epoch + 1 + abs(random() % (1 << 44))',
+  );
   const list = database.prepare<[number], SigningKeyRow>(
     `SELECT ${columns} FROM signing_key WHERE retired_at IS NULL OR retired_at > ?
      ORDER BY created_at DESC, id DESC`,
