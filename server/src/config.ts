@@ -6,6 +6,8 @@ import { createSecureContext } from 'node:tls';
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Undefined: no metrics. */
+  readonly metricsPort: number | undefined;
   readonly store: StoreChoice;
   readonly databaseConnections: number;
   /** Undefined: the address that the server listens on. */
@@ -57,6 +59,10 @@ interface Variable {
 export const variables = {
   SKEIN_HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
   SKEIN_PORT: { default: '8080', meaning: 'Port to listen on; 0 takes a free one' },
+  SKEIN_METRICS_PORT: {
+    default: '',
+    meaning: 'Port for `/metrics`, in the Prometheus format; 0 takes a free one. Default: none',
+  },
   SKEIN_DATABASE_URL: {
     default: 'sqlite:./data/skein.db',
     meaning: 'The store: `sqlite:` and a file, or `postgres://USER:PASSWORD@HOST/DATABASE`',
@@ -147,6 +153,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     host: text('SKEIN_HOST'),
     port: whole('SKEIN_PORT', 0, 65_535),
+    metricsPort: text('SKEIN_METRICS_PORT') === '' ? undefined : whole('SKEIN_METRICS_PORT', 0, 65_535),
     store: readStore(text('SKEIN_DATABASE_URL')),
     databaseConnections: whole('SKEIN_DATABASE_CONNECTIONS', 1, 1000),
     baseUrl: readUrl('SKEIN_BASE_URL', text('SKEIN_BASE_URL')),

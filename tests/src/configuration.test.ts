@@ -15,6 +15,7 @@ const key = join(root, 'tests/stand-ins/localhost-key.pem');
 const nonsense: Record<string, Environment[]> = {
   SKEIN_HOST: [{ SKEIN_HOST: '203.0.113.1' }],
   SKEIN_PORT: ['http', '-1', '65536', '80.5'].map((value) => ({ SKEIN_PORT: value })),
+  SKEIN_METRICS_PORT: ['off', '-1', '65536', '0x50'].map((value) => ({ SKEIN_METRICS_PORT: value })),
   SKEIN_DATABASE_URL: [
     'mysql://ada:hunter2@db',
     'sqlite:',

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { composeApp, createLog, openContext, relaySignals, startWorker } from '../compose.ts';
+import { composeApp, createLog, openContext, openMetrics, relaySignals, startWorker } from '../compose.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Context } from '../usecases/context.ts';
 import { tendReplies } from '../usecases/tend-replies.ts';
@@ -19,11 +19,14 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const stopRequested = untilStopRequested();
   const log = createLog(config.logLevel);
   const address: Address = { baseUrl: config.baseUrl ?? '' };
+  const metrics = await openMetrics(config, role);
   const context = await openContext(
     config,
     () => address.baseUrl,
     (error) => log.warn({ err: error }, 'a connection to the store broke'),
+    metrics?.telemetry,
   );
+  const metricsUrl = metrics && (await listenForScrapes(config, metrics, context));
   const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
   const stopTending = tend(context, log);
@@ -31,7 +34,13 @@ export async function serve(config: Config, role: Role): Promise<void> {
   // Where many nodes share a store, nobody is alone with an empty one.
   if (app && config.store.engine === 'sqlite') await greetNewcomer(context, address.baseUrl);
   log.info(
-    { role, address: app && address.baseUrl, store: config.store.engine, model: config.model.name },
+    {
+      role,
+      address: app && address.baseUrl,
+      metrics: metricsUrl,
+      store: config.store.engine,
+      model: config.model.name,
+    },
     'ready',
   );
 
@@ -41,6 +50,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   await stopTending();
   await worker?.stop();
   await stopRelaying();
+  await metrics?.close();
   await context.store.close();
   log.info('stopped');
   await new Promise<void>((resolve) => log.flush(() => resolve()));
@@ -81,6 +91,7 @@ async function greetNewcomer(context: Context, baseUrl: string): Promise<void> {
 }
 
 type Log = ReturnType<typeof createLog>;
+type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
 /** Where callers reach the service: known once it listens, unless the operator has said it. */
 interface Address {
@@ -98,24 +109,38 @@ async function listen(
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await context.store.close();
-    throw listenError(error as NodeJS.ErrnoException, config);
+    throw listenError(error as NodeJS.ErrnoException, 'SKEIN_PORT', config.host, config.port);
   }
-  address.baseUrl ||= listeningUrl(app.server.address() as AddressInfo, config);
+  address.baseUrl ||= listeningUrl(app.server.address() as AddressInfo, config.tls);
   return app;
 }
 
-function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+/** Answers the address to scrape. */
+async function listenForScrapes(config: Config, metrics: Metrics, context: Context): Promise<string> {
+  const { host, metricsPort = 0 } = config;
+  try {
+    const address = await metrics.listen(host, metricsPort, context.store);
+    return `${listeningUrl(address, undefined)}/metrics`;
+  } catch (error) {
+    await context.store.close();
+    throw listenError(error as NodeJS.ErrnoException, 'SKEIN_METRICS_PORT', host, metricsPort);
+  }
+}
+
+function listenError(
+  error: NodeJS.ErrnoException,
+  name: 'SKEIN_PORT' | 'SKEIN_METRICS_PORT',
+  host: string,
+  port: number,
+): Error {
   switch (error.code) {
     case 'EADDRINUSE':
       return new ConfigError(
-        'SKEIN_PORT',
+        name,
         `is ${port}, which is in use on ${host}: stop what uses it, or take another`,
       );
     case 'EACCES':
-      return new ConfigError(
-        'SKEIN_PORT',
-        `is ${port}, which needs rights this user lacks: take one above 1023`,
-      );
+      return new ConfigError(name, `is ${port}, which needs rights this user lacks: take one above 1023`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new ConfigError('SKEIN_HOST', `is ${host}, which is not an address of this machine`);
@@ -124,7 +149,7 @@ function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Erro
   }
 }
 
-function listeningUrl({ address, family, port }: AddressInfo, { tls }: Config): string {
+function listeningUrl({ address, family, port }: AddressInfo, tls: Config['tls']): string {
   const everywhere = address === '0.0.0.0' || address === '::';
   const host = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
   return `${tls ? 'https' : 'http'}://${host}:${port}`;

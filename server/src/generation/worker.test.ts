@@ -14,6 +14,7 @@ import { cancelReply } from '../usecases/cancel-reply.ts';
 import type { Context } from '../usecases/context.ts';
 import { deleteThread } from '../usecases/delete-thread.ts';
 import { ReplySignals } from '../usecases/reply-signals.ts';
+import { noTelemetry } from '../usecases/telemetry.ts';
 import { tendReplies } from '../usecases/tend-replies.ts';
 import type { Model, ReplyEvent, ReplyRequest } from './model.ts';
 import { scriptedModel } from './models/scripted.ts';
@@ -37,8 +38,9 @@ describe('The reply worker', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-worker-'));
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
-    // Of the context a worker uses these two.
-    context = { store: world.store, replySignals: new ReplySignals() } as Partial<Context> as Context;
+    // Of the context a worker uses these.
+    const used = { store: world.store, replySignals: new ReplySignals(), telemetry: noTelemetry };
+    context = used as Partial<Context> as Context;
     workers = [];
     logged = [];
   });

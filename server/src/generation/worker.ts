@@ -2,6 +2,7 @@ import type { OrganizationId } from '../domain/id.ts';
 import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
 import type { ClaimedReply } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
+import type { AttemptOutcome } from '../usecases/telemetry.ts';
 import { Draft } from './draft.ts';
 import { type Model, ModelError, type ReplyRequest, type Turn } from './model.ts';
 
@@ -132,12 +133,15 @@ export class ReplyWorker {
       done: Promise.resolve(),
     };
     this.#running.add(running);
+    this.#context.telemetry.replyBegan();
     this.#count(reply.organizationId, 1);
     running.done = this.#write(running)
-      .catch((error: unknown) => {
+      .catch((error: unknown): AttemptOutcome => {
         // No retry here: the lease runs out and the reply is claimed again.
         this.#log.error({ err: error, ...nameForLog(reply) }, 'reply could not be kept');
+        return 'stopped';
       })
+      .then((outcome) => this.#context.telemetry.replyLeft(outcome, performance.now() - running.beganMs))
       .finally(() => {
         this.#running.delete(running);
         this.#count(reply.organizationId, -1);
@@ -151,7 +155,7 @@ export class ReplyWorker {
     else this.#runningOf.set(organization, count);
   }
 
-  async #write(running: Running): Promise<void> {
+  async #write(running: Running): Promise<AttemptOutcome> {
     const { reply, abort } = running;
     const { store, replySignals } = this.#context;
     const unwatch = replySignals.watch(reply, () => end(running, 'lost'));
@@ -160,32 +164,35 @@ export class ReplyWorker {
       const request = await this.#requestFor(running);
       for await (const event of untilAborted(this.#model.reply(request), abort.signal)) draft.take(event);
       unwatch();
-      if (await draft.settle(this.#model.name)) replySignals.replyEnded(reply);
+      if (!(await draft.settle(this.#model.name))) return 'stopped';
+      replySignals.replyEnded(reply);
+      return 'completed';
     } catch (error) {
       unwatch();
-      await this.#endEarly(running, draft, error);
+      return await this.#endEarly(running, draft, error);
     } finally {
       draft.close();
     }
   }
 
-  async #endEarly(running: Running, draft: Draft, error: unknown): Promise<void> {
+  async #endEarly(running: Running, draft: Draft, error: unknown): Promise<AttemptOutcome> {
     const { reply } = running;
     const { store, replySignals } = this.#context;
     draft.close();
-    if (running.ended === 'lost') return;
-    if (running.ended === 'stopping') return await store.releaseReply(reply);
+    if (running.ended === 'stopping') await store.releaseReply(reply);
+    if (running.ended !== undefined) return 'stopped';
     const failure = error instanceof Error ? error.message : String(error);
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
       this.#log.info({ failure, delay_ms: delayMs, ...nameForLog(reply) }, 'reply will be tried again');
-      await store.retryReply(reply, { delayMs, failure });
-      return;
+      return (await store.retryReply(reply, { delayMs, failure })) ? 'retried' : 'stopped';
     }
     // Of an error whose kind is known its sentence is enough; any other is a fault in here, and wants its stack.
     if (error instanceof ModelError) this.#log.warn({ failure, ...nameForLog(reply) }, 'reply failed');
     else this.#log.error({ err: error, ...nameForLog(reply) }, 'reply failed');
-    if (await draft.fail(this.#model.name, failure)) replySignals.replyEnded(reply);
+    if (!(await draft.fail(this.#model.name, failure))) return 'stopped';
+    replySignals.replyEnded(reply);
+    return 'failed';
   }
 
   #retryDelayMs({ reply, beganMs }: Running, error: unknown): number | undefined {

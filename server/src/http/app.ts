@@ -10,7 +10,7 @@ import { createListener, type Listener, type ListenerOptions } from './listener.
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { Patience } from './patience.ts';
 import { collectRoutes, publishReference } from './reference.ts';
-import { logRequest } from './request-log.ts';
+import { reportRequest } from './request-log.ts';
 import { normalizeUrl } from './url.ts';
 import { formatFaults, validatorOptions } from './validation.ts';
 
@@ -62,6 +62,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     patience.letGo();
   });
   app.addHook('onRequest', (request, reply, done) => {
+    context.telemetry.requestBegan();
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     // Node drops what came in one packet with a request to upgrade: the peer must know that nothing more is read.
     if (closing || request.headers.upgrade !== undefined) reply.header('connection', 'close');
@@ -72,7 +73,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     if (request.is404) done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
     else done(null, payload);
   });
-  app.addHook('onSend', logRequest);
+  app.addHook('onSend', reportRequest(context.telemetry));
   acceptJsonBodies(app);
 
   await collectRoutes(app);

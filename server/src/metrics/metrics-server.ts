@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Store } from '../storage/store.ts';
+import type { Telemetry } from '../usecases/telemetry.ts';
+import { createMetrics, type ProcessFacts } from './metrics.ts';
+import { StoreGauges } from './store-gauges.ts';
+
+/** What this process counts, served in the Prometheus format on a port of its own, which need not be exposed. */
+export class MetricsServer {
+  readonly telemetry: Telemetry;
+  readonly #registry: ReturnType<typeof createMetrics>['registry'];
+  readonly #server: Server;
+  #storeGauges: StoreGauges | undefined;
+
+  constructor(facts: ProcessFacts) {
+    const { registry, telemetry } = createMetrics(facts);
+    this.telemetry = telemetry;
+    this.#registry = registry;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+    // A start that fails must not be kept from ending by it.
+    this.#server.unref();
+  }
+
+  /** Answers where it listens. */
+  listen(host: string, port: number, store: Store): Promise<AddressInfo> {
+    this.#storeGauges = new StoreGauges(this.#registry, store);
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject).listen(port, host, () => {
+        this.#server.removeListener('error', reject);
+        resolve(this.#server.address() as AddressInfo);
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #answer({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') {
+      response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
+      response.end('There is nothing here but GET /metrics.\n');
+      return;
+    }
+    try {
+      await this.#storeGauges?.refresh();
+      response.setHeader('content-type', this.#registry.contentType);
+      response.end(await this.#registry.metrics());
+    } catch (error) {
+      response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' });
+      response.end(`The metrics could not be collected: ${(error as Error).message}\n`);
+    }
+  }
+}

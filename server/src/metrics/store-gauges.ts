@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Gauge, type Registry } from 'prom-client';
+import type { ReplyBacklog, Store } from '../storage/store.ts';
+
+type WatchedStore = Pick<Store, 'replyBacklog' | 'connections'>;
+
+/** A store that takes longer is away: whoever scrapes gives up after ten seconds, as a rule. */
+const answerWithinMs = 2_000;
+
+/** What only the store knows, asked for at each scrape. One that is away is told as such, and breaks nothing. */
+export class StoreGauges {
+  readonly #store: WatchedStore;
+  readonly #withinMs: number;
+  readonly #up: Gauge;
+  readonly #running: Gauge<'state'>;
+  readonly #oldest: Gauge;
+  readonly #connections: Gauge<'state'> | undefined;
+  readonly #connectionsWaitedFor: Gauge | undefined;
+  #asking: Promise<ReplyBacklog> | undefined;
+
+  constructor(registry: Registry, store: WatchedStore, withinMs: number = answerWithinMs) {
+    const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+      new Gauge<Label>({ name, help, labelNames, registers: [registry] });
+    this.#store = store;
+    this.#withinMs = withinMs;
+    this.#up = gauge('skein_store_up', 'Whether the store answered just now: 1, or 0.');
+    this.#running = gauge(
+      'skein_replies_running',
+      'Replies on their way in the whole store; 10000 is that many or more.',
+      ['state'],
+    );
+    this.#oldest = gauge(
+      'skein_replies_oldest_waiting_seconds',
+      'How long ago the oldest reply that no worker has was asked for; 0 where none waits.',
+    );
+    if (store.connections() === undefined) return;
+    this.#connections = gauge(
+      'skein_database_connections',
+      'Open connections of this process to the database.',
+      ['state'],
+    );
+    this.#connectionsWaitedFor = gauge(
+      'skein_database_connection_waiters',
+      'Callers in this process that wait for a connection.',
+    );
+  }
+
+  async refresh(): Promise<void> {
+    this.#showConnections();
+    // Shared: while the store is away, scrapes must not pile up before it.
+    this.#asking ??= this.#store.replyBacklog().finally(() => {
+      this.#asking = undefined;
+    });
+    this.#showBacklog(await withinMs(this.#asking, this.#withinMs));
+  }
+
+  #showBacklog(backlog: ReplyBacklog | undefined): void {
+    this.#up.set(backlog === undefined ? 0 : 1);
+    // Not a number rather than the last one known: nobody should take it for true.
+    const { waiting, held, oldestWaitingMs } = backlog ?? { waiting: NaN, held: NaN, oldestWaitingMs: NaN };
+    this.#running.set({ state: 'waiting' }, waiting);
+    this.#running.set({ state: 'held' }, held);
+    this.#oldest.set((oldestWaitingMs ?? 0) / 1000);
+  }
+
+  #showConnections(): void {
+    const use = this.#store.connections();
+    if (use === undefined) return;
+    this.#connections?.set({ state: 'used' }, use.total - use.idle);
+    this.#connections?.set({ state: 'idle' }, use.idle);
+    this.#connectionsWaitedFor?.set(use.waiting);
+  }
+}
+
+/** Undefined when it fails or takes longer. */
+async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const enough = new AbortController();
+  const tooLong = pause(ms, undefined, { signal: enough.signal });
+  try {
+    return await Promise.race([promise, tooLong]);
+  } catch {
+    return undefined;
+  } finally {
+    enough.abort();
+    tooLong.catch(() => {});
+  }
+}
