@@ -165,6 +165,14 @@ export const refusals: Record<string, Refusal> = {
       })),
   },
 
+  'reads a plus in Basic as the space that it is in a form': {
+    // Were it a plus, this client_id would differ from the other, which is an invalid request.
+    error: 'invalid_client',
+    requests: () => ({
+      'the same client twice': byAuthorization(`Basic ${base64('a+b:x')}`, `${grant}&client_id=a+b`),
+    }),
+  },
+
   'refuses Basic that cannot be read, and every other scheme': {
     error: 'invalid_client',
     requests: (clients) => each(wrongLines(clients), (line) => ({ [line]: byAuthorization(line) })),
