@@ -5,13 +5,12 @@ import { type Claims, encoded, headerFor, mint, signES256 } from './token-forge.
 export function forgedClaims(kit: ForgersKit): Record<string, string> {
   const header = headerFor(kit.own);
   const changed = Object.entries({ ...otherParties(kit), ...otherTimes(kit), ...otherEpochs() });
-  const required = ['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti', 'org_id', 'epoch'];
-  const missing = [
-    ...required.map((claim) => [`no ${claim}`, { [claim]: undefined }] as const),
-    ...required
-      .filter((claim) => claim !== 'jti')
-      .map((claim) => [`${claim} null`, { [claim]: null }] as const),
-  ];
+  const missing = ['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti', 'org_id', 'epoch'].flatMap(
+    (claim) => [
+      [`no ${claim}`, { [claim]: undefined }] as const,
+      [`${claim} null`, { [claim]: null }] as const,
+    ],
+  );
   const payloads = [
     ...[...changed, ...missing].map(([what, changes]) => [what, kit.claims(changes)] as const),
     ...Object.entries(otherSpellings(kit)),
@@ -35,6 +34,8 @@ function otherParties(kit: ForgersKit): Record<string, Claims> {
     'the issuer as the audience': { aud: authUrl },
     'the host as the audience': { aud: baseUrl },
     'the audience with a slash': { aud: `${aud}/` },
+    'the audience in an array': { aud: [aud] },
+    'the audience among others': { aud: ['https://elsewhere.example', aud] },
     'no audience at all': { aud: [] },
     'the organization of others': { org_id: kit.foreignOrganization },
     'the application of others': client(kit.foreignClient),
@@ -61,13 +62,19 @@ function otherTimes(kit: ForgersKit): Record<string, Claims> {
     'expired an hour ago': { iat: now - 2 * hour, exp: now - hour },
     'issued two hours ago for three': { iat: now - 2 * hour, exp: now + hour },
     'issued in a minute': { iat: now + 60, exp: now + 60 + hour },
+    'good for a day': { exp: now + 24 * hour },
+    'good for ever': { exp: 1e308 },
+    'good until the last safe second': { exp: Number.MAX_SAFE_INTEGER },
     'good in a minute': { nbf: now + 60 },
     'nbf as a text': { nbf: 'now' },
     'exp as a text': { exp: String(now + hour) },
     'exp negative': { exp: -1 },
     'exp zero': { exp: 0 },
+    'exp with a fraction': { exp: now + hour + 0.5 },
+    'exp in milliseconds': { exp: (now + hour) * 1000 },
     'exp true': { exp: true },
     'iat as a text': { iat: String(now) },
+    'iat with a fraction': { iat: now - 0.5 },
     'iat negative': { iat: -1 },
   };
 }
