@@ -16,9 +16,11 @@ import { extractiveModel } from './generation/models/extractive.ts';
 import { languageModel } from './generation/models/language.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
 import { createLibrary, type SearchLibrary } from './generation/retrieval/library.ts';
+import { termsOf } from './generation/retrieval/terms.ts';
 import { ReplyWorker } from './generation/worker.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
 import { relayReplies } from './reply-relay.ts';
+import { type Archive, type ArchiveTarget, StoreInUse } from './storage/archive.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
@@ -107,6 +109,35 @@ export async function backupEmbeddedStore(
   await copySqliteFile(store.file, copy, onStep);
   checkSqliteFile(copy);
 }
+
+/** A store to copy from; `in-use` where others work on it. */
+export function openArchive(choice: StoreChoice): Promise<Archive | 'in-use'> {
+  return unlessInUse(async () => {
+    if (choice.engine === 'sqlite')
+      return (await import('./storage/sqlite/archive.ts')).openSqliteSource(choice.file);
+    return (await import('./storage/postgres/archive.ts')).openPostgresSource(choice.url);
+  });
+}
+
+/** A store to copy to; `in-use` where others work on it. */
+export function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTarget | 'in-use'> {
+  return unlessInUse(async () => {
+    if (choice.engine === 'sqlite')
+      return (await import('./storage/sqlite/archive.ts')).openSqliteTarget(choice.file);
+    return (await import('./storage/postgres/archive.ts')).openPostgresTarget(choice.url);
+  });
+}
+
+async function unlessInUse<T>(open: () => Promise<T>): Promise<T | 'in-use'> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof StoreInUse) return 'in-use';
+    throw error;
+  }
+}
+
+export const copyTools = { sha256: (text: string) => hash('sha256', text), termsOf };
 
 export async function startWorker(config: Config, context: Context, log: Logger): Promise<ReplyWorker> {
   const settings = {

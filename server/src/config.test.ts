@@ -53,6 +53,16 @@ describe('The configuration', () => {
       /^ConfigError: SKEIN_MODEL_BASE_URL /,
     );
     assert.throws(() => readConfig({ SKEIN_MODEL: 'anthropic/x' }), /^ConfigError: SKEIN_MODEL_API_KEY /);
+    for (const apiKey of ['ключ', 'two words', 'line\nbreak']) {
+      const wrong = { SKEIN_MODEL: 'anthropic/x', SKEIN_MODEL_API_KEY: apiKey };
+      assert.throws(() => readConfig(wrong), /^ConfigError: SKEIN_MODEL_API_KEY /);
+    }
+    for (const address of ['http://ada:secret@x.example/v1', 'http://x.example/v1?key=secret']) {
+      assert.throws(
+        () => readConfig({ SKEIN_MODEL: 'openai-compatible/x', SKEIN_MODEL_BASE_URL: address }),
+        ({ message }: Error) => message.startsWith('SKEIN_MODEL_BASE_URL ') && !message.includes('secret'),
+      );
+    }
   });
 
   it('refuses nonsense and names the variable', () => {

@@ -198,7 +198,11 @@ function readUrl(
   if (text === '') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new ConfigError(name, `must be an http or https address, and is '${text}'`);
+    // Whatever is wrong with it, it may hold a secret.
+    throw new ConfigError(name, 'must be an http or https address, without query and fragment');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ConfigError(name, 'must not hold a user or a password');
   }
   return url.href.replace(/\/+$/, '');
 }
@@ -215,6 +219,9 @@ function readModel(text: (name: VariableName) => string): ModelChoice {
   }
   const baseUrl = readUrl('SKEIN_MODEL_BASE_URL', text('SKEIN_MODEL_BASE_URL'));
   const apiKey = text('SKEIN_MODEL_API_KEY') || undefined;
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new ConfigError('SKEIN_MODEL_API_KEY', 'must be one word of ASCII characters');
+  }
   if (provider === 'openai-compatible' && baseUrl === undefined) {
     throw new ConfigError(
       'SKEIN_MODEL_BASE_URL',

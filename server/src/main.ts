@@ -8,6 +8,7 @@ import {
   type StoreCommand,
   UsageError,
 } from './commands/command.ts';
+import { copy } from './commands/copy.ts';
 import { docAdd, docList, docRemove, docSearch } from './commands/doc.ts';
 import { doctor } from './commands/doctor.ts';
 import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
@@ -41,6 +42,7 @@ const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   docList,
   docRemove,
   docSearch,
+  copy,
   backup,
   doctor,
 ];
@@ -63,7 +65,8 @@ async function runServe(words: string[]): Promise<number> {
   const role = roles.find((name) => name === options.role);
   if (role === undefined) throw new UsageError(`--role must be ${roles.join(', ')}.`);
   await serve(readConfig(process.env), role);
-  return 0;
+  // Everything is finished or handed back; a connection to a provider that is still being opened must not keep us.
+  process.exit(0);
 }
 
 async function runStoreCommand(command: StoreCommand | BareCommand, words: string[]): Promise<number> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
@@ -132,6 +133,35 @@ describe('skein doc, beside a running service', () => {
     rmSync(join(service.folder, 'bad'), { recursive: true });
   });
 
+  it('add follows no link in circles, reads linked files, waits for no pipe, and names folders it may not enter', async () => {
+    file('linked/a.md', 'Alpha.');
+    const folder = join(service.folder, 'linked');
+    symlinkSync('.', join(folder, 'self'));
+    symlinkSync('..', join(folder, 'up'));
+    symlinkSync('a.md', join(folder, 'b.md'));
+    symlinkSync('nowhere.md', join(folder, 'c.md'));
+    execFileSync('mkfifo', [join(folder, 'd.md')]);
+    const { exitCode, stdout, stderr } = await runSkein(service.folder, [
+      'doc',
+      'add',
+      org,
+      'linked',
+      'linked/d.md',
+      '--json',
+    ]);
+    assert.equal(exitCode, 1);
+    const { documents, failed } = JSON.parse(stdout);
+    assert.deepEqual(
+      documents.map(({ name }: { name: string }) => name),
+      ['linked/a.md', 'linked/b.md'],
+    );
+    assert.deepEqual(failed, [
+      { name: 'linked/c.md', reason: 'is not there' },
+      { name: 'linked/d.md', reason: 'is not a file' },
+    ]);
+    assert.equal(stderr.trimEnd().split('\n').length, 2);
+  });
+
   it('list shows what there is, and remove takes it away at once', async () => {
     const shelf = await found('Shelf');
     const { id } = await service.skein(
@@ -181,6 +211,8 @@ describe('skein doc, beside a running service', () => {
       ['doc', 'add', 'Nowhere', 'otter.md'],
       ['doc', 'list', 'Nowhere'],
       ['doc', 'add', org],
+      ['doc', 'add', org, 'otter.md', '--account', ''],
+      ['doc', 'search', org, 'otter', '--limit', '0'],
     ]) {
       const { exitCode, stdout, stderr } = await runSkein(service.folder, words);
       assert.deepEqual([exitCode, stdout], [1, ''], words.join(' '));

@@ -72,11 +72,17 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** What others have named, without characters that would move the cursor or break the line. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\uFFFD');
+}
+
 /** Columns as wide as their longest cell; a sentence instead of an empty table. */
 export function table(rows: readonly (readonly string[])[], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
+  const printed = rows.map((row) => row.map(printable));
+  const widths = printed[0]!.map((_, column) => Math.max(...printed.map((row) => row[column]!.length)));
+  return printed
     .map((row) =>
       row
         .map((cell, column) => cell.padEnd(widths[column]!))

@@ -9,8 +9,10 @@ import {
   optionText,
   optionWhole,
   positional,
+  printable,
   type StoreCommand,
   table,
+  UsageError,
 } from './command.ts';
 import { filesIn, readWholeFile } from './files.ts';
 import { ProgressBar } from './progress.ts';
@@ -34,13 +36,15 @@ export const docAdd: StoreCommand = {
   options: account,
   async run(context, args) {
     const { id: organizationId } = await findOrganization(context, positional(args, 0));
-    const accountId = optionText(args, 'account') ?? null;
+    const accountId = accountOf(args);
     const added: Added[] = [];
-    const failed: Failed[] = [];
-    const files = args.positionals.slice(1).flatMap((path) => filesIn(path, documentEndings));
+    const found = args.positionals.slice(1).map((path) => filesIn(path, documentEndings));
+    const files = found.flatMap((one) => one.files);
+    const failed: Failed[] = found.flatMap((one) => one.failed);
+    for (const { name, reason } of failed) process.stderr.write(`${printable(name)}: ${reason}\n`);
     const progress = new ProgressBar(files.length);
     for (const name of files) {
-      progress.show(name);
+      progress.show(printable(name));
       try {
         const bytes = readWholeFile(name);
         added.push({ name, ...(await addDocument(context, organizationId, { name, bytes, accountId })) });
@@ -49,7 +53,7 @@ export const docAdd: StoreCommand = {
         if (!(error instanceof UnreadableDocument)) throw error;
         failed.push({ name, reason: error.message });
         progress.clear();
-        process.stderr.write(`${name}: ${error.message}\n`);
+        process.stderr.write(`${printable(name)}: ${error.message}\n`);
       }
       progress.advance();
     }
@@ -115,13 +119,16 @@ export const docSearch: StoreCommand = {
 };
 
 async function search(context: Context, args: Arguments, organizationId: Parameters<typeof addDocument>[1]) {
+  const limit = optionWhole(args, 'limit') ?? 5;
+  if (limit === 0) throw new UsageError('--limit must be 1 or more.');
+  return context.library.search(organizationId, accountOf(args), positional(args, 1), limit);
+}
+
+/** Null: for every thread. A variable of the shell that was left empty is not what anybody means. */
+function accountOf(args: Arguments): string | null {
   const accountId = optionText(args, 'account') ?? null;
-  return context.library.search(
-    organizationId,
-    accountId,
-    positional(args, 1),
-    optionWhole(args, 'limit') ?? 5,
-  );
+  if (accountId === '') throw new UsageError('--account must not be empty.');
+  return accountId;
 }
 
 function describeAdded(added: readonly Added[], failed: readonly Failed[]): string {

@@ -19,7 +19,7 @@ export class ProgressBar {
     const filled = Math.floor((this.#done / this.#total) * width);
     const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
     const text = `${bar} ${this.#done}/${this.#total} ${doing}`;
-    this.#terminal.write(`\r${text.slice(0, Math.max(10, this.#terminal.columns - 1))}\u001b[K`);
+    this.#terminal.write(`\r${text.slice(0, (this.#terminal.columns || 80) - 1)}\u001b[K`);
   }
 
   advance(by = 1): void {

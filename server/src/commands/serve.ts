@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { composeApp, createLog, openContext, openMetrics, relaySignals, startWorker } from '../compose.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Context } from '../usecases/context.ts';
-import { tendReplies } from '../usecases/tend-replies.ts';
+import { overdueFailure, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, makeDemo } from './demo.ts';
 
 export const roles = ['all', 'api', 'worker'] as const;
@@ -29,7 +29,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const metricsUrl = metrics && (await listenForScrapes(config, metrics, context));
   const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
-  const stopTending = tend(context, log);
+  const stopTending = tend(context, worker, log);
   const stopRelaying = relaySignals(context);
   // Where many nodes share a store, nobody is alone with an empty one.
   if (app && config.store.engine === 'sqlite') await greetNewcomer(context, address.baseUrl);
@@ -57,13 +57,18 @@ export async function serve(config: Config, role: Role): Promise<void> {
 }
 
 /** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */
-function tend(context: Context, log: Log): () => Promise<void> {
+function tend(context: Context, worker: Worker | undefined, log: Log): () => Promise<void> {
   let round = 0;
   let failing = false;
   let running: Promise<void> | undefined;
   const tendOnce = async () => {
     try {
-      await tendReplies(context, round);
+      // After a pause of this process our own leases are renewed before they are looked at.
+      await worker?.renewIfLate();
+      for (const { traceId, messageId, organizationId } of await tendReplies(context, round)) {
+        const reply = { trace_id: traceId, message: messageId, organization: organizationId };
+        log.warn({ failure: overdueFailure, ...reply }, 'reply failed');
+      }
       if (failing) log.info('the store answers again');
       failing = false;
     } catch (error) {
@@ -91,6 +96,7 @@ async function greetNewcomer(context: Context, baseUrl: string): Promise<void> {
 }
 
 type Log = ReturnType<typeof createLog>;
+type Worker = Awaited<ReturnType<typeof startWorker>>;
 type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
 /** Where callers reach the service: known once it listens, unless the operator has said it. */

@@ -40,10 +40,22 @@ describe('The places of a worker', () => {
   }
   const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
 
-  it('go to one organization that is alone up to three quarters, so that the next one finds a place at once', () => {
-    assert.deepEqual(fill(256, ['a']), { a: 192 });
-    assert.deepEqual(fill(4, ['a']), { a: 3 });
-    assert.deepEqual(sharePlaces(64, ['b'], () => 0)[0]?.places, 48);
+  it('go to one organization that is alone up to a half, so that the next one finds a place at once', () => {
+    assert.deepEqual(fill(256, ['a']), { a: 128 });
+    assert.deepEqual(fill(4, ['a']), { a: 2 });
+    assert.deepEqual(fill(1, ['a']), { a: 1 });
+    assert.equal(sharePlaces(64, ['b'], () => 0)[0]?.places, 32);
+  });
+
+  it('are left for many that come one after the other and fill what they get', () => {
+    let free = 256;
+    const shares: number[] = [];
+    while (free > 0) {
+      const [share] = sharePlaces(free, ['next'], () => 0);
+      shares.push(share!.places);
+      free -= share!.places;
+    }
+    assert.deepEqual(shares, [128, 64, 32, 16, 8, 4, 2, 1, 1]);
   });
 
   it('are divided evenly among those that wait, and some stay free', () => {

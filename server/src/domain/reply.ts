@@ -26,12 +26,12 @@ export function retryDelayMs(
 }
 
 /** An organization may take another place while it has fewer than this many times the places that are free. */
-const placesPerFree = 3;
+const placesPerFree = 1;
 
 /**
- * How many free places of a worker each organization gets, of those that have something waiting. All get the same, but
- * none so many that nothing is left for the next one to come: alone it gets three quarters of all places, and the more
- * it has, the fewer it gets. (The dynamic threshold that keeps one port of a network switch from filling its buffer.)
+ * How many free places of a worker each organization gets, of those that have something waiting. Those that come
+ * together get the same; who comes alone gets half of what is free, and the next one half of the rest, so that it takes
+ * many to leave nothing. (The dynamic threshold that keeps one port of a network switch from filling its buffer.)
  */
 export function sharePlaces<Organization>(
   free: number,

@@ -50,6 +50,7 @@ export class ReplyWorker {
   /** Whether the last look left something waiting, for want of a place. */
   #moreWaiting = false;
   #stopping = false;
+  #renewedMs = performance.now();
 
   private constructor(context: Context, model: Model, settings: WorkerSettings, log: WorkerLog) {
     this.#context = context;
@@ -221,7 +222,13 @@ export class ReplyWorker {
     return Math.max(200, this.#running.size / 5);
   }
 
+  /** After a pause: whoever sweeps next would find leases that have run out although we live. */
+  async renewIfLate(): Promise<void> {
+    if (performance.now() - this.#renewedMs > this.#settings.leaseMs / 2) await this.#renew();
+  }
+
   async #renew(): Promise<void> {
+    this.#renewedMs = performance.now();
     const running = new Map([...this.#running].map((one) => [one.reply, one]));
     const claims = [...running.keys()];
     try {

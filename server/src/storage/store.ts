@@ -328,6 +328,11 @@ export interface ReplyName {
   readonly messageId: MessageId;
 }
 
+/** A reply that was failed at its deadline, and the request that had asked for it. */
+export interface OverdueReply extends ReplyName {
+  readonly traceId: string;
+}
+
 /** The right to write one reply, until the lease runs out. `token` grows with every claim of the same reply. */
 export interface ReplyClaim extends ReplyName {
   readonly token: number;
@@ -406,7 +411,7 @@ export interface Replies {
    * Lets go of claims whose lease has run out, and fails, with this content and reason, replies that are past their
    * deadline. Answers the latter.
    */
-  sweepReplies(overdue: { content: string; failure: string }): Promise<ReplyName[]>;
+  sweepReplies(overdue: { content: string; failure: string }): Promise<OverdueReply[]>;
   /**
    * Lets go at once of what dead workers held, where the store can tell that no other lives; elsewhere their leases run
    * out. A worker calls it before its first claim, and lives until the store is closed.

@@ -17,7 +17,9 @@ export interface PoolSettings {
   readonly onError: (error: Error) => void;
 }
 
-const connectMs = 5_000;
+/** By it PostgreSQL tells who is connected. */
+export const applicationName = 'skein';
+export const connectMs = 5_000;
 const statementMs = 30_000;
 const idleMs = 30_000;
 /** Any number will do, as long as no other program on this database takes the same. */
@@ -26,7 +28,7 @@ const migrationLock = 7_305_301;
 const migrationsFolder = join(import.meta.dirname, 'migrations');
 
 /** Counts, times and sequences stay far below 2^53: they are numbers here. */
-const types = {
+export const types = {
   getTypeParser: (type: number, format?: 'text' | 'binary') =>
     type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as 'text'),
 } as pg.CustomTypesConfig;
@@ -55,7 +57,7 @@ export class Database {
       // The server may be gone without a word: nobody waits for its answer longer than for one that is there.
       query_timeout: statementMs + 5_000,
       keepAlive: true,
-      application_name: 'skein',
+      application_name: applicationName,
       types,
     });
     pool.on('error', onError);
@@ -106,12 +108,28 @@ export class Database {
   }
 }
 
-/** Forward only, each file in a transaction of its own, under a lock that all nodes of the database share. */
 async function migrate(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await bringUpToDate(client);
+    if (await unfinishedCopy(client))
+      throw new Error('it is an interrupted copy: run the same skein copy again');
+  } finally {
+    client.release();
+  }
+}
+
+/** Whether the database is being filled by a copy, or was when that was interrupted. */
+export async function unfinishedCopy(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query("SELECT to_regclass('copy_progress') IS NOT NULL AS found");
+  return rows[0].found;
+}
+
+/** Forward only, in one transaction, under a lock that all nodes of the database share. */
+export async function bringUpToDate(client: pg.ClientBase): Promise<void> {
   const files = readdirSync(migrationsFolder)
     .filter((name) => name.endsWith('.sql'))
     .sort();
-  const client = await pool.connect();
   try {
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
@@ -134,7 +152,5 @@ async function migrate(pool: pg.Pool): Promise<void> {
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw error;
-  } finally {
-    client.release();
   }
 }

@@ -154,7 +154,7 @@ export function postgresDocuments(database: Database): Documents {
 }
 
 /** The dot belongs to no term, so that one corpus's terms are never another's. */
-function scoped(corpus: number, term: string): string {
+export function scoped(corpus: number, term: string): string {
   return `${corpus}·${term}`;
 }
 

@@ -21,6 +21,10 @@ interface NameRow {
   id: MessageId;
 }
 
+interface OverdueRow extends NameRow {
+  trace_id: string;
+}
+
 export const isRunning = "status IN ('in_progress', 'corroborating')";
 const isWaiting = `NOT held AND ${isRunning}`;
 
@@ -122,7 +126,7 @@ const failOverdue = {
   text: `UPDATE message SET held = false, status = 'failed', content = $4, failure = $5,
       completed_at = greatest(${now}, created_at)
     WHERE ${isRunning} AND ${some(`${isRunning} AND deadline_at <= ${now}`)}
-    RETURNING organization_id, thread_id, id`,
+    RETURNING organization_id, thread_id, id, trace_id`,
 };
 const keepTime = {
   name: 'keep-time',
@@ -227,8 +231,8 @@ export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNew
       await run(keepTime, [found!.at]);
       if (!found!.found) return [];
       await run(letGoExpired, [...time.parameters(), sweptMax]);
-      const failed = await run<NameRow>(failOverdue, [...time.parameters(), sweptMax, content, failure]);
-      return failed.map(toName);
+      const failed = await run<OverdueRow>(failOverdue, [...time.parameters(), sweptMax, content, failure]);
+      return failed.map((row) => ({ ...toName(row), traceId: row.trace_id }));
     },
 
     // Which workers live cannot be told here: the leases of dead ones run out.

@@ -6,15 +6,26 @@ export type Database = Sqlite.Database;
 
 const migrationsFolder = join(import.meta.dirname, 'migrations');
 
+export interface OpenOptions {
+  /** Fails with SQLITE_BUSY where another process has it open, and keeps all others out. */
+  readonly alone?: boolean;
+  /** Whether it may be a copy that was interrupted. */
+  readonly unfinished?: boolean;
+}
+
 /** Opens the file, makes it where it is missing, and brings its schema up to date. */
-export function openDatabase(file: string): Database {
+export function openDatabase(
+  file: string,
+  { alone = false, unfinished = false }: OpenOptions = {},
+): Database {
   makeFolder(dirname(file));
   // Prompts are nobody else's business; SQLite gives its other files the same mode.
   closeSync(openSync(file, 'a', 0o600));
   const database = new Sqlite(file);
   try {
     // First of all, so that two processes starting at once wait for each other.
-    database.pragma('busy_timeout = 5000');
+    database.pragma(`busy_timeout = ${alone ? 1000 : 5000}`);
+    if (alone) database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('journal_mode = WAL');
     database.pragma('foreign_keys = ON');
     // 64 MiB of pages, and reads of the rest through the page cache of the system: no copy per page.
@@ -23,11 +34,17 @@ export function openDatabase(file: string): Database {
     // Raised to FULL for every durable commit: see commit-queue.ts.
     database.pragma('synchronous = NORMAL');
     migrate(database);
+    if (!unfinished) refuseUnfinished(database);
   } catch (error) {
     database.close();
     throw error;
   }
   return database;
+}
+
+function refuseUnfinished(database: Database): void {
+  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'copy_progress'").get();
+  if (found !== undefined) throw new Error('it is an interrupted copy: run the same skein copy again');
 }
 
 /** Step by step: Node's own recursive mkdir never returns where a folder cannot be made, as under /proc. */

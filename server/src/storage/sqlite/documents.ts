@@ -151,7 +151,7 @@ function allOf(corpus: number, terms: string): string {
 }
 
 /** The dot belongs to no term, so that one corpus's terms are never another's. */
-function scoped(corpus: number, term: string): string {
+export function scoped(corpus: number, term: string): string {
   return `${corpus}·${term}`;
 }
 

@@ -20,6 +20,10 @@ interface NameRow {
   id: MessageId;
 }
 
+interface OverdueRow extends NameRow {
+  trace_id: string;
+}
+
 export const isRunning = "status IN ('in_progress', 'corroborating')";
 
 /** Every write of a worker names its claim: one that was overtaken, or came after the end, changes nothing. */
@@ -85,12 +89,12 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   const anyOverdue = database.prepare<[number]>(
     `SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= ? LIMIT 1`,
   );
-  const failOverdue = database.prepare<[string, string, number, number, number], NameRow>(
+  const failOverdue = database.prepare<[string, string, number, number, number], OverdueRow>(
     `UPDATE message SET held = 0, status = 'failed', content = ?, failure = ?, completed_at = ?
      WHERE (organization_id, thread_id, id) IN (
        SELECT organization_id, thread_id, id FROM message INDEXED BY message_deadline
        WHERE ${isRunning} AND deadline_at <= ? LIMIT ? + 0)
-     RETURNING organization_id, thread_id, id`,
+     RETURNING organization_id, thread_id, id, trace_id`,
   );
   const cancel = prepareCancelReplies(database);
   const stillRuns = database.prepare<[string, string, string]>(
@@ -187,7 +191,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       if (anyExpired.get(now) === undefined && anyOverdue.get(now) === undefined) return [];
       return commits.durable((clock) => {
         letGoExpired.run(clock.now(), sweptMax);
-        return failOverdue.all(content, failure, clock.now(), clock.now(), sweptMax).map(toName);
+        const failed = failOverdue.all(content, failure, clock.now(), clock.now(), sweptMax);
+        return failed.map((row) => ({ ...toName(row), traceId: row.trace_id }));
       });
     },
 

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { copyTools, openArchive, openArchiveTarget } from '../compose.ts';
+import { ConfigError, readStore, type StoreChoice } from '../config.ts';
+import { type CopyOutcome, copyStore } from '../usecases/copy-store.ts';
+import { type Arguments, type BareCommand, counted, optionText, UsageError } from './command.ts';
+import { ProgressBar } from './progress.ts';
+
+export const copy: BareCommand = {
+  name: 'copy',
+  usage: '--from URL --to URL',
+  summary: 'Copy a store that nobody uses into an empty one, and compare them; run again, it goes on',
+  positionals: [],
+  options: { from: { type: 'string' }, to: { type: 'string' } },
+  async runAlone(args) {
+    const from = readOption(args, 'from');
+    const to = readOption(args, 'to');
+    if (nameOf(from) === nameOf(to)) throw new UsageError('--from and --to name the same store.');
+    if (from.engine === 'sqlite' && !existsSync(from.file)) {
+      throw new UsageError(`--from names ${from.file}, which is not there.`);
+    }
+    const outcome = await copyBetween(from, to);
+    return { json: outcome, text: describe(outcome) };
+  },
+};
+
+async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopyOutcome> {
+  const source = await opened('--from', from, openArchive);
+  try {
+    const target = await opened('--to', to, openArchiveTarget);
+    let progress: ProgressBar | undefined;
+    let shown = 0;
+    try {
+      return await copyStore(source, target, {
+        ...copyTools,
+        onProgress(done, all, doing) {
+          progress ??= new ProgressBar(all);
+          progress.advance(done - shown);
+          shown = done;
+          progress.show(doing);
+        },
+      });
+    } finally {
+      progress?.clear();
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function readOption(args: Arguments, name: 'from' | 'to'): StoreChoice {
+  try {
+    return readStore(optionText(args, name) ?? '');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // The address may hold a password: it is not repeated.
+    throw new UsageError(
+      `--${name} must be sqlite: and a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE.`,
+    );
+  }
+}
+
+async function opened<T>(
+  option: string,
+  choice: StoreChoice,
+  open: (choice: StoreChoice) => Promise<T | 'in-use'>,
+): Promise<T> {
+  const named = choice.engine === 'sqlite' ? `${choice.file}, which` : 'a database that';
+  const archive = await open(choice).catch((error: Error & { code?: string }) => {
+    throw new UsageError(`${option} names ${named} cannot be opened (${error.message || error.code}).`);
+  });
+  if (archive === 'in-use') {
+    throw new UsageError(
+      `${option} names ${named} is in use: stop the service and every command on it first.`,
+    );
+  }
+  return archive;
+}
+
+function nameOf(choice: StoreChoice): string {
+  return choice.engine === 'sqlite' ? choice.file : choice.url;
+}
+
+function describe({ resumed, tables }: CopyOutcome): string {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const went = resumed ? 'The interrupted copy was continued. ' : '';
+  return `${went}${counted(rows, 'row')} in ${tables.length} tables are the same in both stores, by count and checksum.`;
+}

@@ -1,0 +1,221 @@
+/** A store as rows, to be carried to another one: what `skein copy` reads from and writes to, whatever the engines. */
+export interface Archive {
+  /** Whether a thread's `sequence` is unique in the whole store or only in its organization. */
+  readonly threadNumbers: 'store' | 'organization';
+  /** Whether threads of two organizations bear the same `sequence`. */
+  threadNumbersRepeat(): Promise<boolean>;
+  count(table: ArchiveTable): Promise<number>;
+  /** The next rows in the order of their keys, each with its joined columns at the end. All reads are of one moment. */
+  read(table: ArchiveTable, after: Key | null, limit: number): Promise<Row[]>;
+  readMarks(): Promise<Marks>;
+  /** Whether nobody else works on the store, as it was when it was opened. */
+  isAlone(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** A store that is being filled. It serves nobody until `finish`. */
+export interface ArchiveTarget extends Archive {
+  /** Columns, as `table.column`, that this store works out instead of keeping them. */
+  readonly derived: ReadonlySet<string>;
+  /** How far an earlier copy has come; undefined where none was begun. */
+  progress(): Promise<CopyProgress | undefined>;
+  /** Empties the store and begins, in one transaction. */
+  begin(progress: CopyProgress): Promise<void>;
+  /** The rows and how far the copy has come with them, in one transaction. `terms`: of passages, what each is found by. */
+  write(table: ArchiveTable, rows: readonly Row[], progress: CopyProgress, terms?: Terms): Promise<void>;
+  /** The next copy begins anew. */
+  spoil(): Promise<void>;
+  /** Numbers and time continue above the marks, and the store may serve. It all survives a power cut from here on. */
+  finish(marks: Marks): Promise<void>;
+}
+
+export interface CopyProgress {
+  /** Which store is copied. */
+  readonly source: string;
+  /** What it held when the copy began. */
+  readonly state: string;
+  readonly table: TableName;
+  readonly after: Key | null;
+  /** How many rows of the table are written. */
+  readonly rows: number;
+}
+
+/** The highest numbers and the latest time that a store has given out. */
+export interface Marks {
+  readonly latestAt: number;
+  readonly passage: number;
+  readonly corpus: number;
+}
+
+export type ColumnKind = 'text' | 'whole' | 'flag' | 'bytes';
+export type Value = string | number | boolean | Uint8Array | null;
+export type Row = readonly Value[];
+export type Key = readonly (string | number)[];
+export type Terms = readonly (readonly string[])[];
+
+export interface ArchiveTable {
+  readonly name: TableName;
+  /** So many of the first columns tell the rows apart; an index has their order. */
+  readonly keyLength: number;
+  readonly columns: Readonly<Record<string, ColumnKind>>;
+  /** Read along from other tables, never written. */
+  readonly joined?: { readonly columns: Readonly<Record<string, string>>; readonly from: string };
+}
+
+export type TableName = (typeof tables)[number]['name'];
+
+/** Someone else works on the store. */
+export class StoreInUse extends Error {}
+
+const text = 'text';
+const whole = 'whole';
+const flag = 'flag';
+const bytes = 'bytes';
+const id = { organization_id: text, id: text } as const;
+
+/** Every table with every column, in an order in which each finds what it refers to. The adapters hold it to the schema. */
+const tables = [
+  { name: 'secret', keyLength: 1, columns: { name: text, value: bytes } },
+  {
+    name: 'signing_key',
+    keyLength: 1,
+    columns: { id: text, private_jwk: text, created_at: whole, retired_at: whole },
+  },
+  { name: 'user', keyLength: 1, columns: { id: text, email: text, created_at: whole } },
+  {
+    name: 'organization',
+    keyLength: 1,
+    columns: {
+      ...{ id: text, name: text, api_enabled: flag, daily_quota: whole, created_at: whole },
+      ...{ latest_at: whole, thread_sequence: whole, move_sequence: whole },
+    },
+  },
+  {
+    name: 'member',
+    keyLength: 2,
+    columns: { organization_id: text, user_id: text, role: text, service: flag, joined_at: whole },
+  },
+  {
+    name: 'api_key',
+    keyLength: 1,
+    columns: {
+      ...{ hash: text, ...id, user_id: text, name: text, hint: text },
+      ...{ created_at: whole, revoked_at: whole },
+    },
+  },
+  {
+    name: 'application',
+    keyLength: 1,
+    columns: {
+      ...{ id: text, organization_id: text, name: text, secret_hash: text, epoch: whole },
+      ...{ created_at: whole, rotated_at: whole, deleted_at: whole },
+    },
+  },
+  { name: 'quota_use', keyLength: 2, columns: { organization_id: text, day: whole, used: whole } },
+  {
+    name: 'thread',
+    keyLength: 2,
+    columns: {
+      ...{ ...id, sequence: whole, user_id: text, title: text, account_id: text, secondary_id: text },
+      ...{ created_at: whole, updated_at: whole, activity_at: whole, published: flag, deleted_at: whole },
+    },
+  },
+  {
+    name: 'listing_size',
+    keyLength: 3,
+    columns: { organization_id: text, user_id: text, account_key: text, threads: whole, published: whole },
+  },
+  {
+    name: 'thread_move',
+    keyLength: 2,
+    columns: {
+      ...{ organization_id: text, sequence: whole, thread_id: text },
+      ...{ left_activity_at: whole, moved_at: whole },
+    },
+  },
+  {
+    name: 'message',
+    keyLength: 3,
+    columns: {
+      ...{ organization_id: text, thread_id: text, id: text, role: text, content: text, created_at: whole },
+      ...{ status: text, completed_at: whole, steps: text, sources: text, model: text, available_at: whole },
+      ...{
+        claim_token: whole,
+        attempts: whole,
+        deadline_at: whole,
+        trace_id: text,
+        failure: text,
+        held: flag,
+      },
+    },
+  },
+  {
+    name: 'idempotency_key',
+    keyLength: 3,
+    columns: {
+      ...{ organization_id: text, user_id: text, key: text, body_hash: text, thread_id: text },
+      ...{ message_id: text, reply_id: text, created_at: whole, expires_at: whole },
+    },
+  },
+  {
+    name: 'document',
+    keyLength: 2,
+    columns: {
+      ...{ ...id, account_key: text, name: text, title: text, url: text },
+      ...{ passages: whole, added_at: whole },
+    },
+  },
+  {
+    name: 'corpus',
+    keyLength: 2,
+    columns: { organization_id: text, account_key: text, number: whole, passages: whole },
+  },
+  {
+    name: 'passage',
+    keyLength: 3,
+    columns: { organization_id: text, document_id: text, number: whole, heading: text, text },
+    joined: {
+      columns: { title: 'document.title', corpus: 'corpus.number' },
+      from: `LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
+        LEFT JOIN corpus ON corpus.organization_id = document.organization_id
+          AND corpus.account_key = document.account_key`,
+    },
+  },
+] as const satisfies readonly (Omit<ArchiveTable, 'name'> & { name: string })[];
+
+export const archiveTables: readonly ArchiveTable[] = tables;
+
+/** Tables that hold nothing to carry over: schema, time, the index of passages, and the progress of a copy. */
+export const tablesApart = /^(?:schema_version|store_clock|passage_term\w*|copy_progress|sqlite_\w+)$/;
+
+/** The statement that reads the rows after a key, or the first ones; `place` writes the n-th parameter. */
+export function readText(
+  { name, columns, keyLength, joined }: ArchiveTable,
+  expressions: Readonly<Record<string, string>>,
+  afterKey: boolean,
+  place: (number: number) => string,
+): string {
+  const qualified = (column: string) => `"${name}"."${column}"`;
+  const keys = Object.keys(columns).slice(0, keyLength);
+  const read = Object.keys(columns).map((column) => expressions[`${name}.${column}`] ?? qualified(column));
+  const after = `(${keys.map(qualified).join(', ')}) > (${keys.map((_, index) => place(index + 1)).join(', ')})`;
+  return `SELECT ${[...read, ...Object.values(joined?.columns ?? {})].join(', ')} FROM "${name}" ${joined?.from ?? ''}
+    ${afterKey ? `WHERE ${after}` : ''} ORDER BY ${keys.map(qualified).join(', ')}
+    LIMIT ${place(afterKey ? keyLength + 1 : 1)}`;
+}
+
+/** Rejects a schema that has outgrown the list above: a copy must not leave anything behind. */
+export function assertAllKnown(
+  found: readonly { table: string; column: string }[],
+  own: readonly string[],
+): void {
+  const known = new Set(
+    archiveTables.flatMap(({ name, columns }) => Object.keys(columns).map((c) => `${name}.${c}`)),
+  );
+  for (const { table, column } of found) {
+    const name = `${table}.${column}`;
+    if (!tablesApart.test(table) && !known.has(name) && !own.includes(name)) {
+      throw new Error(`The copy does not know ${name}.`);
+    }
+  }
+}

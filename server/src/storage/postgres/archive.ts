@@ -1,0 +1,221 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import {
+  type Archive,
+  type ArchiveTable,
+  type ArchiveTarget,
+  archiveTables,
+  assertAllKnown,
+  type ColumnKind,
+  type CopyProgress,
+  type Marks,
+  type Row,
+  readText,
+  StoreInUse,
+  type Terms,
+  type Value,
+} from '../archive.ts';
+import { applicationName, bringUpToDate, connectMs, types, unfinishedCopy } from './database.ts';
+import { scoped } from './documents.ts';
+
+/** What a repeated create answers: the embedded store reads it from this column, PostgreSQL from the message. */
+const expressions = {
+  'idempotency_key.created_at': `coalesce((SELECT message.created_at FROM message
+    WHERE message.organization_id = idempotency_key.organization_id AND message.thread_id = idempotency_key.thread_id
+      AND message.id = idempotency_key.message_id), idempotency_key.created_at)`,
+};
+/** Made from the passages' words. */
+const ownColumns = ['passage.terms'];
+
+const arrayTypes: Record<ColumnKind, string> = {
+  text: 'text[]',
+  whole: 'bigint[]',
+  flag: 'boolean[]',
+  bytes: 'bytea[]',
+};
+
+/** Any number will do, as long as no other program on this database takes the same. */
+const copyLock = 7_305_302;
+/** A command that is about to end, or a copy that was killed, has let go by then. */
+const patienceMs = 3000;
+const retryMs = 50;
+
+const others = `SELECT count(*) AS others FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = '${applicationName}' AND pid <> pg_backend_pid()`;
+
+/** All reads are of one moment. */
+export async function openPostgresSource(url: string): Promise<Archive> {
+  return open(url, async (client) => {
+    if (await unfinishedCopy(client)) throw new Error('it is an interrupted copy itself');
+    await client.query('SET idle_in_transaction_session_timeout = 0');
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    return reader(client);
+  });
+}
+
+export async function openPostgresTarget(url: string): Promise<ArchiveTarget> {
+  return open(url, async (client) => {
+    await waitUntil(async () => {
+      const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS mine', [copyLock]);
+      return rows[0].mine;
+    });
+    // A power cut may take the last batches, and how far they were with them.
+    await client.query('SET synchronous_commit = off');
+    return writer(client);
+  });
+}
+
+async function open<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    application_name: `${applicationName} copy`,
+    types,
+  });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('SET statement_timeout = 0');
+    await bringUpToDate(client);
+    await waitUntil(() => isAlone(client));
+    const { rows } = await client.query(
+      `SELECT table_name AS table, column_name AS column FROM information_schema.columns
+       WHERE table_schema = current_schema()`,
+    );
+    assertAllKnown(rows, ownColumns);
+    return await use(client);
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+}
+
+async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
+  const until = performance.now() + patienceMs;
+  while (!(await condition())) {
+    if (performance.now() > until) throw new StoreInUse();
+    await pause(retryMs);
+  }
+}
+
+async function isAlone(client: pg.Client): Promise<boolean> {
+  // Within a transaction it is looked up once and remembered.
+  await client.query('SELECT pg_stat_clear_snapshot()');
+  return (await client.query(others)).rows[0].others === 0;
+}
+
+function reader(client: pg.Client): Archive {
+  return {
+    threadNumbers: 'organization',
+    async threadNumbersRepeat() {
+      const { rows } = await client.query(
+        'SELECT count(*) <> count(DISTINCT sequence) AS repeat FROM thread',
+      );
+      return rows[0].repeat;
+    },
+    async count({ name }) {
+      return (await client.query(`SELECT count(*) AS rows FROM "${name}"`)).rows[0].rows;
+    },
+    async read(table, after, limit) {
+      const { rows } = await client.query<Value[]>({
+        name: `read ${table.name}${after === null ? '' : ' on'}`,
+        text: readText(table, expressions, after !== null, (number) => `$${number}`),
+        values: [...(after ?? []), limit],
+        rowMode: 'array',
+      });
+      return rows;
+    },
+    async readMarks() {
+      const { rows } = await client.query(
+        `SELECT greatest((SELECT latest_at FROM store_clock), (SELECT max(latest_at) FROM organization)) AS "latestAt",
+          (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM passage_number) AS passage,
+          (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM corpus_number) AS corpus`,
+      );
+      return rows[0];
+    },
+    isAlone: () => isAlone(client),
+    close: () => client.end(),
+  };
+}
+
+function writer(client: pg.Client): ArchiveTarget {
+  const transaction = async (work: () => Promise<unknown>): Promise<void> => {
+    await client.query('BEGIN');
+    try {
+      await work();
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    }
+  };
+  return {
+    ...reader(client),
+    derived: new Set(),
+    progress: () => readProgress(client),
+    begin: (progress) =>
+      transaction(async () => {
+        await client.query(`TRUNCATE ${archiveTables.map(({ name }) => `"${name}"`).join(', ')}`);
+        await client.query('CREATE TABLE IF NOT EXISTS copy_progress (progress text NOT NULL)');
+        await keepProgress(client, progress);
+      }),
+    write: (table, rows, progress, terms) =>
+      transaction(async () => {
+        await client.query(insertion(table, rows, terms));
+        await keepProgress(client, progress);
+      }),
+    async spoil() {
+      const progress = await readProgress(client);
+      if (progress !== undefined) await keepProgress(client, { ...progress, state: '' });
+    },
+    async finish(marks) {
+      await client.query('SET synchronous_commit = on');
+      await transaction(async () => {
+        await raiseMarks(client, marks);
+        await client.query('DROP TABLE copy_progress');
+      });
+      // A planner that knows nothing of the tables would scan them until the server looks by itself.
+      await client.query(`ANALYZE ${archiveTables.map(({ name }) => `"${name}"`).join(', ')}`);
+    },
+  };
+}
+
+function insertion(table: ArchiveTable, rows: readonly Row[], terms: Terms | undefined): pg.QueryConfig {
+  const columns = Object.entries(table.columns);
+  const names = columns.map(([name]) => `"${name}"`);
+  const parts = columns.map(([, kind], index) => `$${index + 1}::${arrayTypes[kind]}`);
+  const values: unknown[] = columns.map((_, index) => rows.map((row) => row[index]));
+  if (terms === undefined) {
+    const text = `INSERT INTO "${table.name}" (${names.join(', ')}) SELECT * FROM unnest(${parts.join(', ')})`;
+    return { name: `write ${table.name}`, text, values };
+  }
+  const corpus = columns.length + Object.keys(table.joined?.columns ?? {}).indexOf('corpus');
+  const scopedTerms = terms.map((each, index) =>
+    each.map((term) => scoped(rows[index]![corpus] as number, term)).join(' '),
+  );
+  const text = `INSERT INTO "${table.name}" (${names.join(', ')}, terms)
+    SELECT ${names.join(', ')}, array_to_tsvector(string_to_array(terms, ' '))
+    FROM unnest(${parts.join(', ')}, $${columns.length + 1}::text[]) AS part (${names.join(', ')}, terms)`;
+  return { name: `write ${table.name}`, text, values: [...values, scopedTerms] };
+}
+
+async function readProgress(client: pg.Client): Promise<CopyProgress | undefined> {
+  if (!(await unfinishedCopy(client))) return undefined;
+  const { rows } = await client.query('SELECT progress FROM copy_progress');
+  return JSON.parse(rows[0].progress);
+}
+
+async function keepProgress(client: pg.Client, progress: CopyProgress): Promise<void> {
+  await client.query(
+    'WITH gone AS (DELETE FROM copy_progress) INSERT INTO copy_progress (progress) VALUES ($1)',
+    [JSON.stringify(progress)],
+  );
+}
+
+async function raiseMarks(client: pg.Client, marks: Marks): Promise<void> {
+  await client.query('UPDATE store_clock SET latest_at = $1', [marks.latestAt]);
+  for (const table of ['passage', 'corpus'] as const) {
+    if (marks[table] > 0) await client.query('SELECT setval($1, $2)', [`${table}_number`, marks[table]]);
+  }
+}

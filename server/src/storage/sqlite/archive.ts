@@ -1,0 +1,198 @@
+import {
+  type Archive,
+  type ArchiveTable,
+  type ArchiveTarget,
+  archiveTables,
+  assertAllKnown,
+  type CopyProgress,
+  type Marks,
+  type Row,
+  readText,
+  StoreInUse,
+  type Terms,
+  type Value,
+} from '../archive.ts';
+import { type Database, openDatabase } from './database.ts';
+import { scoped } from './documents.ts';
+
+/** PostgreSQL keeps these in each organization; here they are the whole store's. */
+const expressions = {
+  'organization.latest_at': '(SELECT latest_at FROM store_clock)',
+  'organization.thread_sequence': 'max(0, coalesce((SELECT max(sequence) FROM thread), 0))',
+  'organization.move_sequence': 'coalesce((SELECT max(sequence) FROM thread_move), 0)',
+};
+const derived = new Set(Object.keys(expressions));
+/** Follows from `deleted_at`. */
+const ownColumns = ['thread.deleted'];
+
+/** All reads are of one moment, and nobody else can open the store until it is closed. */
+export function openSqliteSource(file: string): Archive {
+  const database = openAlone(file, false);
+  database.exec('BEGIN');
+  return reader(database);
+}
+
+/** Nobody else can open the store until it is closed. */
+export function openSqliteTarget(file: string): ArchiveTarget {
+  const database = openAlone(file, true);
+  const inserts = new Map<string, (row: Row) => void>();
+  const insertTerms = database.prepare('INSERT INTO passage_term (rowid, terms) VALUES (?, ?)');
+
+  function insertInto(table: ArchiveTable): (row: Row) => void {
+    const known = inserts.get(table.name);
+    if (known !== undefined) return known;
+    const insert = prepareInsert(database, table);
+    inserts.set(table.name, insert);
+    return insert;
+  }
+
+  return {
+    ...reader(database),
+    derived,
+    progress: async () => readProgress(database),
+
+    begin: async (progress) =>
+      database.transaction(() => {
+        empty(database);
+        database.exec('CREATE TABLE IF NOT EXISTS copy_progress (progress TEXT NOT NULL) STRICT');
+        keepProgress(database, progress);
+      })(),
+
+    write: async (table, rows, progress, terms) =>
+      database.transaction(() => {
+        const insert = insertInto(table);
+        for (const row of rows) insert(row);
+        if (terms !== undefined)
+          for (const [number, text] of indexed(table, rows, terms)) insertTerms.run(number, text);
+        keepProgress(database, progress);
+      })(),
+
+    async spoil() {
+      const progress = readProgress(database);
+      if (progress !== undefined) keepProgress(database, { ...progress, state: '' });
+    },
+
+    async finish(marks) {
+      database.pragma('synchronous = FULL');
+      database.transaction(() => {
+        raiseMarks(database, marks);
+        database.exec('DROP TABLE copy_progress');
+      })();
+      database.pragma('wal_checkpoint(TRUNCATE)');
+    },
+  };
+}
+
+function openAlone(file: string, unfinished: boolean): Database {
+  let database: Database;
+  try {
+    database = openDatabase(file, { alone: true, unfinished });
+  } catch (error) {
+    if ((error as { code?: string }).code === 'SQLITE_BUSY') throw new StoreInUse();
+    throw error;
+  }
+  const columns = database.prepare<[], { table: string; column: string }>(
+    `SELECT sqlite_schema.name AS "table", info.name AS "column"
+     FROM sqlite_schema JOIN pragma_table_info(sqlite_schema.name) AS info WHERE sqlite_schema.type = 'table'`,
+  );
+  assertAllKnown(columns.all(), ownColumns);
+  return database;
+}
+
+function reader(database: Database): Archive {
+  const read = (table: ArchiveTable, afterKey: boolean) =>
+    database.prepare<unknown[], Value[]>(readText(table, expressions, afterKey, () => '?')).raw();
+  const statements = new Map(
+    archiveTables.map((table) => [table.name, { first: read(table, false), next: read(table, true) }]),
+  );
+  return {
+    threadNumbers: 'store',
+    threadNumbersRepeat: async () => false,
+    count: async ({ name }) => database.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
+    async read(table, after, limit) {
+      const { first, next } = statements.get(table.name)!;
+      const rows = after === null ? first.all(limit) : next.all(...after, limit);
+      return rows.map((row) => withFlags(table, row));
+    },
+    readMarks: async () => readMarks(database),
+    isAlone: async () => true,
+    close: async () => {
+      database.close();
+    },
+  };
+}
+
+function withFlags({ columns }: ArchiveTable, row: Value[]): Row {
+  for (const [index, kind] of Object.values(columns).entries()) {
+    if (kind === 'flag') row[index] = row[index] === 1;
+  }
+  return row;
+}
+
+function prepareInsert(database: Database, { name, columns }: ArchiveTable): (row: Row) => void {
+  const kept = Object.keys(columns).filter((column) => !derived.has(`${name}.${column}`));
+  const places = kept.map((column) => Object.keys(columns).indexOf(column));
+  const values = kept.map((column) => `@${column}`);
+  const own = name === 'thread' ? { column: ', deleted', value: ', @deleted_at IS NOT NULL' } : undefined;
+  const statement = database.prepare(
+    `INSERT INTO "${name}" (${kept.map((column) => `"${column}"`).join(', ')}${own?.column ?? ''})
+     VALUES (${values.join(', ')}${own?.value ?? ''})`,
+  );
+  return (row) => {
+    const entries = kept.map((column, index) => [column, storable(row[places[index]!])]);
+    statement.run(Object.fromEntries(entries));
+  };
+}
+
+function storable(value: Value | undefined): unknown {
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+function* indexed(table: ArchiveTable, rows: readonly Row[], terms: Terms): Generator<[Value, string]> {
+  const names = [...Object.keys(table.columns), ...Object.keys(table.joined?.columns ?? {})];
+  const [number, corpus] = [names.indexOf('number'), names.indexOf('corpus')];
+  for (const [index, row] of rows.entries()) {
+    yield [row[number]!, terms[index]!.map((term) => scoped(row[corpus] as number, term)).join(' ')];
+  }
+}
+
+function empty(database: Database): void {
+  database.exec("INSERT INTO passage_term (passage_term) VALUES ('delete-all')");
+  for (const { name } of archiveTables.toReversed()) database.exec(`DELETE FROM "${name}"`);
+}
+
+function readProgress(database: Database): CopyProgress | undefined {
+  const begun = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'copy_progress'").get();
+  if (begun === undefined) return undefined;
+  return JSON.parse(database.prepare<[], string>('SELECT progress FROM copy_progress').pluck().get()!);
+}
+
+function keepProgress(database: Database, progress: CopyProgress): void {
+  database.exec('DELETE FROM copy_progress');
+  database.prepare('INSERT INTO copy_progress (progress) VALUES (?)').run(JSON.stringify(progress));
+}
+
+const numbered = ['passage', 'corpus'] as const;
+
+function readMarks(database: Database): Marks {
+  const last = database.prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck();
+  const [passage, corpus] = numbered.map((table) => last.get(table) ?? 0) as [number, number];
+  return {
+    latestAt: database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck().get()!,
+    passage,
+    corpus,
+  };
+}
+
+function raiseMarks(database: Database, marks: Marks): void {
+  database.prepare('UPDATE store_clock SET latest_at = ?').run(marks.latestAt);
+  for (const table of numbered) {
+    // The table has no unique index: there is a row for what was ever filled, and none otherwise.
+    database
+      .prepare(
+        'INSERT INTO sqlite_sequence (name, seq) SELECT ?, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)',
+      )
+      .run(table, table);
+    database.prepare('UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?').run(marks[table], table);
+  }
+}
