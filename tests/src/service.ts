@@ -58,14 +58,23 @@ export async function runSkein(
 export class Service {
   readonly folder: string;
   readonly baseUrl: string;
+  /** The part of its environment that names its store, for other processes on the same. */
+  readonly store: Environment;
   /** Everything the process has printed so far, line by line. */
   readonly output: string[];
   readonly #process: ChildProcess;
   readonly #exited: Promise<number | NodeJS.Signals>;
 
-  private constructor(folder: string, baseUrl: string, output: string[], child: ChildProcess) {
+  private constructor(
+    folder: string,
+    baseUrl: string,
+    store: Environment,
+    output: string[],
+    child: ChildProcess,
+  ) {
     this.folder = folder;
     this.baseUrl = baseUrl;
+    this.store = store;
     this.output = output;
     this.#process = child;
     this.#exited = exitOf(child);
@@ -104,7 +113,7 @@ export class Service {
     const baseUrl = await ready;
     // A test that fails before it ends the service must not wait for it for ever: see `killAtExit`.
     keepWaitingFor(child, false);
-    return new Service(folder, baseUrl, output, child);
+    return new Service(folder, baseUrl, storeOf(environment), output, child);
   }
 
   get pid(): number {
@@ -124,10 +133,14 @@ export class Service {
 
   /** The operator's command on this service's store, which must succeed; answers its JSON. */
   async skein(...words: string[]): Promise<any> {
-    const { exitCode, stdout, stderr } = await runSkein(this.folder, [...words, '--json']);
+    const { exitCode, stdout, stderr } = await runSkein(this.folder, [...words, '--json'], this.store);
     assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
     return JSON.parse(stdout);
   }
+}
+
+function storeOf({ SKEIN_DATABASE_URL: url }: Environment): Environment {
+  return url === undefined ? {} : { SKEIN_DATABASE_URL: url };
 }
 
 /** Whether the process of the tests lives on for its sake. */

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Api } from './api.ts';
+import type { Answer } from './conformance.ts';
+import type { Asked } from './replies/observations.ts';
+
+/** What a caller knows of a thread: `pending` holds what was asked for and not answered. */
+interface Known {
+  readonly reply: string;
+  title: string;
+  deleted: boolean;
+  pending?: { title: string } | 'deletion';
+}
+
+/** A create that was never answered: it may have happened, once. */
+interface Unanswered {
+  readonly body: { prompt: string; title: string };
+  readonly idempotencyKey: string;
+  readonly reply: string;
+}
+
+const pauseAfterFailureMs = 25;
+
+/** What writers were told, to be held against what is found after something went wrong. */
+export class Ledger {
+  readonly #replyMs: number;
+  readonly #storeMayFail: boolean;
+  readonly #known = new Map<string, Known>();
+  #unanswered: Unanswered[] = [];
+  /** Requests that were answered as they should be. */
+  acknowledged = 0;
+  /** Requests that got the envelope of a failure, 500. */
+  failed = 0;
+  slowestMs = 0;
+
+  /** A reply takes `replyMs`. Where the store may fail a caller may be told so; otherwise that is a fault. */
+  constructor({ replyMs = 200, storeMayFail = false } = {}) {
+    this.#replyMs = replyMs;
+    this.#storeMayFail = storeMayFail;
+  }
+
+  /** Threads that somebody knows of. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Writes whose outcome nobody knows. */
+  get cutOff(): number {
+    return this.#unanswered.length + [...this.#known.values()].filter(({ pending }) => pending).length;
+  }
+
+  get deletions(): number {
+    return [...this.#known.values()].filter(({ deleted }) => deleted).length;
+  }
+
+  /** The replies of all that was not deleted. */
+  get asked(): Asked[] {
+    const living = [...this.#known].filter(([, { deleted }]) => !deleted);
+    return living.map(([threadId, { reply }]) => ({ threadId, whole: reply }));
+  }
+
+  /** A writer: thread after thread, until it is enough, or until nobody is there to answer. */
+  async write(api: Api, writer: string, isEnough: () => boolean): Promise<void> {
+    for (let turn = 0; !isEnough(); turn += 1) {
+      const outcome = await this.#writeOnce(api, `${writer}-${turn}`, turn);
+      if (outcome === 'gone') return;
+      if (outcome === 'failed') await pause(pauseAfterFailureMs);
+    }
+  }
+
+  /** Creates and reads a thread, renames every second and deletes every third. */
+  async #writeOnce(api: Api, name: string, turn: number): Promise<'done' | 'failed' | 'gone'> {
+    const prompt = `Prompt ${name}\n#say Done \n#wait ${this.#replyMs}\n#say ${name}.`;
+    const made = {
+      body: { prompt, title: `Title ${name}` },
+      idempotencyKey: `key-${name}`,
+      reply: `Done ${name}.`,
+    };
+    const created = await this.#ask(201, () =>
+      api.create(made.body, { 'idempotency-key': made.idempotencyKey }),
+    );
+    if (typeof created === 'string') {
+      this.#unanswered.push(made);
+      return created;
+    }
+    const { id } = created.body.thread;
+    const thread: Known = { reply: made.reply, title: made.body.title, deleted: false };
+    this.#known.set(id, thread);
+    const read = await this.#ask(200, () => api.get(id));
+    if (typeof read === 'string') return read;
+    if (turn % 2 === 0) {
+      const title = `${thread.title}, renamed`;
+      thread.pending = { title };
+      const renamed = await this.#ask(200, () => api.rename(id, title));
+      if (typeof renamed === 'string') return renamed;
+      thread.title = title;
+      delete thread.pending;
+    }
+    if (turn % 3 !== 0) return 'done';
+    thread.pending = 'deletion';
+    const removed = await this.#ask(200, () => api.delete(id));
+    if (typeof removed === 'string') return removed;
+    thread.deleted = true;
+    delete thread.pending;
+    return 'done';
+  }
+
+  async #ask(status: number, send: () => Promise<Answer>): Promise<Answer | 'failed' | 'gone'> {
+    const began = performance.now();
+    const answer = await send().catch(connectionLost);
+    this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
+    if (answer === undefined) return 'gone';
+    if (answer.status === 500 && this.#storeMayFail) {
+      this.failed += 1;
+      return 'failed';
+    }
+    assert.equal(answer.status, status, JSON.stringify(answer.body));
+    this.acknowledged += 1;
+    return answer;
+  }
+
+  /** A caller that got no answer asks again with its Idempotency-Key: one thread comes of it, whatever had happened. */
+  async retryUnanswered(first: Api, second = first): Promise<void> {
+    for (const { body, idempotencyKey, reply } of this.#unanswered) {
+      const headers = { 'idempotency-key': idempotencyKey };
+      const answers = [await first.create(body, headers), await second.create(body, headers)] as const;
+      const [{ status, body: made }, again] = answers;
+      assert.equal(status, 201);
+      // `threadUrl` begins with the address of whoever answers.
+      assert.deepEqual(withoutAddress(again.body), withoutAddress(made));
+      assert.ok(!this.#known.has(made.thread.id));
+      this.#known.set(made.thread.id, { reply, title: body.title, deleted: false });
+    }
+    this.#unanswered = [];
+  }
+
+  /** The listing holds exactly what was acknowledged; what was cut off has happened whole or not at all. */
+  async assertAllThere(api: Api): Promise<void> {
+    const listed = new Map((await api.walk({ limit: 100 })).map((thread) => [thread.id as string, thread]));
+    for (const id of listed.keys()) assert.ok(this.#known.has(id), `${id} was made by nobody, or twice`);
+    await Promise.all(
+      [...this.#known].map(async ([id, thread]) => {
+        const { status, body } = await api.get(id);
+        settle(thread, status, body.thread?.title);
+        assert.equal(status, thread.deleted ? 404 : 200, id);
+        assert.equal(listed.has(id), !thread.deleted, `${id} in the listing`);
+        if (thread.deleted) return;
+        assert.equal(body.thread.title, thread.title);
+        assert.deepEqual(body.thread, listed.get(id));
+        assert.deepEqual(
+          body.messages.map(({ role }: { role: string }) => role),
+          ['user', 'assistant'],
+        );
+      }),
+    );
+  }
+}
+
+/** No answer is an outcome here; an answer that is not as it should be is not. */
+function connectionLost(error: unknown): undefined {
+  if (!(error instanceof TypeError)) throw error;
+}
+
+/** A change that was asked for and not answered: from what is found, the caller learns which way it went. */
+function settle(thread: Known, status: number, title: string | undefined): void {
+  if (thread.pending === 'deletion') thread.deleted = status === 404;
+  else if (thread.pending !== undefined && title === thread.pending.title) thread.title = title;
+  delete thread.pending;
+}
+
+function withoutAddress({ thread: { threadUrl, ...thread }, ...rest }: any): object {
+  return { ...rest, thread };
+}
