@@ -47,7 +47,10 @@ const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   doctor,
 ];
 
-process.exitCode = await main(process.argv.slice(2)).catch(complain);
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  // At once: a connection to a store that refused us may stay open for a while.
+  process.exit(complain(error));
+});
 
 async function main(words: string[]): Promise<number> {
   if (words.length === 0 || words[0] === 'help' || words.includes('--help') || words[0] === '-h') {

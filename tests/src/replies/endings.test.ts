@@ -48,6 +48,14 @@ describe('The end of a reply', { concurrency: true }, () => {
       const id = await ask(api, '#say Free.');
       assert.equal((await api.untilDone(id)).messages[1].content, 'Free.');
       assert.equal(await service.end(), 0);
+      const told = service.output.filter((line) => line.includes('"msg":"reply failed"'));
+      assert.equal(told.length, ids.length, 'each is told in the log');
+      for (const line of told) {
+        const { level, trace_id, failure } = JSON.parse(line);
+        assert.equal(level, 40);
+        assert.match(trace_id, /^[0-9a-f-]{36}$/);
+        assert.match(failure, /deadline/);
+      }
     });
 
     it('ends them where nobody writes replies, too', async () => {
