@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { serveInVain } from '../failing-start.ts';
+import { dropDatabase, testDatabase } from '../postgres/databases.ts';
+import { runSkein, temporaryFolder } from '../service.ts';
+import { createThread } from '../world.ts';
+import { DatabaseProxy } from './database-proxy.ts';
+import { faultsOf, Nodes } from './nodes.ts';
+
+/** Five seconds for a connection, and what a start takes on a machine that is busy. */
+const refusedWithinMs = 20_000;
+
+describe('Nodes on an empty database', () => {
+  let nodes: Nodes;
+  before(async () => {
+    nodes = new Nodes(await testDatabase());
+  });
+  after(() => nodes.end());
+
+  it('may all start at the same moment, and are one service from then on, with nobody in it', async () => {
+    const services = await Promise.all(Array.from({ length: 4 }, () => nodes.start()));
+    const keySets = await Promise.all(
+      services.map(async ({ baseUrl }) => (await fetch(`${baseUrl}/.well-known/jwks.json`)).json() as any),
+    );
+    for (const { keys } of keySets) assert.equal(keys.length, 1);
+    assert.equal(new Set(keySets.map((keySet) => JSON.stringify(keySet))).size, 1);
+    assert.deepEqual(await nodes.skein('org', 'list'), [], 'no demo is made');
+    assert.ok(!services.some(({ output }) => output.join('\n').includes('eak_')));
+
+    await nodes.hireAda();
+    const { thread } = await createThread(nodes.ada(services[0]!), { prompt: '#say Seen by all.' });
+    for (const service of services) {
+      const { messages } = await nodes.ada(service).untilDone(thread.id);
+      assert.equal(messages[1].content, 'Seen by all.');
+      assert.deepEqual(faultsOf(service), []);
+      assert.equal(await service.end(), 0);
+    }
+  });
+
+  it('are content with it, as the doctor says', async () => {
+    const { exitCode, stdout } = await nodes.run('doctor');
+    assert.equal(exitCode, 0);
+    for (const check of ['store', 'clock', 'replies'])
+      assert.match(stdout, new RegExp(`^ok +${check} `, 'm'));
+    assert.match(stdout, /PostgreSQL \d+/);
+    assert.ok(!/disk|sync /.test(stdout), 'what only a file has is not looked at');
+    assert.ok(!stdout.includes(new URL(nodes.databaseUrl).password));
+  });
+
+  it('refuse one that a newer release has written, and say what to install', async () => {
+    const client = new pg.Client({ connectionString: nodes.databaseUrl });
+    await client.connect();
+    await client.query('UPDATE schema_version SET version = version + 1');
+    await client.end();
+    const { exitCode, stdout, stderr } = await nodes.run('org', 'list');
+    assert.deepEqual([exitCode, stdout], [1, '']);
+    assert.match(stderr, /^skein: [^\n]*written by a newer release[^\n]*install that release[^\n]*\.\n$/);
+    const served = await serveInVain(temporaryFolder(), { SKEIN_DATABASE_URL: nodes.databaseUrl });
+    assert.deepEqual([served.exitCode, served.stderr], [1, stderr]);
+  });
+});
+
+describe('An address that leads to no database', { concurrency: 2 }, () => {
+  const password = 'hunter2';
+  const folder = temporaryFolder();
+  let url: string;
+  let silent: DatabaseProxy;
+  before(async () => {
+    url = await testDatabase();
+    silent = await DatabaseProxy.start(Number(new URL(url).port));
+    silent.fallSilent();
+  });
+  after(async () => {
+    silent.stop();
+    await dropDatabase(url);
+  });
+
+  const changed = (change: (to: URL) => void): string => {
+    const to = new URL(url);
+    to.password = password;
+    change(to);
+    return to.href;
+  };
+  const rightPassword = (to: URL) => {
+    to.password = new URL(url).password;
+  };
+  const addresses: Record<string, () => string> = {
+    'a wrong password': () => changed(() => {}),
+    'an unknown user': () =>
+      changed((to) => {
+        to.username = 'nobody';
+      }),
+    'an unknown database': () =>
+      changed((to) => {
+        rightPassword(to);
+        to.pathname = '/missing';
+      }),
+    'a port where nobody listens': () =>
+      changed((to) => {
+        to.port = '1';
+      }),
+    'a name of no machine': () =>
+      changed((to) => {
+        to.hostname = 'database.invalid';
+      }),
+    'a server that says nothing': () => silent.urlOf(changed(() => {})),
+    'a query that nobody understands': () =>
+      `${changed(() => {})}?sslmode=verify-full&sslrootcert=/missing.pem`,
+  };
+
+  for (const [what, address] of Object.entries(addresses)) {
+    it(`keeps a node from starting, soon and in one sentence without the password: ${what}`, async () => {
+      const environment = { SKEIN_DATABASE_URL: address() };
+      const began = Date.now();
+      const outcomes = await Promise.all([
+        serveInVain(folder, environment),
+        runSkein(folder, ['org', 'list'], environment),
+      ]);
+      for (const { exitCode, stdout, stderr } of outcomes) {
+        assert.deepEqual([exitCode, stdout], [1, ''], stderr);
+        assert.match(stderr, /^skein: SKEIN_DATABASE_URL [^\n]+\.\n$/);
+        for (const secret of [password, new URL(url).password]) assert.ok(!stderr.includes(secret), stderr);
+      }
+      assert.ok(Date.now() - began < refusedWithinMs, `refused after ${Date.now() - began} ms`);
+    });
+  }
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import type { Answer } from '../conformance.ts';
+import { Ledger } from '../ledger.ts';
+import { Observations } from '../replies/observations.ts';
+import { eventually } from '../replies/shared-store.ts';
+import { faultsOf, Nodes } from './nodes.ts';
+
+const leaseMs = 1000;
+const writersEach = 3;
+/** Of each node that survives: what runs beyond that was held by the one that is killed. */
+const places = 5;
+const writesBeforeKill = 100;
+const writesAfterKill = 30;
+/** What the dead node held has run out by then, was taken up and written; the rest is for a machine that is busy. */
+const allEndedWithinMs = leaseMs + 20_000;
+
+describe('A node that is killed under load', () => {
+  let nodes: Nodes | undefined;
+  after(() => nodes?.end());
+
+  it('takes nothing acknowledged with it, leaves nothing by halves, and others end its replies, whole and once', {
+    timeout: 120_000,
+  }, async (t) => {
+    nodes = await Nodes.prepare({ SKEIN_REPLY_LEASE_MS: String(leaseMs) });
+    const few = { SKEIN_REPLY_CONCURRENCY: String(places) };
+    const [first, second, doomed] = await Promise.all([
+      nodes.start('all', few),
+      nodes.start('all', few),
+      nodes.start(),
+    ]);
+    const apis = [first, second, doomed].map((node) => nodes!.ada(node)) as [Api, Api, Api];
+    const ledger = new Ledger({ replyMs: 1000 });
+    let enough = Number.POSITIVE_INFINITY;
+    const writing = Promise.all(
+      apis.flatMap((api, node) =>
+        Array.from({ length: writersEach }, (_, writer) =>
+          ledger.write(api, `${node}-${writer}`, () => ledger.acknowledged >= enough),
+        ),
+      ),
+    );
+    const begun = await eventually(
+      () => Promise.all(ledger.asked.slice(-40).map(({ threadId }) => apis[0].get(threadId))),
+      (looks) => looks.filter(isBegun).length > 2 * places && ledger.acknowledged > writesBeforeKill,
+    );
+    assert.equal(await doomed.end('SIGKILL'), 'SIGKILL');
+    const killedAt = Date.now();
+    enough = ledger.acknowledged + writesAfterKill;
+    await writing;
+    assert.ok(ledger.cutOff > 0, 'some write was under way');
+
+    await ledger.retryUnanswered(apis[0], apis[1]);
+    for (const api of apis.slice(0, 2)) await ledger.assertAllThere(api);
+    const seen = new Observations();
+    await seen.untilAllEnded(apis[0], ledger.asked);
+    assert.ok(
+      Date.now() - killedAt < allEndedWithinMs,
+      `all ended ${Date.now() - killedAt} ms after the kill`,
+    );
+    assert.deepEqual(seen.statuses(), ['completed']);
+    await seen.lookAt(apis[1], ledger.asked);
+    t.diagnostic(
+      `${ledger.size} threads, ${begun.filter(isBegun).length} replies begun, all ended after ${Date.now() - killedAt} ms`,
+    );
+    for (const node of [first, second]) {
+      assert.deepEqual(faultsOf(node), []);
+      assert.equal(await node.end(), 0);
+    }
+  });
+});
+
+/** One that a worker holds: it shows its first words, and no end. */
+function isBegun({ body }: Answer): boolean {
+  const reply = body.messages?.[1];
+  return reply?.status === 'in_progress' && reply.content !== '';
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { Api } from '../api.ts';
+import { startAddressed } from '../oauth/addressed-service.ts';
+import { dropDatabase, testDatabase } from '../postgres/databases.ts';
+import { type CommandOutcome, runSkein, Service, temporaryFolder } from '../service.ts';
+
+type Environment = Record<string, string>;
+
+/** Far above what a test asks for. */
+const ampleQuota = '10000000';
+
+/** One PostgreSQL database, the nodes that share it, and Ada of Acme, who calls them. */
+export class Nodes {
+  readonly databaseUrl: string;
+  readonly #environment: Environment;
+  readonly #folder = temporaryFolder();
+  readonly #started: Service[] = [];
+  #organization = '';
+  #key = '';
+
+  constructor(databaseUrl: string, environment: Environment = {}) {
+    this.databaseUrl = databaseUrl;
+    this.#environment = { SKEIN_MODEL: 'scripted', SKEIN_DATABASE_URL: databaseUrl, ...environment };
+  }
+
+  /** On a fresh database of the tests' own server, or on the one that is given. */
+  static async prepare(environment: Environment = {}, databaseUrl?: string): Promise<Nodes> {
+    const nodes = new Nodes(databaseUrl ?? (await testDatabase()), environment);
+    await nodes.hireAda();
+    return nodes;
+  }
+
+  async hireAda(): Promise<void> {
+    const { id } = await this.skein('org', 'create', 'Acme', '--quota', ampleQuota);
+    await this.skein('member', 'add', id, 'ada@acme.example');
+    const { key } = await this.skein('key', 'create', id, '--user', 'ada@acme.example');
+    this.#organization = id;
+    this.#key = key;
+  }
+
+  get organization(): string {
+    return this.#organization;
+  }
+
+  get adaKey(): string {
+    return this.#key;
+  }
+
+  async start(role: 'all' | 'api' | 'worker' = 'all', environment: Environment = {}): Promise<Service> {
+    const service = await Service.start({
+      folder: this.#folder,
+      words: ['--role', role],
+      environment: { ...this.#environment, ...environment },
+    });
+    this.#started.push(service);
+    return service;
+  }
+
+  /** A node that callers reach at `baseUrl`, say through a proxy; it listens at `address`. */
+  async startBehind(baseUrl: string): Promise<Service & { readonly address: string }> {
+    const service = await startAddressed(
+      () => ({ ...this.#environment, SKEIN_BASE_URL: baseUrl }),
+      this.#folder,
+    );
+    this.#started.push(service);
+    return Object.assign(service, { address: `http://127.0.0.1:${service.port}` });
+  }
+
+  ada(node: Service): Api {
+    return new Api(node.baseUrl, this.#key);
+  }
+
+  /** The operator's command, on a machine that is none of the nodes. */
+  run(...words: string[]): Promise<CommandOutcome> {
+    return runSkein(this.#folder, words, { SKEIN_DATABASE_URL: this.databaseUrl });
+  }
+
+  /** One that must succeed; answers its JSON. */
+  async skein(...words: string[]): Promise<any> {
+    const { exitCode, stdout, stderr } = await this.run(...words, '--json');
+    assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
+    return JSON.parse(stdout);
+  }
+
+  /** Leaves nothing running, also when a test has failed halfway. */
+  async end(): Promise<void> {
+    await Promise.all(this.#started.map((service) => service.end('SIGKILL')));
+    if (/\/skein_test_\w+$/.test(this.databaseUrl)) await dropDatabase(this.databaseUrl);
+  }
+}
+
+/** Whether a node says that it can serve. */
+export async function isReady({ baseUrl }: Service): Promise<boolean> {
+  const { status } = await fetch(`${baseUrl}/readyz`);
+  assert.ok(status === 200 || status === 503, `/readyz answered ${status}`);
+  return status === 200;
+}
+
+/** The lines of a node's log that tell of a fault of its own. */
+export function faultsOf({ output }: Service): string[] {
+  return output.filter((line) => /"level":(?:50|60)/.test(line));
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { HeldRequests } from '../replies/held-requests.ts';
+import { eventually } from '../replies/shared-store.ts';
+import type { Service } from '../service.ts';
+import { createThread } from '../world.ts';
+import { faultsOf, Nodes } from './nodes.ts';
+
+const asks = 20;
+/** Two notices, each gathered for 20 ms; by asking alone, five times a second, it takes about 200 ms. */
+const promptMs = 150;
+/** A machine that is busy with something else is given another chance. */
+const rounds = 5;
+
+describe('Replies between nodes that each do a part', () => {
+  let nodes: Nodes;
+  let client: pg.Client;
+  let door: Service;
+  let otherDoor: Service;
+  let worker: Service;
+  let held: HeldRequests;
+  before(async () => {
+    nodes = await Nodes.prepare();
+    client = new pg.Client({ connectionString: nodes.databaseUrl });
+    await client.connect();
+    [door, otherDoor, worker] = await Promise.all([
+      nodes.start('api'),
+      nodes.start('api'),
+      nodes.start('worker'),
+    ]);
+    held = new HeldRequests(otherDoor, nodes.adaKey);
+    await listening();
+  });
+  after(async () => {
+    await client?.end();
+    await nodes?.end();
+  });
+
+  const listeners = async (): Promise<number> => {
+    const { rows } = await client.query(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'skein news'
+        AND query LIKE 'LISTEN%' AND state = 'idle'`,
+    );
+    return rows.length;
+  };
+  const listening = () => eventually(listeners, (count) => count === 3);
+  const cutOffListeners = () =>
+    client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'skein news'`,
+    );
+
+  /** From the request at one door to the answer at the other, the reply being written at a third place. */
+  async function askAcross(place: number): Promise<number> {
+    const began = performance.now();
+    const { thread } = await createThread(nodes.ada(door), { prompt: `#say Reply ${place}.` });
+    const { status, body } = await held.hold(thread.id, 20);
+    assert.deepEqual([status, body.messages[1].content], [200, `Reply ${place}.`]);
+    return performance.now() - began;
+  }
+
+  async function medianMs(): Promise<number> {
+    const took: number[] = [];
+    for (let place = 0; place < asks; place += 1) took.push(await askAcross(place));
+    return took.sort((a, b) => a - b)[asks / 2]!;
+  }
+
+  it('start and are told of at once, without waiting for anybody to ask', async (t) => {
+    let best = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < rounds && best >= promptMs; round += 1) {
+      best = Math.min(best, await medianMs());
+    }
+    t.diagnostic(`half of them took less than ${Math.round(best)} ms`);
+    assert.ok(best < promptMs, `half of them took more than ${best} ms`);
+  });
+
+  it('are written and told of, only later, while no notice arrives; the nodes listen again by themselves', async (t) => {
+    let cutting = true;
+    const cut = (async () => {
+      while (cutting) {
+        await cutOffListeners();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    await eventually(listeners, (count) => count === 0);
+    t.diagnostic(`half of them took less than ${Math.round(await medianMs())} ms`);
+    cutting = false;
+    await cut;
+    await listening();
+    for (const service of [door, otherDoor, worker]) assert.deepEqual(faultsOf(service), []);
+    for (const service of [door, otherDoor, worker]) assert.equal(await service.end(), 0);
+  });
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Api } from '../api.ts';
+import { sendMany } from '../load.ts';
+import { type ModelServer, startModelServer } from '../model-server.ts';
+import { Observations } from '../replies/observations.ts';
+import { eventually } from '../replies/shared-store.ts';
+import { assertFails, createThread } from '../world.ts';
+import { faultsOf, Nodes } from './nodes.ts';
+
+const count = 12;
+/** What each of the two workers makes of the same prompt: the one follows the script, the other asks a provider. */
+const prompt = ['#step One', '#say First, ', '#wait 1500', '#say and still first.', '#step Two', '!drip 120'];
+const ofSecond = { content: 'The documents do not say.', model: 'openai-compatible/second' };
+/** A second is promised; the rest is for a machine that is busy. */
+const promptlyMs = 2500;
+
+describe('Workers on several nodes', () => {
+  let nodes: Nodes;
+  let provider: ModelServer;
+  before(async () => {
+    [nodes, provider] = await Promise.all([
+      Nodes.prepare({ SKEIN_REPLY_LEASE_MS: '600' }),
+      startModelServer(),
+    ]);
+  });
+  after(async () => {
+    await nodes?.end();
+    await provider?.close();
+  });
+  const asking = () => ({ SKEIN_MODEL: ofSecond.model, SKEIN_MODEL_BASE_URL: provider.url });
+
+  it('keep apart: one that slept past its lease cannot touch what the other took over', {
+    timeout: 60_000,
+  }, async () => {
+    const [door, first] = await Promise.all([nodes.start('api'), nodes.start('worker')]);
+    const api = nodes.ada(door);
+    const ids = await sendMany(count, count, async () => {
+      return (await createThread(api, { prompt: prompt.join('\n') })).thread.id as string;
+    });
+    await api.until(ids.at(-1)!, ({ messages }) => messages[1].content !== '');
+    // One that sleeps in the middle of a statement holds up only what it writes: the lease of that reply runs out, too.
+    first.signal('SIGSTOP');
+    const begun = await repliesOf(api, ids);
+    const taken = ids.filter((_, place) => begun[place].completedAt === null);
+    assert.ok(begun.some(({ content, completedAt }) => content === 'First, ' && completedAt === null));
+
+    const second = await nodes.start('worker', asking());
+    await eventually(
+      () => repliesOf(api, taken),
+      (replies) => replies.every(({ content }) => /^The\b/.test(content)),
+    );
+    first.signal('SIGCONT');
+    const asked = taken.map((threadId) => ({ threadId, whole: ofSecond.content }));
+    const seen = new Observations();
+    await seen.untilAllEnded(api, asked);
+    for (const { status, content, model, steps } of await repliesOf(api, taken)) {
+      assert.deepEqual({ status, content, model }, { status: 'completed', ...ofSecond });
+      assert.ok(!JSON.stringify(steps).includes('One'), 'no step of the first is left');
+    }
+    assert.equal(await second.end(), 0);
+    const { thread } = await createThread(api, { prompt: '#say Awake.' });
+    assert.equal((await api.untilDone(thread.id)).messages[1].content, 'Awake.');
+    // By now the first has long tried to write what it had in hand.
+    await seen.lookAt(api, asked);
+    for (const node of [door, first]) {
+      assert.deepEqual(faultsOf(node), []);
+      assert.equal(await node.end(), 0);
+    }
+  });
+
+  it('abort a model call within a second when its thread is deleted at another node, and nobody calls again', {
+    timeout: 60_000,
+  }, async () => {
+    const [door, worker] = await Promise.all([nodes.start('api'), nodes.start('worker', asking())]);
+    const api = nodes.ada(door);
+    const calls = async (name: string) =>
+      (await provider.requests()).filter(({ body }) => JSON.stringify(body.messages).includes(name));
+    const abortByDelete = async (name: string, command: string): Promise<void> => {
+      const { thread } = await createThread(api, { prompt: `${name}\n${command}` });
+      const [call] = await eventually(
+        () => calls(name),
+        ({ length }) => length > 0,
+      );
+      assert.equal(call?.closedEarly, false);
+      assert.equal((await api.delete(thread.id)).status, 200);
+      await eventually(
+        () => calls(name),
+        (made) => made.every(({ closedEarly }) => closedEarly),
+        promptlyMs,
+      );
+      assertFails(await api.get(thread.id), 'NOT_FOUND');
+    };
+    await Promise.all([
+      abortByDelete('a silent one', '!hang'),
+      abortByDelete('one that has begun', '!stall'),
+    ]);
+    const { thread } = await createThread(api, { prompt: 'after that' });
+    assert.equal((await api.untilDone(thread.id)).status.state, 'idle');
+    for (const name of ['a silent one', 'one that has begun']) assert.equal((await calls(name)).length, 1);
+    for (const node of [worker, door]) {
+      assert.deepEqual(faultsOf(node), []);
+      assert.equal(await node.end(), 0);
+    }
+  });
+});
+
+async function repliesOf(api: Api, ids: readonly string[]): Promise<any[]> {
+  return Promise.all(ids.map(async (id) => (await api.get(id)).body.messages[1]));
+}
