@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Registry } from 'prom-client';
+import type { ReplyBacklog } from '../storage/store.ts';
+import { StoreGauges } from './store-gauges.ts';
+
+/** A store that is asked, and answers when it is told to. */
+function askedStore() {
+  const questions: PromiseWithResolvers<ReplyBacklog>[] = [];
+  const store = {
+    connections: () => undefined,
+    replyBacklog() {
+      questions.push(Promise.withResolvers());
+      return questions.at(-1)!.promise;
+    },
+  };
+  return { store, questions };
+}
+
+describe('What the store is asked at a scrape', () => {
+  it('is not waited for beyond its time, nor asked again before it has answered', async () => {
+    const registry = new Registry();
+    const { store, questions } = askedStore();
+    const gauges = new StoreGauges(registry, store, 5);
+    await gauges.refresh();
+    await Promise.all([gauges.refresh(), gauges.refresh()]);
+    assert.match(await registry.metrics(), /^skein_store_up 0$/m);
+    assert.equal(questions.length, 1);
+    questions[0]?.reject(new Error('The connection is lost.'));
+    await gauges.refresh();
+    await gauges.refresh();
+    assert.equal(questions.length, 2);
+  });
+
+  it('is shown once it answers, and not as a number while it does not', async () => {
+    const registry = new Registry();
+    const { store, questions } = askedStore();
+    const gauges = new StoreGauges(registry, store, 60_000);
+    const refreshed = gauges.refresh();
+    questions[0]?.resolve({ waiting: 3, held: 2, oldestWaitingMs: 1500 });
+    await refreshed;
+    const shown = await registry.metrics();
+    assert.match(shown, /^skein_store_up 1$/m);
+    assert.match(shown, /^skein_replies_running\{state="waiting"\} 3$/m);
+    assert.match(shown, /^skein_replies_running\{state="held"\} 2$/m);
+    assert.match(shown, /^skein_replies_oldest_waiting_seconds 1\.5$/m);
+    const failing = gauges.refresh();
+    questions[1]?.reject(new Error('The connection is lost.'));
+    await failing;
+    const away = await registry.metrics();
+    assert.match(away, /^skein_store_up 0$/m);
+    assert.match(away, /^skein_replies_running\{state="waiting"\} Nan$/im);
+  });
+});
