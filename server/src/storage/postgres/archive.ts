@@ -37,7 +37,7 @@ const arrayTypes: Record<ColumnKind, string> = {
 /** Any number will do, as long as no other program on this database takes the same. */
 const copyLock = 7_305_302;
 /** A command that is about to end, or a copy that was killed, has let go by then. */
-const patienceMs = 3000;
+const patienceMs = 2000;
 const retryMs = 50;
 
 const others = `SELECT count(*) AS others FROM pg_stat_activity
@@ -49,7 +49,7 @@ export async function openPostgresSource(url: string): Promise<Archive> {
     if (await unfinishedCopy(client)) throw new Error('it is an interrupted copy itself');
     await client.query('SET idle_in_transaction_session_timeout = 0');
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    return reader(client);
+    return reader(client, await placeOf(client));
   });
 }
 
@@ -61,7 +61,7 @@ export async function openPostgresTarget(url: string): Promise<ArchiveTarget> {
     });
     // A power cut may take the last batches, and how far they were with them.
     await client.query('SET synchronous_commit = off');
-    return writer(client);
+    return writer(client, await placeOf(client));
   });
 }
 
@@ -77,6 +77,8 @@ async function open<T>(url: string, use: (client: pg.Client) => Promise<T>): Pro
   await client.connect();
   try {
     await client.query('SET statement_timeout = 0');
+    // Batches come by index: a table that was just filled has no statistics, and would be sorted for each of them.
+    await client.query('SET enable_seqscan = off; SET enable_sort = off');
     await bringUpToDate(client);
     await waitUntil(() => isAlone(client));
     const { rows } = await client.query(
@@ -99,14 +101,23 @@ async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
+/** Not the server's address: that may be another one after a failover. */
+async function placeOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query(
+    "SELECT 'postgres ' || oid || ' ' || datname AS place FROM pg_database WHERE datname = current_database()",
+  );
+  return rows[0].place;
+}
+
 async function isAlone(client: pg.Client): Promise<boolean> {
   // Within a transaction it is looked up once and remembered.
   await client.query('SELECT pg_stat_clear_snapshot()');
   return (await client.query(others)).rows[0].others === 0;
 }
 
-function reader(client: pg.Client): Archive {
+function reader(client: pg.Client, place: string): Archive {
   return {
+    place,
     threadNumbers: 'organization',
     async threadNumbersRepeat() {
       const { rows } = await client.query(
@@ -139,7 +150,7 @@ function reader(client: pg.Client): Archive {
   };
 }
 
-function writer(client: pg.Client): ArchiveTarget {
+function writer(client: pg.Client, place: string): ArchiveTarget {
   const transaction = async (work: () => Promise<unknown>): Promise<void> => {
     await client.query('BEGIN');
     try {
@@ -151,7 +162,7 @@ function writer(client: pg.Client): ArchiveTarget {
     }
   };
   return {
-    ...reader(client),
+    ...reader(client, place),
     derived: new Set(),
     progress: () => readProgress(client),
     begin: (progress) =>

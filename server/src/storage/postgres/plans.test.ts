@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { Store } from '../store.ts';
+import { openPostgresStore } from './open.ts';
+import { openTestDatabase, poolSettings } from './test-database.ts';
+
+const threads = 40_000;
+/** One in four is running: more than any statement may look at. */
+const seed = [
+  `INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at, thread_sequence)
+   SELECT 'org_' || i, 'o', true, 1000000, 1, 1, ${threads} FROM generate_series(0, 9) AS i`,
+  `INSERT INTO "user" SELECT 'usr_' || i, 'e' || i, 1 FROM generate_series(0, 9) AS i`,
+  `INSERT INTO thread (organization_id, id, sequence, user_id, title, account_id, created_at, activity_at, published)
+   SELECT 'org_' || i % 10, 'thr_' || lpad(i::text, 8, '0'), i, 'usr_' || i / 10 % 10, 't', 'a' || i % 3, i, i, i % 2 = 0
+   FROM generate_series(1, ${threads}) AS i`,
+  `INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
+   SELECT organization_id, id, 'msg_0' || id, 'user', 'x', 1 FROM thread`,
+  `INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps, available_at,
+     claim_token, attempts, deadline_at, trace_id, completed_at, held)
+   SELECT organization_id, id, 'msg_1' || id, 'assistant', 'x', 1,
+     CASE WHEN sequence / 10 % 4 = 0 THEN 'in_progress' ELSE 'completed' END, '[]', sequence, 0, 0, 9e15, 't',
+     CASE WHEN sequence / 10 % 4 = 0 THEN NULL ELSE 5 END, false FROM thread`,
+  'ANALYZE',
+  'SELECT pg_stat_reset()',
+];
+
+describe('The statements of the PostgreSQL store', () => {
+  let database: Awaited<ReturnType<typeof openTestDatabase>>;
+  let client: pg.Client;
+  before(async () => {
+    database = await openTestDatabase();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await (await openPostgresStore(database.url, poolSettings)).close();
+    for (const statement of seed) await client.query(statement);
+  });
+  after(async () => {
+    await client.end();
+    await database.close();
+  });
+
+  /** Rows that were read one after the other, and entries of indexes, for all that `work` did. */
+  async function rowsReadBy(
+    work: (store: Store) => Promise<unknown>,
+  ): Promise<{ scanned: number; searched: number }> {
+    await client.query('SELECT pg_stat_reset()');
+    const store = await openPostgresStore(database.url, poolSettings);
+    await work(store);
+    // What a connection counted is known for certain once it is closed.
+    await store.close();
+    const { rows } = await client.query(`SELECT
+      (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname IN ('thread', 'message'))::int AS scanned,
+      (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname IN ('thread', 'message'))::int AS searched`);
+    return rows[0];
+  }
+
+  const organization = 'org_4' as OrganizationId;
+  const user = 'usr_3' as UserId;
+  const thread = 'thr_00020034' as ThreadId;
+  const after5000 = { activityAt: 20_000, id: thread };
+  const work: Record<string, (store: Store) => Promise<unknown>> = {
+    'get a thread': (store) => store.getThread(organization, thread),
+    'begin a walk over own and published threads': (store) =>
+      store.beginWalk(organization, { userId: user }, 25),
+    'begin a walk over an account': (store) =>
+      store.beginWalk(organization, { userId: user, accountId: 'a1' }, 25),
+    'begin a walk over published threads': (store) => store.beginWalk(organization, { userId: null }, 25),
+    'go on with a walk from its middle': (store) =>
+      store.continueWalk(organization, { userId: user }, 25, { start: `${threads}.0`, after: after5000 }),
+    'rename a thread': (store) => store.renameThread(organization, thread, user, 'Renamed'),
+    'publish a thread': (store) => store.setThreadPublished(organization, thread, true),
+    'find who has something waiting': (store) => store.organizationsWaiting(undefined, 100),
+    'claim replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
+    'sweep replies': (store) => store.sweepReplies({ content: '', failure: '' }),
+    'ask which replies have ended': (store) =>
+      store.endedReplies([
+        { organizationId: organization, threadId: thread, messageId: 'msg_1x' as MessageId },
+      ]),
+    'delete a thread': (store) => store.deleteThread(organization, thread, user),
+  };
+
+  for (const [name, run] of Object.entries(work)) {
+    it(`${name} without reading more than a page of rows, however many there are`, async () => {
+      const { scanned, searched } = await rowsReadBy(run);
+      assert.equal(scanned, 0, `${scanned} rows read one after the other`);
+      assert.ok(searched < 300, `${searched} entries of indexes read`);
+    });
+  }
+});
