@@ -27,6 +27,7 @@ module.exports = {
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),
+    only('archive-port', `${source}/storage/archive\\.ts$`, [], 'The archive port speaks of rows only.'),
     only(
       'model-port',
       `${source}/generation/model\\.ts$`,
@@ -42,7 +43,11 @@ module.exports = {
     only(
       'usecases',
       `${source}/usecases/`,
-      [`${source}/domain/`, `${source}/storage/store\\.ts$`, `${source}/generation/(model|library)\\.ts$`],
+      [
+        `${source}/domain/`,
+        `${source}/storage/(store|archive)\\.ts$`,
+        `${source}/generation/(model|library)\\.ts$`,
+      ],
       'A use case knows the domain and the ports; adapters, clocks and libraries come in through its context.',
     ),
     only(
@@ -50,7 +55,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|account-key)\\.ts$`,
+        `${source}/storage/(store|archive|account-key)\\.ts$`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(crypto|fs|path|timers/promises)$',
@@ -63,7 +68,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|account-key)\\.ts$`,
+        `${source}/storage/(store|archive|account-key)\\.ts$`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',

@@ -14,7 +14,7 @@ export interface TokenAnswer {
 }
 
 export async function makeApplication(
-  service: Service,
+  service: Pick<Service, 'skein'>,
   organization: string,
   name = 'Dashboards',
 ): Promise<IssuedApplication> {

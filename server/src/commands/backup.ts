@@ -2,7 +2,8 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname, resolve } from 'node:path';
 import { backupEmbeddedStore } from '../compose.ts';
 import type { StoreChoice } from '../config.ts';
-import { type BareCommand, positional, UsageError } from './command.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { type BareCommand, positional } from './command.ts';
 import { ProgressBar } from './progress.ts';
 
 export const backup: BareCommand = {
@@ -15,14 +16,10 @@ export const backup: BareCommand = {
     const file = resolve(positional(args, 0));
     const force = args.options.force === true;
     if (store.engine === 'postgres') {
-      throw new UsageError(
-        'The store is PostgreSQL: use its own pg_dump, which copies a database that serves.',
-      );
+      throw refusal('The store is PostgreSQL: use its own pg_dump, which copies a database that serves.');
     }
     if (!existsSync(store.file)) {
-      throw new UsageError(
-        `There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the one that serves.`,
-      );
+      throw refusal(`There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the one that serves.`);
     }
     refuseToReplace(file, store, force);
     const bytes = await writeWhole(file, (partial) => copyAndCheck(store, partial));
@@ -35,10 +32,9 @@ function refuseToReplace(file: string, store: { file: string }, force: boolean):
   if (there === undefined) return;
   const { dev, ino } = statSync(store.file);
   if (there.dev === dev && there.ino === ino)
-    throw new UsageError(`${file} is the store itself: name another file.`);
-  if (!there.isFile()) throw new UsageError(`${file} is no file: name one.`);
-  if (!force)
-    throw new UsageError(`${file} is there already: name another file, or add --force to replace it.`);
+    throw refusal(`${file} is the store itself: name another file.`);
+  if (!there.isFile()) throw refusal(`${file} is no file: name one.`);
+  if (!force) throw refusal(`${file} is there already: name another file, or add --force to replace it.`);
 }
 
 /** Under another name until it is complete and on the disk: what bears the file's own name is whole, whenever one looks. */
@@ -62,7 +58,7 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
     sync(dirname(file));
     return size;
   } catch (error) {
-    throw new Error(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
+    throw refusal(`${file} could not be written (${(error as Error).message}): nothing was changed.`);
   } finally {
     remove();
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
@@ -82,6 +78,10 @@ async function copyAndCheck(store: StoreChoice & { engine: 'sqlite' }, partial: 
   } finally {
     progress?.clear();
   }
+}
+
+function refusal(sentence: string): ServiceError {
+  return new ServiceError('INVALID_PARAMS', sentence);
 }
 
 function sync(path: string): void {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { copyTools, openArchive, openArchiveTarget } from '../compose.ts';
 import { ConfigError, readStore, type StoreChoice } from '../config.ts';
+import { ServiceError } from '../domain/errors.ts';
 import { type CopyOutcome, copyStore } from '../usecases/copy-store.ts';
 import { type Arguments, type BareCommand, counted, optionText, UsageError } from './command.ts';
 import { ProgressBar } from './progress.ts';
@@ -14,9 +15,9 @@ export const copy: BareCommand = {
   async runAlone(args) {
     const from = readOption(args, 'from');
     const to = readOption(args, 'to');
-    if (nameOf(from) === nameOf(to)) throw new UsageError('--from and --to name the same store.');
+    if (nameOf(from) === nameOf(to)) throw refusal('--from and --to name the same store.');
     if (from.engine === 'sqlite' && !existsSync(from.file)) {
-      throw new UsageError(`--from names ${from.file}, which is not there.`);
+      throw refusal(`--from names ${from.file}, which is not there.`);
     }
     const outcome = await copyBetween(from, to);
     return { json: outcome, text: describe(outcome) };
@@ -67,14 +68,16 @@ async function opened<T>(
 ): Promise<T> {
   const named = choice.engine === 'sqlite' ? `${choice.file}, which` : 'a database that';
   const archive = await open(choice).catch((error: Error & { code?: string }) => {
-    throw new UsageError(`${option} names ${named} cannot be opened (${error.message || error.code}).`);
+    throw refusal(`${option} names ${named} cannot be opened (${error.message || error.code}).`);
   });
   if (archive === 'in-use') {
-    throw new UsageError(
-      `${option} names ${named} is in use: stop the service and every command on it first.`,
-    );
+    throw refusal(`${option} names ${named} is in use: stop the service and every command on it first.`);
   }
   return archive;
+}
+
+function refusal(sentence: string): ServiceError {
+  return new ServiceError('INVALID_PARAMS', sentence);
 }
 
 function nameOf(choice: StoreChoice): string {

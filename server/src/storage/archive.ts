@@ -1,5 +1,7 @@
 /** A store as rows, to be carried to another one: what `skein copy` reads from and writes to, whatever the engines. */
 export interface Archive {
+  /** Where it is: tells a store from those that were copied from it. */
+  readonly place: string;
   /** Whether a thread's `sequence` is unique in the whole store or only in its organization. */
   readonly threadNumbers: 'store' | 'organization';
   /** Whether threads of two organizations bear the same `sequence`. */

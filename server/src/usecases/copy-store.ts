@@ -87,8 +87,8 @@ async function survey(source: Archive, target: ArchiveTarget, { sha256 }: CopyTo
   const counts = new Map<string, number>();
   for (const table of archiveTables) counts.set(table.name, await source.count(table));
   return {
-    // The key that seals cursors is drawn once for each store.
-    source: sha256(encoded(secrets, [])),
+    // The key that seals cursors is drawn once for each store, and goes with every copy of it.
+    source: sha256(`${source.place} ${encoded(secrets, [])}`),
     state: sha256(JSON.stringify([marks, [...counts]])),
     counts,
     marks,

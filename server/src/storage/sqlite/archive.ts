@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import {
   type Archive,
   type ArchiveTable,
@@ -29,7 +30,7 @@ const ownColumns = ['thread.deleted'];
 export function openSqliteSource(file: string): Archive {
   const database = openAlone(file, false);
   database.exec('BEGIN');
-  return reader(database);
+  return reader(database, file);
 }
 
 /** Nobody else can open the store until it is closed. */
@@ -47,7 +48,7 @@ export function openSqliteTarget(file: string): ArchiveTarget {
   }
 
   return {
-    ...reader(database),
+    ...reader(database, file),
     derived,
     progress: async () => readProgress(database),
 
@@ -99,13 +100,14 @@ function openAlone(file: string, unfinished: boolean): Database {
   return database;
 }
 
-function reader(database: Database): Archive {
+function reader(database: Database, file: string): Archive {
   const read = (table: ArchiveTable, afterKey: boolean) =>
     database.prepare<unknown[], Value[]>(readText(table, expressions, afterKey, () => '?')).raw();
   const statements = new Map(
     archiveTables.map((table) => [table.name, { first: read(table, false), next: read(table, true) }]),
   );
   return {
+    place: `sqlite ${realpathSync(file)}`,
     threadNumbers: 'store',
     threadNumbersRepeat: async () => false,
     count: async ({ name }) => database.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
