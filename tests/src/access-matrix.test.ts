@@ -14,6 +14,7 @@ import {
 } from './access-rules.ts';
 import { AccessWorld, titleGivenBy } from './access-world.ts';
 import type { Answer } from './conformance.ts';
+import { describeOnEachEngine, partFor } from './engines.ts';
 
 /** None of them may bring out a difference. */
 const conditions: Record<string, string>[] = [
@@ -23,12 +24,15 @@ const conditions: Record<string, string>[] = [
   { accept: 'text/html' },
 ];
 
-describe('The access matrix', () => {
+describeOnEachEngine('The access matrix', (engine) => {
   let world: AccessWorld;
   let cellsHeld = 0;
+  /** On PostgreSQL every fifth, and of each credential another fifth: all operations and kinds of thread are met. */
+  const heldCells = (credential: CredentialName, standing: Standing): readonly Cell[] =>
+    partFor(engine, cellsOf(credential, standing), 5, credentialNames.indexOf(credential));
 
   before(async () => {
-    world = await AccessWorld.make();
+    world = await AccessWorld.make(await engine.freshStore());
   });
   after(() => world.service.end());
 
@@ -62,7 +66,7 @@ describe('The access matrix', () => {
       it(`holds for every operation and thread when the credential is: ${credential}`, async () => {
         const faults: string[] = [];
         let seen: Seen | undefined;
-        for (const cell of cellsOf(credential, 'in the beta')) {
+        for (const cell of heldCells(credential, 'in the beta')) {
           try {
             seen = await holdCell(world, cell, seen);
           } catch (error) {
@@ -95,7 +99,7 @@ describe('The access matrix', () => {
 
       for (const credential of credentialNames) {
         it(`refuses every operation when the credential is: ${credential}`, async () => {
-          for (const cell of cellsOf(credential, standing)) {
+          for (const cell of heldCells(credential, standing)) {
             assertOutcome(cell, await world.perform(cell));
             cellsHeld += 1;
           }
@@ -109,9 +113,11 @@ describe('The access matrix', () => {
     });
   }
 
-  it('was held in every one of its cells', () => {
+  it('was held in all cells that were to be held', () => {
     // 11 credentials, 3 standings, 8 operations, 16 kinds of thread and 2 ids of none.
-    assert.equal(cellsHeld, 11 * 3 * 8 * 18);
+    const cells = 11 * 3 * 8 * 18;
+    if (engine.engine === 'SQLite') assert.equal(cellsHeld, cells);
+    else assert.ok(cellsHeld > cells / 6);
   });
 
   it('contains each outcome, so that no rule goes untested', () => {

@@ -47,8 +47,9 @@ export class AccessWorld {
     this.#ownerKeys = ownerKeys;
   }
 
-  static async make(): Promise<AccessWorld> {
-    const service = await Service.start();
+  /** `store` is the part of the environment that names one. */
+  static async make(store: Record<string, string>): Promise<AccessWorld> {
+    const service = await Service.start({ environment: store });
     const [own, another] = await Promise.all([
       makeOrganization(service, 'Own'),
       makeOrganization(service, 'Another'),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { Api } from '../api.ts';
+import { describeOnEachEngine } from '../engines.ts';
 import { Service } from '../service.ts';
 import { makeMember, makeOrganization } from '../tenants.ts';
 import { History, type ShownWalk } from './history.ts';
@@ -9,14 +10,14 @@ const rounds = 4;
 const threadsAtFirst = 80;
 const limitsOfWalkers = [3, 5, 8, 13];
 
-describe('Walks during writes from other connections and another process', () => {
+describeOnEachEngine('Walks during writes from other connections and another process', ({ freshStore }) => {
   let first: Service;
   let second: Service;
   let apis: readonly [Api, Api];
 
   before(async () => {
-    first = await Service.start();
-    second = await Service.start({ folder: first.folder });
+    first = await Service.start({ environment: await freshStore() });
+    second = await Service.start({ folder: first.folder, environment: first.store });
     const { key } = await makeMember(first, await makeOrganization(first, 'Busy'), 'ada@example.com');
     apis = [new Api(first.baseUrl, key), new Api(second.baseUrl, key)];
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import fc from 'fast-check';
 import type { Api } from '../api.ts';
+import { describeOnEachEngine, partFor } from '../engines.ts';
 import { sendMany } from '../load.ts';
 import { Service } from '../service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from '../tenants.ts';
@@ -17,14 +18,15 @@ interface Walked {
 
 const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-describe('A cursor', () => {
+describeOnEachEngine('A cursor', (engine) => {
+  const numRuns = engine.engine === 'SQLite' ? 150 : 30;
   let service: Service;
   let walked: Walked[];
   let otherKeyOfAda: Api;
   let otherOrgWideKey: Api;
 
   before(async () => {
-    service = await Service.start();
+    service = await Service.start({ environment: await engine.freshStore() });
     const [home, away] = await Promise.all([
       makeOrganization(service, 'Home'),
       makeOrganization(service, 'Away'),
@@ -80,10 +82,10 @@ describe('A cursor', () => {
 
   it('is malformed when any one character is changed, removed or inserted, or when it is cut', async () => {
     const [listing, second] = walked as [Walked, Walked];
-    const altered = new Set(alterations(listing.cursor));
+    const altered = new Set(partFor(engine, [...alterations(listing.cursor)]));
     altered.add(listing.cursor + second.cursor).add(listing.cursor + listing.cursor);
     altered.delete(listing.cursor);
-    assert.ok(altered.size > 10 * listing.cursor.length, `${altered.size} alterations`);
+    assert.ok(altered.size > 2 * listing.cursor.length, `${altered.size} alterations`);
 
     await sendMany(altered.size, 8, async () => {
       const [next] = altered;
@@ -112,7 +114,7 @@ describe('A cursor', () => {
         fc.pre(!changed.equals(bytes));
         await assertMalformed(listing, changed.toString('base64url'));
       }),
-      { numRuns: 150 },
+      { numRuns },
     );
   });
 
@@ -131,7 +133,7 @@ describe('A cursor', () => {
           await assertMalformed(listing, text);
         },
       ),
-      { numRuns: 150, examples: [[''], ['null'], ['0'], ['undefined'], ['1']] },
+      { numRuns, examples: [[''], ['null'], ['0'], ['undefined'], ['1']] },
     );
   });
 });

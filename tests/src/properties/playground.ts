@@ -44,8 +44,9 @@ export class Playground {
     this.#keys = keys;
   }
 
-  static async make(): Promise<Playground> {
-    const service = await Service.start();
+  /** `store` is the part of the environment that names one. */
+  static async make(store: Record<string, string>): Promise<Playground> {
+    const service = await Service.start({ environment: store });
     const [home, away] = await Promise.all([
       makeOrganization(service, 'Home'),
       makeOrganization(service, 'Away'),
@@ -65,7 +66,11 @@ export class Playground {
     await this.#service.end();
     this.#service = await Service.start({
       folder: this.#service.folder,
-      environment: { SKEIN_PAGINATION_WINDOW: String(window), ...clockOffBy(-behindMs) },
+      environment: {
+        ...this.#service.store,
+        SKEIN_PAGINATION_WINDOW: String(window),
+        ...clockOffBy(-behindMs),
+      },
     });
     this.#window = window;
     this.tally = emptyTally();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import fc from 'fast-check';
+import { describeOnEachEngine } from '../engines.ts';
 import { Playground } from './playground.ts';
 import { showPage, threadCommands } from './thread-commands.ts';
 import { organizationOf, type PrincipalName, type ThreadModel } from './thread-model.ts';
@@ -21,10 +22,10 @@ const settings = [
   },
 ];
 
-describe('Any sequence of operations', () => {
+describeOnEachEngine('Any sequence of operations', ({ engine, freshStore }) => {
   let playground: Playground;
   before(async () => {
-    playground = await Playground.make();
+    playground = await Playground.make(await freshStore());
   });
   after(() => playground.end());
 
@@ -41,7 +42,7 @@ describe('Any sequence of operations', () => {
         }),
         // Without bias every length is as likely: the first runs are not the short ones.
         {
-          numRuns,
+          numRuns: engine === 'SQLite' ? numRuns : Math.ceil(numRuns / 2),
           plugins: [fc.unbiased()],
           interruptAfterTimeLimit: timeLimitMs,
           markInterruptAsFailure: true,
