@@ -34,7 +34,7 @@ export function readClaim(statement: string): Claim {
     wording: words.join(' '),
     terms: [...terms.values()],
     tokens: new Set(tokens),
-    names: namesOf(plain),
+    names: [...new Set(namesOf(plain))],
     figures,
     negated: negatedTerms(plain),
   };

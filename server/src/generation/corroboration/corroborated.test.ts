@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FoundPassage } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
-import type { DraftEvent, ReplyEvent } from '../model.ts';
+import { type DraftEvent, ModelError, type ReplyEvent } from '../model.ts';
 import { corroborated } from './corroborated.ts';
 
 function passage(title: string, text: string, heading = ''): FoundPassage {
@@ -141,6 +141,77 @@ describe('a corroborated reply', () => {
     assert.equal(text, draft.replace('# Costs [1]', '# Costs').replace('€12 [2]', '€12 [1]'));
   });
 
+  const says = async (draft: string, expected: string) =>
+    assert.equal((await corroborate(draft, [refunds, shipping])).text, expected);
+
+  it('keeps a mark that its sentence speaks of, and says the title of what is no source', async () => {
+    await says(
+      'According to [1] and [2], gift cards cannot be refunded.',
+      'According to [1] and “Shipping”, gift cards cannot be refunded.',
+    );
+    await says(
+      'As [2] says, parcels to Norway cost €12. Gift cards cannot be refunded [1].',
+      'As [1] says, parcels to Norway cost €12. Gift cards cannot be refunded [2].',
+    );
+    await says('See [1] and [2].', 'See “Refunds” and “Shipping”.');
+    await says('See [1, 2].', 'See “Refunds” and “Shipping”.');
+    await says('As [1] says, it is so.', 'As “Refunds” says, it is so.');
+    await says(
+      'It is so. [1] says that gift cards cannot be refunded.',
+      'It is so. [1] says that gift cards cannot be refunded.',
+    );
+    await says(
+      'According to [9], gift cards cannot be refunded.',
+      'According to an unknown source, gift cards cannot be refunded [1].',
+    );
+  });
+
+  it('leaves nothing behind of marks that it takes away', async () => {
+    await says('Gift cards cannot be refunded [1] and [2].', 'Gift cards cannot be refunded [1].');
+    await says('Gift cards cannot be refunded ([2], [1]).', 'Gift cards cannot be refunded [1].');
+    await says('Goats are green ([1]), and big [2].', 'Goats are green, and big.');
+    await says('[1] Goats are green.', 'Goats are green.');
+  });
+
+  it('takes an index for no citation, but a mark in a script without blanks', async () => {
+    for (const text of ['Array a[1] = 3', 'Goats eat list[12] and f(x)[1] and a[1][2].'])
+      await says(text, text);
+    await says('山羊是绿色的[1]。', '山羊是绿色的。');
+  });
+
+  it('leaves the marks of a table in their cells', async () => {
+    const head = '| What | Rule |\n|---|---|\n';
+    await says(
+      `${head}| Gift cards | cannot be refunded [1] |\n| Parcels to Norway [2] | cost €12 [1] |\n`,
+      `${head}| Gift cards | cannot be refunded [1] |\n| Parcels to Norway [2] | cost €12 |\n`,
+    );
+    await says(
+      `${head}| Gift cards | cannot be refunded |  |\n`,
+      `${head}| Gift cards | cannot be refunded [1] |  |\n`,
+    );
+  });
+
+  it('names what was not found as it will be read', async () => {
+    const { steps } = await corroborate('As [2] says, the director plays the trombone [1].');
+    assert.equal(
+      steps[1],
+      'Not found in the documents: “As “Shipping” says, the director plays the trombone.”',
+    );
+  });
+
+  it('is none where the draft has no words', async () => {
+    for (const draft of ['[1]', ' [1][2]. ', '**']) {
+      await assert.rejects(
+        corroborate(draft),
+        (error) => error instanceof ModelError && error.transient && /no text/.test(error.message),
+      );
+    }
+  });
+
+  it('puts a mark before the sign of an answer that was cut', async () => {
+    await says('Gift cards cannot be refunded …', 'Gift cards cannot be refunded [1] …');
+  });
+
   it('counts no questions, greetings, headings or words about the documents as statements', async () => {
     const { steps, sources, text } = await corroborate(
       '# Green goats\n\nHello! Which green goats do you mean? The documents do not mention green goats. Here is what I found:',
@@ -159,6 +230,26 @@ describe('a corroborated reply', () => {
     const cut = await corroborate('The ferry sails onward and home.', [endless]);
     assert.match(cut.sources[0]!.snippet, /(?:onward|and)…$/);
     assert.ok(cut.sources[0]!.snippet.length <= 300);
+  });
+
+  it('shows in the snippet of a document all that was cited of it, as far as there is room', async () => {
+    const filler = 'Nothing of interest happens in this sentence about the weather. ';
+    const long = passage(
+      'Long',
+      `The ferry sails at noon. ${filler.repeat(8)}Dogs travel in the hold. ${filler}`,
+    );
+    const other = passage('Long', `The ship carries 40 cars. ${filler.repeat(8)}`);
+    const { sources } = await corroborate(
+      'The ferry sails at noon. Dogs travel in the hold. The ship carries 40 cars.',
+      [long, other],
+    );
+    assert.equal(sources.length, 1);
+    const { snippet } = sources[0]!;
+    assert.match(
+      snippet,
+      /^The ferry sails at noon\. .*… Dogs travel in the hold\..* … The ship carries 40 cars\./,
+    );
+    assert.ok(snippet.length <= 300, snippet);
   });
 
   it('ends when it is aborted in the middle of a long draft', async () => {

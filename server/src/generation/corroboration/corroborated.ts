@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { FoundPassage } from '../../domain/document.ts';
-import type { Drafter, Model, ReplyEvent, ReplyRequest } from '../model.ts';
+import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { readClaim } from './claim.ts';
 import { type Evidence, readEvidence } from './evidence.ts';
 import { type Finding, revise } from './revision.ts';
@@ -37,8 +37,10 @@ async function* corroborate(
   signal: AbortSignal,
 ): AsyncGenerator<ReplyEvent> {
   const findings = await findingsOf(piecesOf(draft), passages, signal);
-  const { text, sources } = revise(findings, passages);
-  for (const description of stepsFor(findings, sources.length)) yield { type: 'step', description };
+  const { text, sources, wordings } = revise(findings, passages);
+  // Nothing but marks.
+  if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
+  for (const description of stepsFor(findings, wordings, sources.length)) yield { type: 'step', description };
   yield { type: 'revision', text };
   if (sources.length > 0) yield { type: 'sources', sources };
 }
@@ -57,13 +59,23 @@ async function findingsOf(
   const findings: Finding[] = [];
   let turnedAt = performance.now();
   for (const piece of pieces) {
-    findings.push({ piece, supports: piece.isStatement ? supportsBy(piece.text, evidence) : [] });
+    const last = findings.at(-1);
+    if (last !== undefined && isPlain(last.piece) && isPlain(piece)) {
+      findings[findings.length - 1] = { ...last, piece: { ...piece, text: last.piece.text + piece.text } };
+    } else {
+      findings.push({ piece, supports: piece.isStatement ? supportsBy(piece.text, evidence) : [] });
+    }
     if (performance.now() - turnedAt < stretchMs) continue;
     await turn();
     signal.throwIfAborted();
     turnedAt = performance.now();
   }
   return findings;
+}
+
+/** What only stands between statements. */
+function isPlain({ isStatement, kept }: Piece): boolean {
+  return !isStatement && kept.length === 0;
 }
 
 function supportsBy(statement: string, evidence: readonly Evidence[]): Finding['supports'] {
@@ -76,15 +88,17 @@ function supportsBy(statement: string, evidence: readonly Evidence[]): Finding['
 const shownMax = 3;
 const shownLengthMax = 120;
 
-function stepsFor(findings: readonly Finding[], sourceCount: number): string[] {
-  const statements = findings.filter(({ piece }) => piece.isStatement);
+function stepsFor(findings: readonly Finding[], wordings: readonly string[], sourceCount: number): string[] {
+  const statements = findings
+    .map(({ piece, supports }, at) => ({ piece, supports, wording: wordings[at]! }))
+    .filter(({ piece }) => piece.isStatement);
   if (statements.length === 0) return [];
   const missing = statements.filter(({ supports }) => supports.length === 0);
   const steps = [verdict(statements.length, statements.length - missing.length, sourceCount)];
   if (missing.length > 0) {
     const shown = missing
       .slice(0, shownMax)
-      .map(({ piece }) => `“${shortened(piece.text.replace(/[*_`]+/g, ''), shownLengthMax)}”`);
+      .map(({ wording }) => `“${shortened(wording.replace(/[*_`]+/g, ''), shownLengthMax)}”`);
     const more = missing.length > shownMax ? ` and ${missing.length - shownMax} more` : '';
     steps.push(`Not found in the documents: ${shown.join(', ')}${more}`);
   }

@@ -10,6 +10,8 @@ const endsDenial = new Set(
 );
 /** How many words that say something are denied at once. */
 const deniedMax = 2;
+/** How far behind its 'not' a word may stand, so that 'not not not …' takes no time. */
+const reachMax = 30;
 
 /** The terms that a text denies: those that follow a 'not' or its like, within its clause; and the 'used' of 'unused'. */
 export function negatedTerms(text: string): Set<string> {
@@ -26,7 +28,8 @@ export function negatedTerms(text: string): Set<string> {
 
 function deniedAfter(words: readonly string[], cue: number): string[] {
   const denied: string[] = [];
-  for (let at = cue + 1; at < words.length && denied.length < deniedMax; at++) {
+  const end = Math.min(words.length, cue + 1 + reachMax);
+  for (let at = cue + 1; at < end && denied.length < deniedMax; at++) {
     const word = words[at]!;
     if (endsDenial.has(word) && denied.length > 0) break;
     if (!stopWords.has(word) && !/^\d/.test(word)) denied.push(termOf(word));

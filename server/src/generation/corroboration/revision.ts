@@ -1,17 +1,14 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import type { Source } from '../../domain/message.ts';
-import { withMarks } from './citation-mark.ts';
-import { snippetOf } from './snippet.ts';
-import type { Piece } from './statements.ts';
+import { withMarks, withMarksInRow } from './citation-mark.ts';
+import { type Place, shortened, snippetOf } from './snippet.ts';
+import { type KeptMark, type Piece, placeholder } from './statements.ts';
 
 /** A passage that says what a statement says, and the sentences of it that do. */
-export interface PassageSupport {
+export interface PassageSupport extends Place {
   /** Counted from 0. */
   readonly passage: number;
   readonly coverage: number;
-  readonly sentences: readonly string[];
-  readonly from: number;
-  readonly to: number;
 }
 
 export interface Finding {
@@ -19,35 +16,109 @@ export interface Finding {
   readonly supports: readonly PassageSupport[];
 }
 
-/** The draft with its citations put right, and the sources they number: one per document, in order of first citation. */
-export function revise(
-  findings: readonly Finding[],
-  passages: readonly FoundPassage[],
-): { text: string; sources: Source[] } {
-  const sources: Source[] = [];
-  const numbers = new Map<string, number>();
+export interface Revision {
+  readonly text: string;
+  /** One per document, in order of first citation. */
+  readonly sources: readonly Source[];
+  /** Per finding, what it says, without the marks behind it. */
+  readonly wordings: readonly string[];
+}
+
+/** The draft with its citations put right. */
+export function revise(findings: readonly Finding[], passages: readonly FoundPassage[]): Revision {
+  const sources = new Sources(passages);
+  const cited = findings.map(({ piece, supports }) => toCite(piece, supports));
+  for (const supports of cited) for (const support of supports) sources.list(support);
+  const wordings: string[] = [];
   let text = '';
-  for (const { piece, supports } of findings) {
-    const cited = new Set<number>();
-    for (const support of toCite(piece, supports)) {
-      const { documentId: id, title, url } = passages[support.passage]!;
-      if (!numbers.has(id)) {
-        const snippet = snippetOf(support.sentences, support.from, support.to);
-        numbers.set(id, sources.push({ id, title, url, snippet }));
-      }
-      cited.add(numbers.get(id)!);
-    }
-    text += withMarks(
-      piece.text,
-      [...cited].sort((a, b) => a - b),
-    );
+  for (const [at, { piece }] of findings.entries()) {
+    const shown = new Set<number>();
+    wordings.push(wordingOf(piece, cited[at]!, sources, shown));
+    const numbers = new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!));
+    const behind = [...numbers].filter((number) => !shown.has(number)).sort((a, b) => a - b);
+    text += (piece.isRow ? withMarksInRow : withMarks)(wordings[at]!, behind);
   }
-  return { text, sources };
+  return { text, sources: sources.numbered, wordings };
 }
 
 /** What the draft cites, where it bears the statement out; else what bears it out best. */
-function toCite(piece: Piece, supports: readonly PassageSupport[]): readonly PassageSupport[] {
-  const cited = supports.filter(({ passage }) => piece.marks.includes(passage + 1));
-  if (cited.length > 0 || supports.length === 0) return cited;
+function toCite({ marks }: Piece, supports: readonly PassageSupport[]): readonly PassageSupport[] {
+  if (supports.length === 0) return [];
+  const places = new Map([...marks.entries()].reverse().map(([at, mark]) => [mark - 1, at]));
+  const cited = supports.filter(({ passage }) => places.has(passage));
+  if (cited.length > 0) return cited.sort((a, b) => places.get(a.passage)! - places.get(b.passage)!);
   return [supports.reduce((best, one) => (one.coverage > best.coverage ? one : best))];
+}
+
+/** With the marks that keep their place; their numbers are added to `shown`. */
+function wordingOf(
+  { text, kept }: Piece,
+  cited: readonly PassageSupport[],
+  sources: Sources,
+  shown: Set<number>,
+): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const mark of kept) {
+    pieces.push(text.slice(from, mark.at), markText(mark, cited, sources, shown));
+    from = mark.at + (mark.isWord ? placeholder.length : 0);
+  }
+  return pieces.length === 0 ? text : pieces.join('') + text.slice(from);
+}
+
+/** A sentence that speaks of a document which is no source says its title; a cell only loses the mark. */
+function markText(
+  mark: KeptMark,
+  cited: readonly PassageSupport[],
+  sources: Sources,
+  shown: Set<number>,
+): string {
+  const words = new Set<string>();
+  for (const passage of new Set(mark.passages)) {
+    const isTold = mark.isWord || cited.some((one) => one.passage === passage - 1);
+    const number = isTold ? sources.numberOf(passage - 1) : undefined;
+    if (number !== undefined) words.add(`[${shown.add(number) && number}]`);
+    else if (mark.isWord) words.add(sources.nameOf(passage - 1));
+  }
+  const isNumbersOnly = [...words].every((word) => word.startsWith('['));
+  const text = [...words].join(isNumbersOnly ? '' : ' and ');
+  return mark.isWord || text === '' ? text : ` ${text}`;
+}
+
+const titleLengthMax = 120;
+
+/** The documents that some statement is found in; each gets its number when it is first cited. */
+class Sources {
+  readonly #passages: readonly FoundPassage[];
+  readonly #places = new Map<string, Place[]>();
+  readonly #numbers = new Map<string, number>();
+  readonly numbered: Source[] = [];
+
+  constructor(passages: readonly FoundPassage[]) {
+    this.#passages = passages;
+  }
+
+  list(support: PassageSupport): void {
+    const { documentId } = this.#passages[support.passage]!;
+    const places = this.#places.get(documentId);
+    if (places === undefined) this.#places.set(documentId, [support]);
+    else places.push(support);
+  }
+
+  /** Undefined where the document is no source. */
+  numberOf(passage: number): number | undefined {
+    const document = this.#passages[passage];
+    const places = this.#places.get(document?.documentId ?? '');
+    if (document === undefined || places === undefined) return undefined;
+    const { documentId: id, title, url } = document;
+    if (!this.#numbers.has(id)) {
+      this.#numbers.set(id, this.numbered.push({ id, title, url, snippet: snippetOf(places) }));
+    }
+    return this.#numbers.get(id);
+  }
+
+  nameOf(passage: number): string {
+    const document = this.#passages[passage];
+    return document === undefined ? 'an unknown source' : `“${shortened(document.title, titleLengthMax)}”`;
+  }
 }
