@@ -1,13 +1,15 @@
 /**
- * For tests that cannot import this folder: prints the URL of a fresh database as one line, and keeps the database (and
- * the server, if it had to start one) until its standard input closes.
+ * `node tests/src/postgres/database-program.ts [NAME=VALUE…]`, for programs that cannot import this folder: prints the URL
+ * of a fresh database as one line, and keeps the database (and the server, if it had to start one, with these lines of
+ * `postgresql.conf`) until its standard input closes.
  */
 import { once } from 'node:events';
 import { dropDatabase, testDatabase } from './databases.ts';
 
 const inputClosed = once(process.stdin.resume(), 'close');
 const terminated = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
-const url = await testDatabase();
+const settings = process.argv.slice(2).map((word) => word.split('=') as [string, string]);
+const url = await testDatabase(Object.fromEntries(settings));
 process.stdout.write(`${url}\n`);
 await Promise.race([inputClosed, terminated]);
 await dropDatabase(url);

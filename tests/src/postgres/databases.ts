@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { type PostgresServer, startPostgres } from './server.ts';
+import { type PostgresServer, type Settings, startPostgres } from './server.ts';
 
 const namePrefix = 'skein_test_';
 
@@ -8,11 +8,11 @@ let ownServer: Promise<PostgresServer> | undefined;
 
 /**
  * The URL of a fresh, empty database, on the server that SKEIN_TEST_POSTGRES_URL names. Without one, this process starts
- * a server at its first database, and the server is gone with the process. On a server that stays, `dropDatabase`
- * removes what a test no longer needs.
+ * a server at its first database, with these settings, and the server is gone with the process. On a server that stays,
+ * `dropDatabase` removes what a test no longer needs.
  */
-export async function testDatabase(): Promise<string> {
-  const serverUrl = process.env.SKEIN_TEST_POSTGRES_URL || (await startOwnServer()).url;
+export async function testDatabase(settings: Settings = {}): Promise<string> {
+  const serverUrl = process.env.SKEIN_TEST_POSTGRES_URL || (await startOwnServer(settings)).url;
   const name = `${namePrefix}${process.pid}_${randomBytes(8).toString('hex')}`;
   await command(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`);
   return withDatabase(serverUrl, name);
@@ -25,8 +25,8 @@ export async function dropDatabase(url: string): Promise<void> {
   await command(withDatabase(url, 'postgres'), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
-function startOwnServer(): Promise<PostgresServer> {
-  ownServer ??= startPostgres();
+function startOwnServer(settings: Settings): Promise<PostgresServer> {
+  ownServer ??= startPostgres({ settings });
   return ownServer;
 }
 

@@ -92,6 +92,16 @@ describe('a database for a test', () => {
     assert.deepEqual(await exited, [0, null]);
     await assert.rejects(query(url, 'SELECT 1'), { code: '3D000' });
   });
+
+  it('is lent by a program with the settings it is told, where it has to start a server', async () => {
+    const program = startProgram('database-program.ts', ['fsync=on'], { SKEIN_TEST_POSTGRES_URL: '' });
+    const url = await firstLine(program);
+    assert.deepEqual(await query(server.url, 'SHOW fsync'), [{ fsync: 'off' }]);
+    assert.deepEqual(await query(url, 'SHOW fsync'), [{ fsync: 'on' }]);
+    const exited = once(program, 'exit');
+    program.stdin!.end();
+    assert.deepEqual(await exited, [0, null]);
+  });
 });
 
 describe('a command with a server', () => {
