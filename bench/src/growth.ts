@@ -1,4 +1,4 @@
-import type { Request } from './load.ts';
+import type { Request, Target } from './load.ts';
 import type { Plan } from './plan.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { createThreads, getThreads, listAtDepth, listFirstPage, renameThreads } from './requests.ts';
@@ -8,8 +8,8 @@ import { type Service, skein, startService } from './service.ts';
 import { micros, printTable, rate, ratio, say } from './table.ts';
 import { verifyStore } from './verify-store.ts';
 
-interface Side {
-  readonly service: Service;
+export interface Side {
+  readonly service: Target;
   readonly store: SeededStore;
 }
 
@@ -23,13 +23,22 @@ interface Question {
 export async function measureGrowth(plan: Plan): Promise<void> {
   const small = await startSide(plan.smallThreads);
   const large = await startSide(plan.largeThreads);
+  await compareSides('Growth', small, large, plan);
+  for (const { service, store } of [small, large]) {
+    await service.stop();
+    removeFolder(store.folder);
+  }
+}
+
+export async function compareSides(title: string, small: Side, large: Side, plan: Plan): Promise<void> {
+  const hasDatabase = large.service.databaseCpuSeconds !== undefined;
   const rows: string[][] = [];
   for (const question of await questions(small, large)) {
     const contenders = [
       { target: large.service, requests: question.large },
       { target: small.service, requests: question.small },
     ];
-    const { results, ratios, cpuRatios } = await compare(contenders, plan.settings);
+    const { results, ratios, cpuRatios, databaseCpuRatios } = await compare(contenders, plan.settings);
     const [ofLarge, ofSmall] = results as [(typeof results)[0], (typeof results)[0]];
     rows.push([
       question.name,
@@ -39,21 +48,30 @@ export async function measureGrowth(plan: Plan): Promise<void> {
       micros(ofSmall.cpuMicros),
       micros(ofLarge.cpuMicros),
       ratio(cpuRatios[0]!),
+      ...(hasDatabase
+        ? [micros(ofSmall.databaseCpuMicros), micros(ofLarge.databaseCpuMicros), ratio(databaseCpuRatios[0]!)]
+        : []),
     ]);
   }
-  const [few, many] = [plan.smallThreads, plan.largeThreads].map((count) => count.toLocaleString('en'));
+  const [few, many] = [small, large].map(({ store }) => store.threads.toLocaleString('en'));
+  const headings = [
+    'operation',
+    `at ${few}, /s`,
+    `at ${many}, /s`,
+    'slower by',
+    'CPU µs',
+    'CPU µs',
+    'dearer by',
+  ];
+  const ofDatabase = ['PostgreSQL CPU µs', 'PostgreSQL CPU µs', 'dearer by'];
   printTable(
-    `Growth: ${many} threads against ${few}`,
-    ['operation', `at ${few}, /s`, `at ${many}, /s`, 'slower by', 'CPU µs', 'CPU µs', 'dearer by'],
+    `${title}: ${many} threads against ${few}`,
+    [...headings, ...(hasDatabase ? ofDatabase : [])],
     rows,
   );
-  for (const { service, store } of [small, large]) {
-    await service.stop();
-    removeFolder(store.folder);
-  }
 }
 
-async function startSide(threads: number): Promise<Side> {
+async function startSide(threads: number): Promise<Side & { service: Service }> {
   const began = performance.now();
   const store = await seedStore(temporaryFolder(), threads);
   const seconds = (performance.now() - began) / 1000;

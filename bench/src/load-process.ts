@@ -7,11 +7,43 @@ process.on('disconnect', () => process.exit());
 
 const failuresShownMax = 5;
 
-function run({ url, requests, connections, seconds }: LoadOrder): Promise<LoadReport> {
+/** Several nodes share the connections, each its part, at the same time. */
+async function run(order: LoadOrder): Promise<LoadReport> {
+  const connections = Math.ceil(order.connections / order.urls.length);
+  let firstClient = 0;
+  const seen = await Promise.all(
+    order.urls.map((url) => {
+      const part = runOn(url, { ...order, connections }, firstClient, order.connections);
+      firstClient += connections;
+      return part;
+    }),
+  );
+  const latenciesMs = seen.flatMap((part) => part.latenciesMs).sort((a, b) => a - b);
+  return {
+    requests: latenciesMs.length,
+    seconds: Math.max(...seen.map(({ seconds }) => seconds)),
+    failures: [...new Set(seen.flatMap(({ failures }) => failures))].slice(0, failuresShownMax),
+    p50Ms: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99),
+  };
+}
+
+interface Seen {
+  readonly latenciesMs: number[];
+  readonly seconds: number;
+  readonly failures: string[];
+}
+
+function runOn(
+  url: string,
+  { requests, connections, seconds }: LoadOrder,
+  firstClient: number,
+  clients: number,
+): Promise<Seen> {
   const latenciesMs: number[] = [];
   const failures = new Set<string>();
-  let client = 0;
-  const share = Math.ceil(requests.length / connections);
+  let client = firstClient;
+  const share = Math.ceil(requests.length / clients);
   return new Promise((resolve, reject) => {
     const began = performance.now();
     let last = began;
@@ -33,14 +65,7 @@ function run({ url, requests, connections, seconds }: LoadOrder): Promise<LoadRe
       (error, result) => {
         if (error) return reject(error);
         if (result.errors > 0) failures.add(`${result.errors} connections failed`);
-        latenciesMs.sort((a, b) => a - b);
-        resolve({
-          requests: latenciesMs.length,
-          seconds: (last - began) / 1000,
-          failures: [...failures].slice(0, failuresShownMax),
-          p50Ms: quantile(latenciesMs, 0.5),
-          p99Ms: quantile(latenciesMs, 0.99),
-        });
+        resolve({ latenciesMs, seconds: (last - began) / 1000, failures: [...failures] });
       },
     );
     instance.on('response', (_connection, status, _bytes, ms) => {

@@ -14,6 +14,10 @@ export interface Request {
 export interface Target {
   readonly baseUrl: string;
   readonly pid: number;
+  /** Nodes beside this one: the connections are split among all. */
+  readonly others?: readonly Target[];
+  /** Processor time so far of the database behind it. */
+  readonly databaseCpuSeconds?: () => number;
 }
 
 export interface LoadSettings {
@@ -23,7 +27,7 @@ export interface LoadSettings {
 
 /** What the load process is told. */
 export interface LoadOrder extends LoadSettings {
-  readonly url: string;
+  readonly urls: readonly string[];
   readonly requests: readonly Request[];
 }
 
@@ -41,8 +45,10 @@ export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time of the answering process, for one request; NaN where the system does not tell. */
+  /** Processor time of the answering processes, for one request; NaN where the system does not tell. */
   readonly cpuMicros: number;
+  /** The same of the database behind them; NaN where there is none. */
+  readonly databaseCpuMicros: number;
 }
 
 let loadProcess: ChildProcess | undefined;
@@ -58,18 +64,25 @@ export async function load(
 ): Promise<LoadResult> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const seconds = settings.seconds * 2 ** tries;
-    const order: LoadOrder = { url: target.baseUrl, requests, ...settings, seconds };
+    const urls = nodesOf(target).map(({ baseUrl }) => baseUrl);
+    const order: LoadOrder = { urls, requests, ...settings, seconds };
     await untilQuiet(target);
-    const cpuBefore = cpuSeconds(target.pid);
+    const before = cpuSecondsOf(target);
     loadProcess ??= startPart('load-process.ts');
     loadProcess.send(order);
     const report = await nextMessage<LoadReport>(loadProcess);
-    const cpu = cpuSeconds(target.pid) - cpuBefore;
+    const after = cpuSecondsOf(target);
     if (report.failures.length > 0) throw failed(requests, report.failures.join(', '));
     if (report.requests > 0) {
       const { requests: count, p50Ms, p99Ms } = report;
-      const cpuMicros = (cpu / count) * 1e6;
-      return { requests: count, requestsPerSecond: count / report.seconds, p50Ms, p99Ms, cpuMicros };
+      return {
+        requests: count,
+        requestsPerSecond: count / report.seconds,
+        p50Ms,
+        p99Ms,
+        cpuMicros: ((after.nodes - before.nodes) / count) * 1e6,
+        databaseCpuMicros: ((after.database - before.database) / count) * 1e6,
+      };
     }
   }
   throw failed(requests, 'no answer');
@@ -79,12 +92,21 @@ const quietWithinMs = 5_000;
 const quietForMs = 40;
 
 /** A burst leaves work behind that nobody waits for any more: the next one begins when it is done. */
-async function untilQuiet({ pid }: Target): Promise<void> {
+async function untilQuiet(target: Target): Promise<void> {
   for (let waitedMs = 0; waitedMs < quietWithinMs; waitedMs += quietForMs) {
-    const before = cpuSeconds(pid);
+    const before = cpuSecondsOf(target).nodes;
     await pause(quietForMs);
-    if (!(cpuSeconds(pid) > before)) return;
+    if (!(cpuSecondsOf(target).nodes > before)) return;
   }
+}
+
+function nodesOf(target: Target): readonly Target[] {
+  return [target, ...(target.others ?? [])];
+}
+
+function cpuSecondsOf(target: Target): { nodes: number; database: number } {
+  const nodes = nodesOf(target).reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
+  return { nodes, database: target.databaseCpuSeconds?.() ?? Number.NaN };
 }
 
 function failed([example]: readonly Request[], reason: string): Error {
@@ -96,7 +118,7 @@ export async function endLoad(): Promise<void> {
   loadProcess = undefined;
 }
 
-const ticksPerSecond = 100;
+export const ticksPerSecond = 100;
 
 /** User and system time of a process, from Linux's /proc/PID/stat (fields 14 and 15). */
 function cpuSeconds(pid: number): number {

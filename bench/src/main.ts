@@ -5,6 +5,7 @@ import { measureGrowth } from './growth.ts';
 import { endLoad } from './load.ts';
 import { measureOperations } from './operations.ts';
 import { type Plan, readPlan } from './plan.ts';
+import { measurePostgres } from './postgres.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { measureReplies } from './replies.ts';
 import { seedStore } from './seed.ts';
@@ -12,6 +13,7 @@ import { startService } from './service.ts';
 import { measureCreates, measureSyncs } from './sync.ts';
 import { rate, say } from './table.ts';
 import { verifyStore } from './verify-store.ts';
+import { measureWaitingReads } from './waiting-reads.ts';
 import { measureOldWalks } from './walks.ts';
 import { showWhereTimeGoes } from './where-time-goes.ts';
 
@@ -19,8 +21,11 @@ const plan = readPlan(process.argv.slice(2));
 process.exitCode = plan === undefined ? 1 : await run(plan);
 
 async function run(plan: Plan): Promise<number> {
-  const isOnlyEvaluation = plan.parts.has('evaluation') && plan.parts.size === 1;
-  if (!isOnlyEvaluation) await measure(plan);
+  const withoutStore = ['postgres', 'evaluation'];
+  if (plan.parts.size > 1 || !plan.parts.has('evaluation')) describeMachine(plan);
+  if ([...plan.parts].some((part) => !withoutStore.includes(part))) await measure(plan);
+  if (plan.parts.has('postgres')) await measurePostgres(plan);
+  await endLoad();
   if (plan.parts.has('evaluation')) await evaluateAnswers();
   return 0;
 }
@@ -28,7 +33,6 @@ async function run(plan: Plan): Promise<number> {
 async function measure(plan: Plan): Promise<void> {
   const store = await seedStore(temporaryFolder(), plan.threads);
   const spare = await seedStore(temporaryFolder(), plan.smallThreads);
-  describeMachine(store.folder, plan);
   const service = await startService(store.folder);
   await verifyStore(service, store);
   await measureOperations(service, store, plan);
@@ -39,18 +43,22 @@ async function measure(plan: Plan): Promise<void> {
   if (plan.parts.has('where')) await showWhereTimeGoes(store, plan);
   removeFolder(store.folder);
   removeFolder(spare.folder);
-  if (plan.parts.has('replies')) await measureReplies(plan);
+  if (plan.parts.has('replies')) {
+    await measureReplies(plan);
+    await measureWaitingReads(plan);
+  }
   if (plan.parts.has('growth')) await measureGrowth(plan);
-  await endLoad();
 }
 
-function describeMachine(folder: string, { settings, syncSeconds }: Plan): void {
+function describeMachine({ settings, syncSeconds }: Plan): void {
+  const folder = temporaryFolder();
   const { rounds, seconds, connections } = settings;
   const processors = cpus();
   say(
     `${processors.length} × ${processors[0]?.model.trim()}, ${process.platform}, Node.js ${process.versions.node}; ` +
       `${rate(measureSyncs(folder, syncSeconds))} fdatasync/s of 4 KiB appends beside the store.`,
   );
+  removeFolder(folder);
   say(
     `Medians of ${rounds} rounds of ${seconds} s each, contenders in turn; ${connections} connections on the loopback ` +
       'address, the load from a process of its own. CPU: processor time of the answering process for one request.',

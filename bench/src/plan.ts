@@ -15,12 +15,13 @@ export const parts = [
   'walk',
   'replies',
   'growth',
+  'postgres',
   'where',
   'evaluation',
 ] as const;
 export type Part = (typeof parts)[number];
 
-const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'where', 'evaluation'];
+const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'postgres', 'where', 'evaluation'];
 
 export interface Plan {
   readonly parts: ReadonlySet<Part>;
@@ -29,6 +30,8 @@ export interface Plan {
   /** Threads of the large store; the small one has `smallThreads`. */
   readonly largeThreads: number;
   readonly smallThreads: number;
+  /** Threads of the large database; the small one has `smallThreads`. */
+  readonly largeDatabaseThreads: number;
   readonly settings: RoundSettings;
   /** Replies in progress at once. */
   readonly replies: number;
@@ -40,6 +43,7 @@ const quick: Omit<Plan, 'parts'> = {
   threads: 2_000,
   largeThreads: 20_000,
   smallThreads: 1_000,
+  largeDatabaseThreads: 20_000,
   settings: { connections: 64, rounds: 3, seconds: 0.15, warmUpSeconds: 0.1 },
   replies: 1_000,
   syncSeconds: 0.2,
@@ -50,6 +54,7 @@ const full: Omit<Plan, 'parts'> = {
   threads: 10_000,
   largeThreads: 1_000_000,
   smallThreads: 1_000,
+  largeDatabaseThreads: 100_000,
   settings: { connections: 64, rounds: 9, seconds: 1, warmUpSeconds: 2 },
   replies: 10_000,
   syncSeconds: 2,

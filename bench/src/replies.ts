@@ -110,7 +110,7 @@ async function measureThroughput(): Promise<void> {
   );
 }
 
-async function startFresh(environment: Environment) {
+export async function startFresh(environment: Environment) {
   const folder = temporaryFolder();
   const { id } = await skein(folder, 'org', 'create', 'Bench', '--quota', quota);
   await skein(folder, 'member', 'add', id, 'ada@bench.example');
@@ -122,7 +122,7 @@ function createMany(service: Service, key: string, count: number, prompt: string
   return inParallel(count, createsAtOnce, () => call(service, key, 'POST', '/threads', { prompt }));
 }
 
-async function medianGetMs(service: Service, key: string): Promise<number> {
+export async function medianGetMs(service: Service, key: string): Promise<number> {
   const { threads } = await call(service, key, 'GET', '/threads?limit=1');
   const tookMs: number[] = [];
   for (let round = 0; round < 300; round += 1) {
@@ -133,8 +133,8 @@ async function medianGetMs(service: Service, key: string): Promise<number> {
   return median(tookMs);
 }
 
-async function call(
-  { baseUrl }: Service,
+export async function call(
+  { baseUrl }: Pick<Service, 'baseUrl'>,
   key: string,
   method: string,
   path: string,
@@ -154,7 +154,7 @@ async function call(
   return response.json();
 }
 
-async function inParallel(count: number, atOnce: number, work: () => Promise<unknown>): Promise<void> {
+export async function inParallel(count: number, atOnce: number, work: () => Promise<unknown>): Promise<void> {
   let left = count;
   const one = async () => {
     while (left > 0) {
@@ -165,12 +165,12 @@ async function inParallel(count: number, atOnce: number, work: () => Promise<unk
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-function residentBytes({ pid }: Service): number {
+export function residentBytes({ pid }: Service): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) * 1024;
 }
 
-function median(values: number[]): number {
+export function median(values: number[]): number {
   return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 

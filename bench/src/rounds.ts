@@ -17,6 +17,7 @@ export interface Comparison {
   readonly ratios: number[];
   /** The same of their processor time for one request: what a busy neighbour hardly disturbs. */
   readonly cpuRatios: number[];
+  readonly databaseCpuRatios: number[];
 }
 
 /**
@@ -46,9 +47,11 @@ export async function compare(
       p50Ms: median(measured.map((results) => results[index]!.p50Ms)),
       p99Ms: median(measured.map((results) => results[index]!.p99Ms)),
       cpuMicros: median(measured.map((results) => results[index]!.cpuMicros)),
+      databaseCpuMicros: median(measured.map((results) => results[index]!.databaseCpuMicros)),
     })),
     ratios: perContender((index) => ratio(index, 'requestsPerSecond')),
     cpuRatios: perContender((index) => ratio(index, 'cpuMicros')),
+    databaseCpuRatios: perContender((index) => ratio(index, 'databaseCpuMicros')),
   };
 }
 

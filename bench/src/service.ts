@@ -20,10 +20,14 @@ const readyWithinMs = 60_000;
  * `skein serve` as a user would run it, with its defaults, in `folder`. Its log goes to a file there: a pipe would have
  * to be read, and reading costs the machine time that is not the service's.
  */
-export async function startService(folder: string, environment: Environment = {}): Promise<Service> {
+export async function startService(
+  folder: string,
+  environment: Environment = {},
+  words: readonly string[] = [],
+): Promise<Service> {
   const logFile = join(folder, 'serve.log');
   const log = openSync(logFile, 'w');
-  const child = start(launcher, ['serve'], {
+  const child = start(launcher, ['serve', ...words], {
     cwd: folder,
     env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }),
     stdio: ['ignore', log, log],
@@ -37,10 +41,14 @@ export async function startService(folder: string, environment: Environment = {}
 }
 
 /** The operator's command on the store in `folder`; answers its JSON. */
-export async function skein(folder: string, ...words: string[]): Promise<any> {
+export function skein(folder: string, ...words: string[]): Promise<any> {
+  return skeinWith({}, folder, ...words);
+}
+
+export async function skeinWith(environment: Environment, folder: string, ...words: string[]): Promise<any> {
   const { stdout } = await promisify(execFile)(launcher, [...words, '--json'], {
     cwd: folder,
-    env: cleanEnvironment({}),
+    env: cleanEnvironment(environment),
   });
   return JSON.parse(stdout);
 }

@@ -1,0 +1,123 @@
+import { type ChildProcess, execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { ticksPerSecond } from './load.ts';
+import { end, root, start } from './processes.ts';
+
+export interface PostgresServer {
+  /** A fresh database on it, gone with it. */
+  database(): Promise<string>;
+  /** User and system time so far of all its processes, also of those that have ended. */
+  cpuSeconds(): number;
+  stop(): Promise<void>;
+}
+
+/** Durable, as in production: the tests' server syncs nothing. And room to keep what is measured in memory. */
+const settings = ['fsync=on', 'shared_buffers=512MB', 'max_wal_size=2GB'];
+
+const databaseProgram = join(root, 'tests/src/postgres/database-program.ts');
+
+/** The server that the tests use, in a process of its own. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const lenders: ChildProcess[] = [];
+  const lend = async (environment: NodeJS.ProcessEnv): Promise<string> => {
+    const lender = start(process.execPath, [databaseProgram, ...settings], {
+      env: { ...process.env, ...environment },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    lenders.push(lender);
+    return firstLine(lender);
+  };
+  const { SKEIN_BENCH_FOLDER: folder } = process.env;
+  const url = await lend({ SKEIN_TEST_POSTGRES_URL: '', ...(folder && { TMPDIR: folder }) });
+  const postmaster = childrenOf(lenders[0]!.pid!).find(({ name }) => name === 'postgres');
+  if (postmaster === undefined)
+    throw new Error('The server of PostgreSQL was not found among the processes.');
+  let first: string | undefined = url;
+  return {
+    async database() {
+      const fresh = first ?? (await lend({ SKEIN_TEST_POSTGRES_URL: url }));
+      first = undefined;
+      return fresh;
+    },
+    cpuSeconds: () => cpuSecondsWithChildren(postmaster.pid),
+    async stop() {
+      // The one that holds the server comes last.
+      for (const lender of lenders.reverse()) await end(lender);
+    },
+  };
+}
+
+/** Whether a program of PostgreSQL's own can be found. */
+export async function isOnPath(program: 'psql' | 'pgbench'): Promise<boolean> {
+  return promisify(execFile)(program, ['--version']).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Runs statements through `psql`; answers the rows of those that have any, as text. */
+export async function sql(url: string, statements: string): Promise<string[][]> {
+  const running = promisify(execFile)(
+    'psql',
+    ['--no-psqlrc', '--quiet', '--no-align', '--tuples-only', '--field-separator=\t', '--file=-', url],
+    { env: { ...process.env, PSQLRC: '' }, maxBuffer: 64 * 1024 * 1024 },
+  );
+  running.child.stdin!.end(`\\set ON_ERROR_STOP on\n${statements}`);
+  const { stdout } = await running;
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split('\t'));
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: child.stdout! })) return line.trim();
+  throw new Error('There is no PostgreSQL: see what is printed above.');
+}
+
+interface ProcessStat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly name: string;
+  /** Its own, and of those of its children that have ended. */
+  readonly cpuSeconds: number;
+  readonly endedCpuSeconds: number;
+}
+
+function cpuSecondsWithChildren(postmaster: number): number {
+  const own = readStat(postmaster);
+  const living = childrenOf(postmaster).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  return own === undefined ? Number.NaN : own.cpuSeconds + own.endedCpuSeconds + living;
+}
+
+function childrenOf(pid: number): ProcessStat[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => readStat(Number(name)))
+    .filter((stat) => stat?.parent === pid) as ProcessStat[];
+}
+
+/** Linux's /proc/PID/stat: fields 4 and 14 to 17. Undefined: it has ended. */
+function readStat(pid: number): ProcessStat | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [user, system, endedUser, endedSystem] = fields.slice(11, 15) as [number, number, number, number];
+    return {
+      pid,
+      parent: fields[1]!,
+      name,
+      cpuSeconds: (user + system) / ticksPerSecond,
+      endedCpuSeconds: (endedUser + endedSystem) / ticksPerSecond,
+    };
+  } catch {
+    return undefined;
+  }
+}
