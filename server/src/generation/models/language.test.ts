@@ -64,10 +64,11 @@ describeDrafts('drafts', (trial) => {
       assert.ok(events.slice(1).every(({ type }) => type === 'text'));
     });
 
-    it('is what a stream gave that reached its limit of tokens', async () => {
-      const { text, error } = await draft('!length');
+    it('says where it reached the limit of tokens that it was cut there', async () => {
+      const { own, text, error } = await draft('!length');
       assert.equal(error, undefined);
-      assert.equal(text, 'As far as this');
+      assert.equal(text, 'As far as this …');
+      assert.deepEqual(steps(own), ['The model reached its length limit']);
     });
 
     it('comes once, however slowly', async () => {
@@ -90,6 +91,14 @@ describeDrafts('drafts', (trial) => {
     it('replaces halves of pairs, and bytes that are no UTF-8', async () => {
       assert.equal((await draft(String.raw`!deltas ["a\ud83d","b"]`)).text, 'a\ufffdb');
       assert.equal((await draft('!bad-utf8')).text, 'bad \ufffd(\ufffd bytes.');
+    });
+
+    it('is none without a word, and may be tried again', async () => {
+      for (const deltas of ['["[1]"]', '["[","1","]"," [2, 3]."]', '[" \\n","**"]']) {
+        assertModelError((await draft(`!deltas ${deltas}`)).error, true, 'The model gave no text.');
+      }
+      assert.equal((await draft('!deltas ["4","2 [1]"]')).text, '42 [1]');
+      assert.equal((await draft('!deltas ["字"]')).text, '字');
     });
 
     it('ends a draft that grows past its limit, and closes the connection', async () => {

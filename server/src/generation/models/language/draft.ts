@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
 import { cutOff, modelErrorOf, noText } from './errors.ts';
@@ -9,6 +10,8 @@ import type { LanguageSdk } from './sdk.ts';
 
 /** Steps are kept with every bit of progress; a model that reasons on and on must not fill the message with them. */
 const reasoningStepsMax = 50;
+/** How long other work may have to wait while a burst of small pieces is taken. */
+const stretchMs = 5;
 
 interface DraftSetting {
   readonly request: ReplyRequest;
@@ -29,6 +32,9 @@ export class Draft {
   #reasoningSteps = 0;
   #length = 0;
   #hasText = false;
+  #hasLetters = false;
+  /** All text as long as it has no letters. */
+  #letterless = '';
   #needsGap = false;
 
   constructor(setting: DraftSetting, withTools: boolean) {
@@ -41,8 +47,14 @@ export class Draft {
   async *events(): AsyncGenerator<DraftEvent> {
     const { call, searches } = this.#setting;
     const parts = this.#start().getReader();
+    let turnedAt = performance.now();
     try {
       for (;;) {
+        // What has arrived comes without a turn of the event loop, however much it is.
+        if (performance.now() - turnedAt >= stretchMs) {
+          await turn();
+          turnedAt = performance.now();
+        }
         const { done, value } = await call.orAborted(parts.read());
         yield* searches.take();
         if (done) throw cutOff();
@@ -81,6 +93,7 @@ export class Draft {
       case 'text-delta':
         return yield* this.#say(part.text);
       case 'reasoning-delta':
+        if (this.#reasoningSteps >= reasoningStepsMax) return;
         return yield* this.#reason(this.#reasoning.add(this.#reasoningText.add(part.text)));
       case 'reasoning-end':
         yield* this.#reason(this.#reasoning.add(this.#reasoningText.end()));
@@ -111,6 +124,8 @@ export class Draft {
       throw new ModelError(sentence, { transient: false });
     }
     this.#hasText ||= text.trim() !== '';
+    this.#hasLetters ||= /\p{L}/u.test(text);
+    if (!this.#hasLetters) this.#letterless += text;
     yield { type: 'text', text };
   }
 
@@ -123,11 +138,20 @@ export class Draft {
   *#finish(reason: string, rawReason: string | undefined): Generator<DraftEvent> {
     if (reason === 'interrupted' || rawReason === undefined) throw cutOff();
     yield* this.#show(this.#text.end());
-    if (this.#hasText) return;
+    if (this.#hasLetters || /\p{N}/u.test(this.#letterless.replace(/\[[^[\]]*\]/g, ''))) {
+      if (reason === 'length') yield* this.#tellOfLimit();
+      return;
+    }
     if (reason === 'content-filter') {
       throw new ModelError('The provider withheld the answer.', { transient: false });
     }
     throw noText();
+  }
+
+  /** An answer that ends in the middle is better than none, where it shows that it does. */
+  *#tellOfLimit(): Generator<DraftEvent> {
+    yield { type: 'text', text: ' …' };
+    yield { type: 'step', description: 'The model reached its length limit' };
   }
 }
 

@@ -42,8 +42,10 @@ export function keepable(text: string, secret: string | undefined): string {
 
 /** How many characters at the end are the beginning of the secret. */
 function secretBegunAtEnd(text: string, secret: string): number {
-  for (let length = Math.min(secret.length - 1, text.length); length > 0; length--) {
-    if (text.endsWith(secret.slice(0, length))) return length;
+  if (secret === '') return 0;
+  const end = text.slice(Math.max(0, text.length - secret.length + 1));
+  for (let at = end.indexOf(secret[0]!); at !== -1; at = end.indexOf(secret[0]!, at + 1)) {
+    if (secret.startsWith(end.slice(at))) return end.length - at;
   }
   return 0;
 }

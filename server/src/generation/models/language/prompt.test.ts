@@ -52,13 +52,15 @@ describe('messages for a model', () => {
     const turns = [
       user('How long [1]?'),
       assistant(
-        'Thirty days [1]. Cards too[2][3], or more [1, 4]. See [5](http://a) and `a[1]`.\n```\nb[2]\n```',
+        'Thirty days [1]. Cards too [2][3], or more [1, 4]. As [1] says, a[1]. See [5](http://a) and `a[1]`.\n```\nb[2]\n```',
       ),
       user('And fees?'),
     ];
     assert.deepEqual(messagesFor(turns), [
       user('How long [1]?'),
-      assistant('Thirty days. Cards too, or more. See [5](http://a) and `a[1]`.\n```\nb[2]\n```'),
+      assistant(
+        'Thirty days. Cards too, or more. As a document says, a[1]. See [5](http://a) and `a[1]`.\n```\nb[2]\n```',
+      ),
       user('And fees?'),
     ]);
   });

@@ -1,4 +1,5 @@
 import type { FoundPassage } from '../../../domain/document.ts';
+import { citationsIn } from '../../corroboration/citations.ts';
 import type { Turn } from '../../model.ts';
 
 /** Of the messages before the prompt, together. About 12,000 tokens: it leaves a small model room to answer. */
@@ -53,10 +54,10 @@ export function messagesFor(conversation: readonly Turn[]): Turn[] {
       if (length > historyLengthMax) break;
       if (text.trim() === '') continue;
     }
-    recent.unshift({ role, content: text });
+    recent.push({ role, content: text });
   }
-  const fromUser = recent.slice(recent.findIndex(({ role }) => role === 'user'));
-  return fromUser.reduce<Turn[]>(joinToSameRole, []);
+  recent.reverse();
+  return joinedByRole(recent.slice(recent.findIndex(({ role }) => role === 'user')));
 }
 
 /** What to search the documents for. */
@@ -69,18 +70,32 @@ export function questionIn(conversation: readonly Turn[]): string {
   return isFollowUp ? `${before}\n${prompt}` : prompt;
 }
 
-function joinToSameRole(turns: Turn[], turn: Turn): Turn[] {
-  const last = turns.at(-1);
-  if (last?.role !== turn.role) return [...turns, turn];
-  return [...turns.slice(0, -1), { role: turn.role, content: `${last.content}\n\n${turn.content}` }];
+function joinedByRole(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (last?.role !== turn.role) joined.push(turn);
+    else joined[joined.length - 1] = { ...last, content: `${last.content}\n\n${turn.content}` };
+  }
+  return joined;
 }
 
 /** Earlier replies cite passages that this model is not given. Brackets in code and links stay. */
 function withoutCitations(text: string): string {
   return text
     .split(/(```[\s\S]*?(?:```|$)|`[^`\n]*`)/)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(/ ?\[\d{1,3}(?:, ?\d{1,3})*\](?!\()/g, '')))
+    .map((part, index) => (index % 2 === 1 ? part : withoutCitationsOf(part)))
     .join('');
+}
+
+function withoutCitationsOf(prose: string): string {
+  const kept: string[] = [];
+  let end = 0;
+  for (const { from, to, isWord } of citationsIn(prose)) {
+    kept.push(prose.slice(end, from), isWord ? 'a document' : '');
+    end = to;
+  }
+  return kept.join('') + prose.slice(end);
 }
 
 function attribute(text: string): string {

@@ -25,9 +25,11 @@ export class ReasoningSteps {
 
   /** The step of what has not ended by itself. */
   end(): string[] {
-    const step = shortened(firstSentence(this.#paragraph), descriptionLengthMax);
-    this.#paragraph = '';
     this.#lineIsEmpty = true;
+    const paragraph = this.#paragraph;
+    this.#paragraph = '';
+    if (paragraph.trim() === '') return [];
+    const step = shortened(firstSentence(paragraph), descriptionLengthMax);
     return step === '' ? [] : [step];
   }
 
