@@ -182,6 +182,16 @@ describe('skein copy', () => {
       assert.equal(outcome.resumed, false);
       assert.deepEqual(outcome.tables, whole.tables);
     });
+
+    it('starts over when its source has changed meanwhile', { timeout: 60_000 }, async () => {
+      const outdated = await testDatabase();
+      await killCopy(large, outdated, () => isCopying(outdated));
+      await operate(folder, large, 'org', 'create', 'Initech');
+      const outcome = await copied(large, outdated);
+      assert.equal(outcome.resumed, false);
+      const organizations = (tables: any[]) => tables.find(({ table }) => table === 'organization').rows;
+      assert.equal(organizations(outcome.tables), organizations(whole.tables) + 1);
+    });
   });
 
   it('refuses a target that holds anything', async () => {

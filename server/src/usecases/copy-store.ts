@@ -42,6 +42,8 @@ interface Plan {
 }
 
 const rowsMax = 500;
+/** Unknown rows come in a few at a time: they may be long. */
+const rowsFirst = 20;
 const batchLength = 2_000_000;
 
 /**
@@ -136,7 +138,7 @@ async function copyTable(
 ): Promise<void> {
   let after = begun?.after ?? null;
   let rows = begun?.rows ?? 0;
-  let limit = rowsMax;
+  let limit = rowsFirst;
   for (;;) {
     onRows(rows);
     const read = await source.read(table, after, limit);
@@ -148,7 +150,7 @@ async function copyTable(
     rows += read.length;
     const { source: name, state } = plan;
     await target.write(table, batch, { source: name, state, table: table.name, after, rows }, terms);
-    limit = nextLimit(read);
+    limit = nextLimit(read, limit);
   }
 }
 
@@ -184,7 +186,7 @@ async function compareTable(
   });
   let after: Key | null = null;
   let rows = 0;
-  let limit = rowsMax;
+  let limit = rowsFirst;
   let checksum = '';
   for (;;) {
     onRows(rows);
@@ -200,7 +202,7 @@ async function compareTable(
     rows += theirs.length;
     if (theirs.length === 0) return { table: table.name, rows, checksum };
     after = keyOf(table, theirs.at(-1)!);
-    limit = nextLimit(theirs);
+    limit = nextLimit(theirs, limit);
   }
 }
 
@@ -216,11 +218,11 @@ function keyOf({ keyLength }: ArchiveTable, row: Row): Key {
   return row.slice(0, keyLength) as unknown as Key;
 }
 
-/** Long rows come in small batches. */
-function nextLimit(rows: readonly Row[]): number {
+/** Long rows come in small batches, which grow by steps. */
+function nextLimit(rows: readonly Row[], limit: number): number {
   let length = 0;
   for (const row of rows) for (const value of row) length += typeof value === 'string' ? value.length : 8;
-  return Math.max(1, Math.min(rowsMax, Math.floor((batchLength / length) * rows.length)));
+  return Math.max(1, Math.min(rowsMax, 4 * limit, Math.floor((batchLength / length) * rows.length)));
 }
 
 function encoded(rows: readonly Row[], left: readonly boolean[]): string {

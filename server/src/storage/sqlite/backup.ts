@@ -16,13 +16,14 @@ export async function copySqliteFile(
   try {
     store.exec('BEGIN');
     store.prepare('SELECT count(*) FROM sqlite_schema').get();
-    await store.backup(copy, {
+    const { totalPages: pages } = await store.backup(copy, {
       progress({ totalPages, remainingPages }) {
         onStep(totalPages - remainingPages, totalPages);
         return pagesPerStep;
       },
     });
     store.exec('COMMIT');
+    onStep(pages, pages);
   } finally {
     store.close();
   }

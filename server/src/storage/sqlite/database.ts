@@ -7,7 +7,7 @@ export type Database = Sqlite.Database;
 const migrationsFolder = join(import.meta.dirname, 'migrations');
 
 export interface OpenOptions {
-  /** Fails with SQLITE_BUSY where another process has it open, and keeps all others out. */
+  /** Fails with SQLITE_BUSY where another process has it open, and keeps all others out. For who reads all of it once. */
   readonly alone?: boolean;
   /** Whether it may be a copy that was interrupted. */
   readonly unfinished?: boolean;
@@ -30,7 +30,7 @@ export function openDatabase(
     database.pragma('foreign_keys = ON');
     // 64 MiB of pages, and reads of the rest through the page cache of the system: no copy per page.
     database.pragma('cache_size = -65536');
-    database.pragma('mmap_size = 4294967296');
+    database.pragma(`mmap_size = ${alone ? 0 : 4_294_967_296}`);
     // Raised to FULL for every durable commit: see commit-queue.ts.
     database.pragma('synchronous = NORMAL');
     migrate(database);
