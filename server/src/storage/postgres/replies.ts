@@ -41,6 +41,9 @@ const unsynced = `set_config('synchronous_commit', 'off', true)`;
 /** So many are looked at when the backlog is asked for: 3,000 running ones among 300,000 took 3 ms. */
 const countedMax = 10_000;
 
+/** A claim that a crash of the database took back is not given out again under its token: its holder may still live. */
+const unlikeAnyOther = 'floor(1 + random() * (1::bigint << 40))::bigint';
+
 /** One statement of the sweep changes no more than this many replies; the next one goes on. */
 const sweptMax = 500;
 
@@ -71,7 +74,7 @@ const claim = {
         ORDER BY available_at, id LIMIT share.places FOR UPDATE SKIP LOCKED
       ) AS reply
     ), claimed AS (
-      UPDATE message SET held = true, claim_token = claim_token + 1, available_at = ${now} + $5::bigint,
+      UPDATE message SET held = true, claim_token = claim_token + ${unlikeAnyOther}, available_at = ${now} + $5::bigint,
         ${fromItsBeginning}
       FROM due WHERE message.organization_id = due.organization_id AND message.thread_id = due.thread_id
         AND message.id = due.id AND ${isWaiting}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type ModelServer, startModelServer } from '../model-server.ts';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { Observations } from '../replies/observations.ts';
+import { eventually } from '../replies/shared-store.ts';
+import type { Service } from '../service.ts';
+import { createThread } from '../world.ts';
+import { Nodes } from './nodes.ts';
+
+const count = 4;
+/** Now and then something else makes the database keep the claims: then there is nothing to see, and it is done anew. */
+const attemptsMax = 20;
+const prompt = ['#say First, ', '#wait 500', '#say and still first.', '!drip 400'];
+const ofSecond = { content: 'The documents do not say.', model: 'openai-compatible/second' };
+
+describe('A database that forgot in a crash who held which replies', () => {
+  let database: PostgresServer;
+  let provider: ModelServer;
+  let nodes: Nodes;
+  let door: Service;
+  let first: Service;
+  before(async () => {
+    // Claims are not waited for until they are on disk; here the database takes its time with them.
+    const settings = { wal_writer_delay: '10s', wal_writer_flush_after: '64MB' };
+    [database, provider] = await Promise.all([startPostgres({ settings }), startModelServer()]);
+    nodes = await Nodes.prepare({}, database.url);
+    [door, first] = await Promise.all([nodes.start('api'), nodes.start('worker')]);
+  });
+  after(async () => {
+    await nodes?.end();
+    await Promise.all([database?.remove(), provider?.close()]);
+  });
+
+  /** Replies that the first worker has begun, sleeps over, and of which the database knows nothing. */
+  async function loseClaims(): Promise<string[]> {
+    const api = nodes.ada(door);
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      first.signal('SIGSTOP');
+      const ids: string[] = [];
+      for (let place = 0; place < count; place += 1) {
+        ids.push((await createThread(api, { prompt: prompt.join('\n') })).thread.id);
+      }
+      const contents = () =>
+        Promise.all(ids.map(async (id) => (await api.get(id)).body.messages?.[1].content));
+      first.signal('SIGCONT');
+      await eventually(contents, (seen) => seen.every((content) => content === 'First, '));
+      first.signal('SIGSTOP');
+      await database.kill();
+      await database.start();
+      const after = await eventually(contents, (seen) => seen.every((content) => content !== undefined));
+      if (after.every((content) => content === '')) return ids;
+      first.signal('SIGCONT');
+      await Promise.all(ids.map((id) => api.untilDone(id, 30_000)));
+    }
+    throw new Error('The database kept the claims each time.');
+  }
+
+  it('lets none of them be written by two: the one who held them is not taken for the next', {
+    timeout: 90_000,
+  }, async () => {
+    const ids = await loseClaims();
+    const second = await nodes.start('worker', {
+      SKEIN_MODEL: ofSecond.model,
+      SKEIN_MODEL_BASE_URL: provider.url,
+    });
+    const api = nodes.ada(door);
+    const replies = () => Promise.all(ids.map(async (id) => (await api.get(id)).body.messages[1]));
+    await eventually(replies, (seen) => seen.every(({ content }) => /^The\b/.test(content)));
+    assert.ok((await replies()).some(({ completedAt }) => completedAt === null));
+    first.signal('SIGCONT');
+    await new Observations().untilAllEnded(
+      api,
+      ids.map((threadId) => ({ threadId, whole: ofSecond.content })),
+    );
+    for (const { model } of await replies()) assert.equal(model, ofSecond.model);
+    for (const node of [second, first, door]) assert.equal(await node.end(), 0);
+  });
+});
