@@ -87,6 +87,10 @@ describe('An address that leads to no database', { concurrency: 2 }, () => {
   };
   const addresses: Record<string, () => string> = {
     'a wrong password': () => changed(() => {}),
+    'no password': () =>
+      changed((to) => {
+        to.password = '';
+      }),
     'an unknown user': () =>
       changed((to) => {
         to.username = 'nobody';
