@@ -40,8 +40,10 @@ const copyLock = 7_305_302;
 const patienceMs = 2000;
 const retryMs = 50;
 
+/** All that Skein connects for; an address may give its connections another name, and then ours bears it as well. */
 const others = `SELECT count(*) AS others FROM pg_stat_activity
-  WHERE datname = current_database() AND application_name = '${applicationName}' AND pid <> pg_backend_pid()`;
+  WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND (application_name LIKE '${applicationName}%' OR application_name = current_setting('application_name'))`;
 
 /** All reads are of one moment. */
 export async function openPostgresSource(url: string): Promise<Archive> {
