@@ -83,15 +83,18 @@ async function makeKeys(context: Context, keys: Record<string, string>): Promise
   const organizationId = await createOrganization(context, { name: 'Reading' });
   const userId = await addMember(context, organizationId, { email: 'ada@skein.example' });
   const spentId = await createOrganization(context, { name: 'Spent' });
-  const { dailyQuota } = context.settings;
-  const today = utcDay(context.now());
-  // Tomorrow's too: the test may run over midnight.
-  for (const day of [today, today + 1]) {
-    await Promise.all(Array.from({ length: dailyQuota }, () => context.store.consumeQuota(spentId, day)));
-  }
   const personal = await createApiKey(context, organizationId, { userId, name: '' });
   const orgWide = await createApiKey(context, organizationId, { userId: null, name: '' });
   const spent = await createApiKey(context, spentId, { userId: null, name: '' });
+  const hash = context.sha256(spent.key);
+  const today = utcDay(context.now());
+  // Tomorrow's too: the test may run over midnight.
+  for (const day of [today, today + 1]) {
+    const requests = Array.from({ length: context.settings.dailyQuota }, () =>
+      context.store.admitKey(hash, day),
+    );
+    await Promise.all(requests);
+  }
   keys.PERSONAL_KEY = personal.key;
   keys.ORG_WIDE_KEY = orgWide.key;
   keys.SPENT_KEY = spent.key;

@@ -29,7 +29,6 @@ export interface Store
     ApiKeys,
     Applications,
     SigningKeys,
-    Quotas,
     Admissions,
     Threads,
     Replies,
@@ -193,14 +192,6 @@ export interface SigningKeys {
   listSigningKeys(verifyMs: number): Promise<SigningKey[]>;
 }
 
-export interface Quotas {
-  /**
-   * Takes one request from the organization's quota of that UTC day, exactly: of any number of calls, on any number of
-   * nodes, as many are granted as the quota has. It survives a killed process; a power cut may forget the last moments.
-   */
-  consumeQuota(organizationId: OrganizationId, day: number): Promise<QuotaUse>;
-}
-
 /** What a credential stands for, and the request that was taken from its organization's quota for it. */
 export interface Admission {
   readonly organizationId: OrganizationId;
@@ -211,8 +202,15 @@ export interface Admission {
   readonly use: QuotaUse | undefined;
 }
 
+/**
+ * Taking requests from the organization's quota of a UTC day, exactly: of any number of calls, on any number of nodes, as
+ * many are granted as the quota has. It survives a killed process; a power cut may forget the last moments.
+ */
 export interface Admissions {
-  /** As `findKeyGrant` and then `consumeQuota`, in as few flights as can be. */
+  /**
+   * Whose the key is, as of now, and one request taken from its organization's quota, together. Undefined, and nothing
+   * taken, for a key that is unknown or revoked.
+   */
   admitKey(hash: string, day: number): Promise<Admission | undefined>;
   /** The same for an application, whose epoch must be this one. */
   admitApplication(

@@ -7,6 +7,7 @@ import {
   type ThreadId,
   type UserId,
 } from '../../domain/id.ts';
+import type { QuotaUse } from '../../domain/quota.ts';
 import type {
   ClaimedReply,
   ListedThread,
@@ -49,6 +50,8 @@ export class World {
   readonly store: Store;
   readonly #open: OpenStore;
   readonly #nodes: Store[] = [];
+  readonly #keys = new Map<OrganizationId, Promise<string>>();
+  #madeKeys = 0;
 
   private constructor(open: OpenStore, store: Store, clock: TestClock) {
     this.#open = open;
@@ -89,6 +92,29 @@ export class World {
     });
     if (added.outcome !== 'added') throw new Error(added.outcome);
     return added.userId;
+  }
+
+  /** Takes one request from the organization's quota, as a caller with an org-wide key does. */
+  async use(organizationId: OrganizationId, day: number, store: Store = this.store): Promise<QuotaUse> {
+    const admission = await store.admitKey(await this.#keyOf(organizationId), day);
+    if (admission?.use === undefined) throw new Error('nobody was admitted');
+    return admission.use;
+  }
+
+  #keyOf(organizationId: OrganizationId): Promise<string> {
+    const known = this.#keys.get(organizationId);
+    if (known !== undefined) return known;
+    this.#madeKeys += 1;
+    const key = {
+      id: ids.key(),
+      name: '',
+      userId: null,
+      hash: this.#madeKeys.toString(16).padStart(64, 'f'),
+      hint: '',
+    };
+    const made = this.store.createApiKey(organizationId, key).then(() => key.hash);
+    this.#keys.set(organizationId, made);
+    return made;
   }
 
   async thread(

@@ -1,7 +1,6 @@
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { Admission, Admissions } from '../store.ts';
 import type { Database, Statement } from './database.ts';
-import { beginDay } from './quotas.ts';
 
 interface AdmissionRow {
   organization_id: OrganizationId;
@@ -45,6 +44,12 @@ const admitApplication = {
   text: admitText(`SELECT organization_id, NULL::text AS user_id, application.id AS credential_id, api_enabled, daily_quota
     FROM application JOIN organization ON organization.id = organization_id
     WHERE application.id = $3 AND organization_id = $4 AND epoch = $5 AND deleted_at IS NULL`),
+};
+
+const beginDay = {
+  name: 'begin-day',
+  text: `INSERT INTO quota_use (organization_id, day, used) SELECT id, $2, 0 FROM organization WHERE id = $1
+    ON CONFLICT DO NOTHING`,
 };
 
 export function postgresAdmissions({ run }: Database): Admissions {

@@ -8,7 +8,6 @@ import { postgresDocuments } from './documents.ts';
 import { postgresMembers } from './members.ts';
 import { postgresNews } from './news.ts';
 import { postgresOrganizations } from './organizations.ts';
-import { postgresQuotas } from './quotas.ts';
 import { postgresReplies } from './replies.ts';
 import { postgresSigningKeys } from './signing-keys.ts';
 import { type NodeClock, StoreTime } from './store-time.ts';
@@ -43,7 +42,6 @@ export async function openPostgresStore(
     ...postgresApiKeys(database),
     ...postgresApplications(database),
     ...postgresSigningKeys(database),
-    ...postgresQuotas(database),
     ...postgresAdmissions(database),
     ...postgresThreads(database),
     ...postgresWalks(database),

@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
 import type { Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
-import { openTestDatabase, poolSettings } from './test-database.ts';
 
 const threads = 40_000;
 /** One in four is running: more than any statement may look at. */

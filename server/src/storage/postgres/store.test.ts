@@ -2,8 +2,8 @@ import { after, before } from 'node:test';
 import pg from 'pg';
 import { describeStore } from '../contract/describe-store.ts';
 import type { TestClock } from '../contract/fixture.ts';
+import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
 import { openPostgresStore } from './open.ts';
-import { openTestDatabase, poolSettings } from './test-database.ts';
 
 let template: Awaited<ReturnType<typeof openTestDatabase>>;
 let admin: pg.Client;

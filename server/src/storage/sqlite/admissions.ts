@@ -1,10 +1,11 @@
-import type { Admissions, ApiKeys, Applications, Quotas } from '../store.ts';
+import type { Admissions, ApiKeys, Applications } from '../store.ts';
+import type { QuotaCounter } from './quotas.ts';
 
 /** Reads and counts one after the other: nothing here is a flight away. */
 export function sqliteAdmissions(
   { findKeyGrant }: ApiKeys,
   { findApplicationGrant }: Applications,
-  { consumeQuota }: Quotas,
+  { consumeQuota }: QuotaCounter,
 ): Admissions {
   return {
     async admitKey(hash, day) {

@@ -36,7 +36,6 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     ...apiKeys,
     ...applications,
     ...sqliteSigningKeys(database, commits),
-    ...quotas,
     ...sqliteAdmissions(apiKeys, applications, quotas),
     ...sqliteThreads(database, commits),
     ...sqliteWalks(database),

@@ -1,6 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/quota.ts';
-import type { Quotas } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
@@ -15,7 +14,12 @@ interface Together {
   readonly use: Promise<{ granted: number; used: number; limit: number }>;
 }
 
-export function sqliteQuotas(database: Database, commits: CommitQueue): Quotas {
+/** Counts requests against quotas, those of one turn together: a write, but one that needs no sync. */
+export interface QuotaCounter {
+  consumeQuota(organizationId: OrganizationId, day: number): Promise<QuotaUse>;
+}
+
+export function sqliteQuotas(database: Database, commits: CommitQueue): QuotaCounter {
   const current = database.prepare<[number, string], UseRow>(
     `SELECT coalesce(used, 0) AS used, daily_quota FROM organization
      LEFT JOIN quota_use ON organization_id = id AND day = ? WHERE id = ?`,
