@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { FoundPassage } from '../../domain/document.ts';
+import { shortened } from '../corroboration/snippet.ts';
 import type { DraftEvent, Drafter, ReplyRequest } from '../model.ts';
 import type { SearchLibrary } from '../retrieval/library.ts';
 import type { SearchFindings } from '../retrieval/search.ts';
@@ -8,13 +9,14 @@ import { compose } from './extractive/composition.ts';
 import { groundsBesides, groundsOf, isNear } from './extractive/confidence.ts';
 import { type Selection, selectUnits } from './extractive/selection.ts';
 import { smallTalkReply } from './extractive/small-talk.ts';
-import { isGeneral, unknownNamesOf, withoutNames } from './extractive/unknown-names.ts';
+import { isGeneral, unknownNamesOf, withGeneralOnly, withoutNames } from './extractive/unknown-names.ts';
 
 /** How many passages a question's sentences are chosen from. */
 const passagesMax = 6;
 const documentsNamedMax = 3;
 const documentsNearMax = 2;
 const unmentionedMax = 3;
+const questionLengthMax = 120;
 
 /** Answers with sentences of the organization's documents, and says so when they hold none. It needs no network. */
 export function extractiveModel(library: Pick<SearchLibrary, 'search'>): Drafter {
@@ -48,8 +50,9 @@ export function extractiveModel(library: Pick<SearchLibrary, 'search'>): Drafter
   };
 }
 
-/** To one question. Of what is `unmentioned` the documents say nothing; then the selections are what comes closest. */
+/** To one `question`. Of what is `unmentioned` the documents say nothing; then the selections are what comes closest. */
 interface Answer {
+  readonly question: string;
   readonly selections: readonly Selection[];
   readonly unmentioned: readonly string[];
 }
@@ -59,13 +62,14 @@ async function answerTo(
   findings: SearchFindings,
   search: (text: string) => Promise<SearchFindings>,
 ): Promise<Answer> {
-  const names = unknownNamesOf(findings.question, text);
+  const names = unknownNamesOf(findings, text);
   if (names.length === 0) {
-    return { selections: selectUnits(findings.question, groundsOf(findings)), unmentioned: [] };
+    const selections = selectUnits(findings.question, groundsOf(findings));
+    return { question: text, selections, unmentioned: [] };
   }
   const rest = await search(withoutNames(text, names));
-  const selections = selectUnits(rest.question, groundsBesides(names, rest), isGeneral);
-  return { selections, unmentioned: names.map(({ name }) => name) };
+  const selections = selectUnits(rest.question, groundsBesides(names, rest), isGeneral).map(withGeneralOnly);
+  return { question: text, selections, unmentioned: names.map(({ full }) => full) };
 }
 
 function nearestOf({ question, passages }: SearchFindings): FoundPassage[] {
@@ -86,6 +90,8 @@ async function* told(answers: readonly Answer[]): AsyncGenerator<DraftEvent> {
   const paragraphs = merged.map((selection, at) => compose(selection, at + 1));
   const unmentioned = notMentioned(answers, merged.length > full.length);
   if (unmentioned !== undefined) paragraphs.splice(full.length, 0, [unmentioned]);
+  const unanswered = notAnswered(answers);
+  if (unanswered !== undefined) paragraphs.push([unanswered]);
   for (const [at, pieces] of paragraphs.entries()) {
     for (const [piece, text] of pieces.entries()) {
       yield { type: 'text', text: at > 0 && piece === 0 ? `\n\n${text}` : text };
@@ -98,6 +104,14 @@ function notMentioned(answers: readonly Answer[], isFollowed: boolean): string |
   const names = [...new Set(answers.flatMap(({ unmentioned }) => unmentioned))].slice(0, unmentionedMax);
   if (names.length === 0) return undefined;
   return `The documents do not mention ${names.join(' or ')}.${isFollowed ? ' Closest:' : ''}`;
+}
+
+/** The parts of a question that nothing was found for. */
+function notAnswered(answers: readonly Answer[]): string | undefined {
+  const open = answers.filter((one) => one.selections.length === 0 && one.unmentioned.length === 0);
+  if (open.length === 0) return undefined;
+  const asked = open.map(({ question }) => `“${shortened(question, questionLengthMax)}”`);
+  return `The documents do not answer ${asked.join(' or ')}.`;
 }
 
 /** Two parts of a question may be answered by the same passage. */

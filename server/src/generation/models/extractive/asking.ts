@@ -30,9 +30,16 @@ function followUpOf(prompt: string, previous: string): string {
 }
 
 function readable(prompt: string): string {
-  if (prompt.length <= headLengthMax) return prompt.trim();
+  return beginningOrQuestions(prompt).replace(unitedStates, '$1USA').trim();
+}
+
+/** In small letters it is another word. */
+const unitedStates = /\b(the |to |in |from |within )U\.?S\.?(?![\p{L}\p{N}])/gu;
+
+function beginningOrQuestions(prompt: string): string {
+  if (prompt.length <= headLengthMax) return prompt;
   const end = sentencesOf(prompt.slice(-tailLengthMax)).filter((sentence) => sentence.endsWith('?'));
-  return (end.length > 0 ? end.join(' ') : prompt.slice(0, headLengthMax)).toWellFormed().trim();
+  return (end.length > 0 ? end.join(' ') : prompt.slice(0, headLengthMax)).toWellFormed();
 }
 
 const followUp =
@@ -64,13 +71,21 @@ function partsOf(prompt: string): string[] {
   const sentences = sentencesOf(prompt);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
   const told = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');
-  const parts = asking.flatMap((sentence) => sentence.split(nextQuestion)).slice(0, partsMax);
+  const parts = asking
+    .flatMap((sentence) => sentence.split(nextQuestion).map((text, at) => ({ text, isSentence: at === 0 })))
+    .slice(0, partsMax);
   const [first, ...others] = parts;
   if (first === undefined) return [prompt];
   // What little was said before a lone question says what it is about.
-  if (others.length === 0) return [told.length > toldLengthMax ? first : `${first} ${told}`.trim()];
+  if (others.length === 0) return [told.length > toldLengthMax ? first.text : `${first.text} ${told}`.trim()];
   return [
-    first,
-    ...others.map((part) => (readQuestion(part).concepts.length < 2 ? `${part} ${first}` : part)),
+    first.text,
+    ...others.map((part) => (isUnderstood(part) ? part.text : `${part.text} ${first.text}`)),
   ];
+}
+
+/** Whether a part of a question says by itself what it is about. */
+function isUnderstood({ text, isSentence }: { text: string; isSentence: boolean }): boolean {
+  const { length } = readQuestion(text).concepts;
+  return length >= 2 || (length === 1 && isSentence && !pointsBack.test(text));
 }

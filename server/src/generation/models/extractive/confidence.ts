@@ -1,4 +1,5 @@
 import type { FoundPassage } from '../../../domain/document.ts';
+import { synonymCertainty } from '../../retrieval/question.ts';
 import { placesOf, type WeighedConcept, type WeighedQuestion } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { tokensOf } from '../../retrieval/terms.ts';
@@ -72,7 +73,7 @@ export function spokenOf(question: WeighedQuestion, passage: FoundPassage): numb
     let sum = 0;
     let total = 0;
     for (const [at, concept] of question.concepts.entries()) {
-      const weight = weightOf(concept, question.rarityMax);
+      const weight = weightOf(concept, question);
       total += weight;
       sum += weight * certaintyOf(concept, Math.max(told[at]!, context[at]!, before[at] ?? 0));
     }
@@ -82,9 +83,19 @@ export function spokenOf(question: WeighedQuestion, passage: FoundPassage): numb
   return best;
 }
 
-function weightOf({ weight, wordings }: WeighedConcept, rarityMax: number): number {
-  if (wordings.length === 0) return confidence.unknownWeight * rarityMax;
-  return Math.min(weight, confidence.weightMax * rarityMax);
+function weightOf(concept: WeighedConcept, question: WeighedQuestion): number {
+  const { rarityMax } = question;
+  if (isMissing(concept, question)) return confidence.unknownWeight * rarityMax;
+  return Math.min(concept.weight, confidence.weightMax * rarityMax);
+}
+
+const articles = new Set('a an the your our my their'.split(' '));
+
+/** Whether no passage holds it; of a thing, by its own name: who asks for the cat is not told of pets in general. */
+function isMissing({ term, wordings }: WeighedConcept, { tokens }: WeighedQuestion): boolean {
+  if (wordings.length === 0) return true;
+  if (wordings.some(({ certainty }) => certainty !== synonymCertainty)) return false;
+  return articles.has(tokens[tokens.indexOf(term) - 1] ?? '');
 }
 
 function certaintyOf({ wordings }: WeighedConcept, told: number): number {

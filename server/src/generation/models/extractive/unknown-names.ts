@@ -1,29 +1,51 @@
 import type { FoundPassage } from '../../../domain/document.ts';
 import type { WeighedQuestion } from '../../retrieval/ranking.ts';
-import { termOf, wordsOf } from '../../retrieval/terms.ts';
+import type { SearchFindings } from '../../retrieval/search.ts';
+import { stopWords } from '../../retrieval/stop-words.ts';
+import { termOf, tokensOf, wordsOf } from '../../retrieval/terms.ts';
+import { isRow } from './company.ts';
+import type { Selection } from './selection.ts';
 
 /** A name that a question asks about, with the word before it: 'to Germany', 'in New Zealand'. */
 export interface AskedName {
   readonly name: string;
+  /** As it is spoken of: 'the USA'. */
+  readonly full: string;
   readonly before: string;
   readonly terms: ReadonlySet<string>;
 }
 
 const readLengthMax = 2_000;
-const capitalised = /(?<=([\p{L}\p{N}]+),? (?:the )?)\p{Lu}\p{Ll}[\p{L}-]+(?: \p{Lu}\p{Ll}[\p{L}-]+){0,3}/gu;
+const capitalised = /(?<=([\p{L}\p{N}]+),? (the )?)\p{Lu}\p{Ll}[\p{L}-]+(?: \p{Lu}\p{Ll}[\p{L}-]+){0,3}/gu;
+/** 'to the USA', 'in NYC': elsewhere capitals are rather a short form than a place. */
+const capitals = /(?<=\b(to|in|from|within|outside) (the )?)\p{Lu}{2,5}(?![\p{L}\p{N}])/gu;
 
 /** The names of which some word stands in no passage. None where Every Word Is Written So. */
-export function unknownNamesOf({ concepts }: WeighedQuestion, text: string): AskedName[] {
+export function unknownNamesOf({ question, passages }: SearchFindings, text: string): AskedName[] {
   const asked = text.slice(0, readLengthMax);
-  const names = [...asked.matchAll(capitalised)].map(([name, before]) => ({
-    name,
-    before: before!.toLowerCase(),
-    terms: new Set(wordsOf(name).map(termOf)),
-  }));
+  const names = [...asked.matchAll(capitalised), ...asked.matchAll(capitals)].map(
+    ([name, before, article = '']) => ({
+      name,
+      full: `${article}${name}`,
+      before: before!.toLowerCase(),
+      terms: new Set(wordsOf(name).map(termOf)),
+    }),
+  );
   const words = names.reduce((count, { terms }) => count + terms.size, 0);
   if (words > (wordsOf(asked).length - 1) / 2) return [];
-  const unknown = concepts.filter(({ wordings }) => wordings.length === 0);
+  const unknown = question.concepts.filter((_, at) => isUnknown(question, passages, at));
   return names.filter(({ terms }) => unknown.some(({ term }) => terms.has(term)));
+}
+
+/** That a passage holds 'united' and another 'states' does not mean that one holds both, and 'us' may be anybody. */
+function isUnknown(question: WeighedQuestion, passages: readonly FoundPassage[], concept: number): boolean {
+  const { wordings } = question.concepts[concept]!;
+  if (wordings.some(({ phrase }) => phrase.length === 1 && !stopWords.has(phrase[0]!))) return false;
+  const phrases = wordings.filter(({ phrase }) => phrase.length > 1);
+  return !passages.some(({ text }) => {
+    const tokens = ` ${tokensOf(text).join(' ')} `;
+    return phrases.some(({ phrase }) => tokens.includes(` ${phrase.join(' ')} `));
+  });
 }
 
 /** The question that remains when nobody asks about these. */
@@ -53,4 +75,22 @@ const general =
 /** Whether a text says something that holds for more than it names, and so perhaps for a name that it does not. */
 export function isGeneral(text: string): boolean {
   return general.test(text);
+}
+
+/**
+ * Of what comes closest to an answer about a name, only what holds for more than it names, where there is any: of a
+ * table every such row, for 'Rest of Europe' and 'Rest of the world' are equally near to who cannot tell which is meant.
+ */
+export function withGeneralOnly(selection: Selection): Selection {
+  const { units, told } = selection;
+  const general = told.filter((at) => isGeneral(units[at]!.text));
+  if (general.length === 0) return selection;
+  const tables = new Set(
+    general
+      .map((at) => units[at]!)
+      .filter(isRow)
+      .map(({ list }) => list),
+  );
+  const rows = units.flatMap((unit, at) => (tables.has(unit.list) && isGeneral(unit.text) ? [at] : []));
+  return { ...selection, told: [...new Set([...rows, ...general])] };
 }
