@@ -35,7 +35,7 @@ export interface Store
     Documents {
   /** The value kept under `name`; the first caller's `candidate` is kept for all who come later, on every node. */
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
-  /** Rejects unless the store can be read now. */
+  /** Rejects unless the store can be used now. */
   ping(): Promise<void>;
   /** How this process uses its connections to the database now; undefined for a store without any. */
   connections(): ConnectionUse | undefined;

@@ -143,9 +143,10 @@ describe('A synchronous standby that takes over under load', () => {
     const load = new Load(nodes, services);
     await load.goOn();
     await primary.kill();
+    // Led there too early, the nodes can read, but serve nobody, and say so.
+    proxy.switchTo(standby.server.port);
     await load.suffer();
     await standby.promote();
-    proxy.switchTo(standby.server.port);
     await Promise.all(services.map((service) => eventually(() => isReady(service), Boolean)));
     await load.goOn();
     await load.judge();

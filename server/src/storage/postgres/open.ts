@@ -19,6 +19,10 @@ const keepSecret = {
   text: 'INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING',
 };
 const readSecret = { name: 'read-secret', text: 'SELECT value FROM secret WHERE name = $1' };
+const readWritable = {
+  name: 'read-writable',
+  text: "SELECT current_setting('transaction_read_only') = 'off' AS writable FROM store_clock",
+};
 const readTime = { name: 'read-time', text: 'SELECT latest_at FROM store_clock' };
 
 const systemClock: NodeClock = { steady: () => performance.now() };
@@ -56,7 +60,9 @@ export async function openPostgresStore(
     },
 
     async ping() {
-      await run(readTime, []);
+      const [state] = await run<{ writable: boolean }>(readWritable, []);
+      // Every request counts against a quota: from a standby nothing can be served.
+      if (!state!.writable) throw new Error('The database cannot be written to.');
     },
 
     connections: () => database.pool,
