@@ -48,7 +48,8 @@ export function messagesFor(conversation: readonly Turn[]): Turn[] {
   const recent: Turn[] = [];
   let length = 0;
   for (const [index, { role, content }] of [...conversation].reverse().entries()) {
-    const text = role === 'assistant' ? withoutCitations(content) : content;
+    const hasRoom = content.length <= historyLengthMax;
+    const text = role === 'assistant' && hasRoom ? withoutCitations(content) : content;
     if (index > 0) {
       length += text.length;
       if (length > historyLengthMax) break;
