@@ -1,8 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { FoundPassage } from '../../domain/document.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { readClaim } from './claim.ts';
 import { type Evidence, readEvidence } from './evidence.ts';
+import { Pace } from './pace.ts';
 import { type Finding, revise } from './revision.ts';
 import { shortened } from './snippet.ts';
 import { type Piece, piecesOf } from './statements.ts';
@@ -36,8 +36,9 @@ async function* corroborate(
   passages: readonly FoundPassage[],
   signal: AbortSignal,
 ): AsyncGenerator<ReplyEvent> {
-  const findings = await findingsOf(piecesOf(draft), passages, signal);
-  const { text, sources, wordings } = revise(findings, passages);
+  const pace = new Pace(signal);
+  const findings = await findingsOf(piecesOf(draft), passages, pace);
+  const { text, sources, wordings } = await revise(findings, passages, pace);
   // Nothing but marks.
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
   for (const description of stepsFor(findings, wordings, sources.length)) yield { type: 'step', description };
@@ -45,19 +46,16 @@ async function* corroborate(
   if (sources.length > 0) yield { type: 'sources', sources };
 }
 
-/** How long other work may have to wait for a long draft. */
-const stretchMs = 10;
 /** What is read of a statement; nobody writes a longer sentence. */
 const statementLengthMax = 2_000;
 
 async function findingsOf(
   pieces: Iterable<Piece>,
   passages: readonly FoundPassage[],
-  signal: AbortSignal,
+  pace: Pace,
 ): Promise<Finding[]> {
   const evidence = passages.map(readEvidence);
   const findings: Finding[] = [];
-  let turnedAt = performance.now();
   for (const piece of pieces) {
     const last = findings.at(-1);
     if (last !== undefined && isPlain(last.piece) && isPlain(piece)) {
@@ -65,10 +63,7 @@ async function findingsOf(
     } else {
       findings.push({ piece, supports: piece.isStatement ? supportsBy(piece.text, evidence) : [] });
     }
-    if (performance.now() - turnedAt < stretchMs) continue;
-    await turn();
-    signal.throwIfAborted();
-    turnedAt = performance.now();
+    if (pace.isDue()) await pace.turn();
   }
   return findings;
 }

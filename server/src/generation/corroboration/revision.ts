@@ -1,6 +1,7 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import type { Source } from '../../domain/message.ts';
 import { withMarks, withMarksInRow } from './citation-mark.ts';
+import type { Pace } from './pace.ts';
 import { type Place, shortened, snippetOf } from './snippet.ts';
 import { type KeptMark, type Piece, placeholder } from './statements.ts';
 
@@ -25,13 +26,22 @@ export interface Revision {
 }
 
 /** The draft with its citations put right. */
-export function revise(findings: readonly Finding[], passages: readonly FoundPassage[]): Revision {
+export async function revise(
+  findings: readonly Finding[],
+  passages: readonly FoundPassage[],
+  pace: Pace,
+): Promise<Revision> {
   const sources = new Sources(passages);
-  const cited = findings.map(({ piece, supports }) => toCite(piece, supports));
-  for (const supports of cited) for (const support of supports) sources.list(support);
+  const cited: (readonly PassageSupport[])[] = [];
+  for (const { piece, supports } of findings) {
+    if (pace.isDue()) await pace.turn();
+    cited.push(toCite(piece, supports));
+    for (const support of cited.at(-1)!) sources.list(support);
+  }
   const wordings: string[] = [];
   let text = '';
   for (const [at, { piece }] of findings.entries()) {
+    if (pace.isDue()) await pace.turn();
     const shown = new Set<number>();
     wordings.push(wordingOf(piece, cited[at]!, sources, shown));
     const numbers = new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!));
