@@ -31,7 +31,7 @@ export function citationsIn(line: string): Citation[] {
     if (last !== undefined && gap <= jointLengthMax && joint.test(line.slice(last.to, from))) {
       last.to = to;
       last.passages.push(...passages);
-    } else if (from === 0 || !touching.test(line.slice(Math.max(0, from - 2), from))) {
+    } else if (!isIndex(line, from, to)) {
       groups.push({ from, to, passages });
     }
   }
@@ -39,6 +39,13 @@ export function citationsIn(line: string): Citation[] {
     const isWord = isPartOfSentence(line, group);
     return { ...group, ...(isWord ? {} : removalOf(line, group)), isWord };
   });
+}
+
+/** `list[1]`, but not `within 30 days[1].`: many models write no blank before a citation that ends a clause. */
+function isIndex(line: string, from: number, to: number): boolean {
+  if (from === 0 || !touching.test(line.slice(Math.max(0, from - 2), from))) return false;
+  const endsClause = /^(?:\[\d|[.,;:!?)"”’*_]+(?:\s|$)|$)/.test(line.slice(to, to + 8));
+  return !(endsClause && /\p{L}{2}$|\d[%.]?$|\)$/u.test(line.slice(Math.max(0, from - 3), from)));
 }
 
 /** What goes with a citation that is taken away: the blanks before it, or after it where it begins the line. */

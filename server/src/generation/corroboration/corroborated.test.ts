@@ -177,6 +177,8 @@ describe('a corroborated reply', () => {
     for (const text of ['Array a[1] = 3', 'Goats eat list[12] and f(x)[1] and a[1][2].'])
       await says(text, text);
     await says('山羊是绿色的[1]。', '山羊是绿色的。');
+    await says('Gift cards cannot be refunded[2].', 'Gift cards cannot be refunded [1].');
+    await says('Goats are green[1], and big[2][1].', 'Goats are green, and big.');
   });
 
   it('leaves the marks of a table in their cells', async () => {
