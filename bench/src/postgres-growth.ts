@@ -1,9 +1,11 @@
 import { compareSides, type Side } from './growth.ts';
 import type { Plan } from './plan.ts';
 import { type PostgresServer, sql } from './postgres-server.ts';
-import { seedDatabase, startNode } from './postgres-store.ts';
+import { seedDatabase, startNode, startNodeThatKeepsPlans } from './postgres-store.ts';
+import { createThreads, getThreads, listFirstPage } from './requests.ts';
+import { compare } from './rounds.ts';
 import type { Service } from './service.ts';
-import { printTable, rate, say } from './table.ts';
+import { micros, printTable, rate, ratio, say } from './table.ts';
 import { verifyStore } from './verify-store.ts';
 
 /** The same requests on a small and on a large database of one server, each with a node of its own. */
@@ -13,6 +15,7 @@ export async function measurePostgresGrowth(server: PostgresServer, plan: Plan):
   const large = await startSide(server, largeUrl, plan.largeDatabaseThreads);
   await showSizes(largeUrl, plan.largeDatabaseThreads);
   await compareSides('Growth on PostgreSQL', small, large, plan);
+  await comparePlans(largeUrl, large, plan);
   for (const { service } of [small, large]) await service.stop();
 }
 
@@ -31,6 +34,41 @@ async function startSide(
       `(${store.sizes.personal.toLocaleString('en')} visible to the personal key).`,
   );
   return { service: { ...node, databaseCpuSeconds: server.cpuSeconds }, store };
+}
+
+/**
+ * PostgreSQL may plan a prepared statement anew at each call, if it takes the plan that it could keep for the dearer one.
+ * The same requests to a node like the other and to one whose connections keep their plans.
+ */
+async function comparePlans(url: string, { service, store }: Side, plan: Plan): Promise<void> {
+  const keeping = await startNodeThatKeepsPlans(url);
+  const { databaseCpuSeconds } = service;
+  const targets = [{ ...keeping, ...(databaseCpuSeconds && { databaseCpuSeconds }) }, service];
+  const questions = [
+    { name: 'get', requests: getThreads(store.ownIds, store.personalKey) },
+    { name: 'list, first page of 25', requests: listFirstPage(store.personalKey) },
+    { name: 'create', requests: createThreads(store.personalKey) },
+  ];
+  const rows: string[][] = [];
+  for (const { name, requests } of questions) {
+    const contenders = targets.map((target) => ({ target, requests }));
+    const { results, ratios, databaseCpuRatios } = await compare(contenders, plan.settings);
+    rows.push([
+      name,
+      rate(results[1]!.requestsPerSecond),
+      rate(results[0]!.requestsPerSecond),
+      ratio(ratios[0]!),
+      micros(results[1]!.databaseCpuMicros),
+      micros(results[0]!.databaseCpuMicros),
+      ratio(databaseCpuRatios[0]!),
+    ]);
+  }
+  await keeping.stop();
+  printTable(
+    `plan_cache_mode, ${store.threads.toLocaleString('en')} threads: auto, and force_generic_plan`,
+    ['operation', 'auto, /s', 'kept, /s', 'kept/auto', 'PostgreSQL CPU µs', 'kept, CPU µs', 'kept/auto'],
+    rows,
+  );
 }
 
 /** What a thread takes on the disk, with its prompt and its reply. */

@@ -87,10 +87,16 @@ interface ProcessStat {
   readonly endedCpuSeconds: number;
 }
 
+/** A child that ends while they are read would be counted twice or not at all: then they are read again. */
 function cpuSecondsWithChildren(postmaster: number): number {
-  const own = readStat(postmaster);
-  const living = childrenOf(postmaster).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
-  return own === undefined ? Number.NaN : own.cpuSeconds + own.endedCpuSeconds + living;
+  for (;;) {
+    const before = readStat(postmaster);
+    const living = childrenOf(postmaster).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+    const after = readStat(postmaster);
+    if (before === undefined || after === undefined) return Number.NaN;
+    if (before.endedCpuSeconds === after.endedCpuSeconds)
+      return after.cpuSeconds + after.endedCpuSeconds + living;
+  }
 }
 
 function childrenOf(pid: number): ProcessStat[] {

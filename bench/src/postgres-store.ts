@@ -28,6 +28,16 @@ export function startNode(url: string, model: string, ...words: string[]): Promi
   return startService(temporaryFolder(), { SKEIN_DATABASE_URL: url, SKEIN_MODEL: model }, words);
 }
 
+/** A node that serves requests only, and whose statements are planned once for each connection, whatever they ask for. */
+export function startNodeThatKeepsPlans(url: string): Promise<Service> {
+  const environment = {
+    SKEIN_DATABASE_URL: url,
+    SKEIN_MODEL: 'scripted',
+    PGOPTIONS: '-c plan_cache_mode=force_generic_plan',
+  };
+  return startService(temporaryFolder(), environment, ['--role', 'api']);
+}
+
 /**
  * The same organization as in the embedded store's seed, written by PostgreSQL itself: half of the threads are the measured
  * user's, one in ten of them published; the other half belongs to 49 colleagues, nine in ten published. Each thread is a
