@@ -77,7 +77,7 @@ module.exports = {
     ),
     only(
       'worker',
-      `${source}/generation/(worker|draft)\\.ts$`,
+      `${source}/generation/(worker|draft|persistently)\\.ts$`,
       [`${source}/(domain|usecases)/`, `${source}/storage/store\\.ts$`, `${source}/generation/model\\.ts$`],
       'The worker knows the domain, the use cases and the ports: which model and which store it has is decided in compose.ts.',
     ),

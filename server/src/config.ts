@@ -170,7 +170,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     replyLengthMax: whole('SKEIN_REPLY_LENGTH_MAX', 1),
     promptLengthMax: whole('SKEIN_PROMPT_LENGTH_MAX', 1),
     titleLengthMax: whole('SKEIN_TITLE_LENGTH_MAX', 1),
-    linkLengthMax: whole('SKEIN_LINK_LENGTH_MAX', 1),
+    // An index of PostgreSQL takes 2,704 bytes, and a character up to four.
+    linkLengthMax: whole('SKEIN_LINK_LENGTH_MAX', 1, 600),
     bodyBytesMax: whole('SKEIN_BODY_BYTES_MAX', 1, 2 ** 30),
     requestTimeoutMs: whole('SKEIN_REQUEST_TIMEOUT_MS', 100, 2 ** 31 - 1),
     logLevel: choice('SKEIN_LOG_LEVEL', logLevels),

@@ -117,6 +117,21 @@ describe('Metrics', () => {
     await world.ada.delete(thread.id);
   });
 
+  it('count no read as waiting whose caller was refused: it is not held', async () => {
+    const { key, id } = await world.service.skein('key', 'create', world.acme, '--org-wide');
+    const caller = world.as(key);
+    const { thread } = await createThread(world.ada, { prompt: '#hang' });
+    await world.publish(thread.id);
+    assert.equal((await caller.get(thread.id)).status, 200);
+    await world.service.skein('key', 'revoke', world.acme, id);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => caller.get(thread.id, { prefer: 'wait=25' })),
+    );
+    assert.ok(answers.every(({ status }) => status === 401));
+    assert.equal((await now()).value('skein_waiting_reads'), 0);
+    await world.ada.delete(thread.id);
+  });
+
   it('count what is refused: beyond the quota, and before it is a request', async () => {
     const { id } = await world.service.skein('org', 'create', 'Thrifty', '--quota', '1');
     const { key } = await world.service.skein('key', 'create', id, '--org-wide');

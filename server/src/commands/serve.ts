@@ -11,6 +11,8 @@ export type Role = (typeof roles)[number];
 
 /** After this long, what still runs at a stop is cut off. */
 const drainMs = 10_000;
+/** After this long the process ends in any case: a database that is gone without a word keeps nobody. */
+const stopMs = 20_000;
 /** How soon what another process did is noticed. */
 const tendEveryMs = 200;
 
@@ -46,6 +48,8 @@ export async function serve(config: Config, role: Role): Promise<void> {
 
   const signal = await stopRequested;
   log.info({ signal }, 'stopping');
+  // What is still held then is taken up by others when its lease has run out.
+  setTimeout(() => process.exit(1), stopMs).unref();
   if (app) await drain(app);
   await stopTending();
   await worker?.stop();

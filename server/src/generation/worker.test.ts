@@ -90,6 +90,12 @@ describe('The reply worker', () => {
     }
     throw new Error(`gave up: ${JSON.stringify(await read())}`);
   }
+  /** The line in the log comes before the reply is let go. */
+  const letGo = () =>
+    until(
+      () => world.store.replyBacklog(),
+      ({ held }) => held === 0,
+    );
   const ended = ({ completedAt }: AssistantMessage) => completedAt !== null;
 
   it('writes the replies that waited when it started, and those it is woken for', async () => {
@@ -161,6 +167,12 @@ describe('The reply worker', () => {
       );
       await until(reply, ({ content }) => content === '');
       assert.equal((await reply()).status, 'in_progress');
+      // The line comes before the reply is let go.
+      await until(
+        () => world.store.replyBacklog(),
+        ({ held }) => held === 0,
+      );
+      await letGo();
       world.clock.pass(30_000);
       worker.wake();
     }
@@ -176,6 +188,11 @@ describe('The reply worker', () => {
       async () => logged.length,
       (count) => count === 1,
     );
+    await until(
+      () => world.store.replyBacklog(),
+      ({ held }) => held === 0,
+    );
+    await letGo();
     world.clock.pass(30_000);
     worker.wake();
     assert.equal((await until(reply, ended)).status, 'failed');

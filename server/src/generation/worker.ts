@@ -5,6 +5,7 @@ import type { Context } from '../usecases/context.ts';
 import type { AttemptOutcome } from '../usecases/telemetry.ts';
 import { Draft } from './draft.ts';
 import { type Model, ModelError, type ReplyRequest, type Turn } from './model.ts';
+import { persistently } from './persistently.ts';
 
 export interface WorkerSettings {
   /** Replies written at once. */
@@ -162,10 +163,11 @@ export class ReplyWorker {
     const unwatch = replySignals.watch(reply, () => end(running, 'lost'));
     const draft = new Draft(store, reply, this.#progressEveryMs(), () => end(running, 'lost'));
     try {
-      const request = await this.#requestFor(running);
+      const request = await persistently(() => this.#requestFor(running));
       for await (const event of untilAborted(this.#model.reply(request), abort.signal)) draft.take(event);
       unwatch();
-      if (!(await draft.settle(this.#model.name))) return 'stopped';
+      // Its token keeps it from being written over what came after it.
+      if (!(await persistently(() => draft.settle(this.#model.name)))) return 'stopped';
       replySignals.replyEnded(reply);
       return 'completed';
     } catch (error) {

@@ -13,8 +13,8 @@ declare module 'fastify' {
     principal: Principal;
     /** For the log: which credential called. */
     credentialId: string | undefined;
-    /** Under way while a read has begun already: nothing is answered before it has resolved. */
-    admission: Promise<void> | undefined;
+    /** Set while a read has begun before its caller was admitted: nothing is answered before `done` has resolved. */
+    admission: { readonly expected: Principal; readonly done: Promise<void> } | undefined;
   }
 }
 
@@ -28,8 +28,7 @@ export function admitCaller(context: Context) {
     const admission = admit(context, credential).then((admitted) => takeIn(admitted, request, reply));
     const expected = isRead(request) ? expectedPrincipal(context, credential) : undefined;
     if (expected === undefined) return admission;
-    request.principal = expected;
-    request.admission = admission;
+    request.admission = { expected, done: admission };
     // Whoever answers waits for it; until then nobody may, and that is no fault.
     admission.catch(() => {});
   };

@@ -36,7 +36,7 @@ export async function sendError(
 /** A read may have failed while its caller was still being admitted: what is wrong with the caller comes first. */
 async function firstFault(fault: unknown, { admission }: FastifyRequest): Promise<unknown> {
   try {
-    await admission;
+    await admission?.done;
     return fault;
   } catch (refusal) {
     return refusal;

@@ -108,13 +108,15 @@ export function mountRoute(app: FastifyInstance, surface: Surface, route: Route,
     handler: async (request, reply) => {
       const answering = route.handle({
         context,
-        principal: request.principal as UserPrincipal,
+        principal: (request.admission?.expected ?? request.principal) as UserPrincipal,
         path: request.params as Record<string, unknown>,
         query: request.query as Record<string, unknown>,
         headers: request.headers as Record<string, unknown>,
         body: request.body as Record<string, unknown>,
         traceId: request.id,
         async hold(ms, wait) {
+          // Nobody waits who would not be answered.
+          await request.admission?.done;
           await patience.hold(reply.raw, ms, wait);
           return (await identify(request)) as UserPrincipal;
         },
@@ -122,7 +124,7 @@ export function mountRoute(app: FastifyInstance, surface: Surface, route: Route,
       if (request.admission !== undefined) {
         // What is wrong with the thread is told after what is wrong with the caller.
         answering.catch(() => {});
-        await request.admission;
+        await request.admission.done;
       }
       return send(route, request, reply, await answering);
     },

@@ -1,4 +1,4 @@
-import type { DocumentText } from '../domain/document.ts';
+import { type DocumentText, UnreadableDocument } from '../domain/document.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
 import type { Context } from './context.ts';
@@ -24,6 +24,7 @@ export async function addDocument(
   organizationId: OrganizationId,
   { name, bytes, accountId }: DocumentFile,
 ): Promise<AddedDocument> {
+  refuseLongNames(name, accountId);
   const { title, url, passages }: DocumentText = await library.read(name, bytes);
   const indexed = passages.map(({ heading, text }) => ({
     heading,
@@ -38,4 +39,17 @@ export async function addDocument(
   }
   const replaced = result.outcome === 'replaced';
   return { id: result.id, title, passageCount: passages.length, replaced };
+}
+
+/** What an index of any engine takes, and no more than a thread's account may have. */
+const nameLengthMax = 600;
+const accountLengthMax = 600;
+
+function refuseLongNames(name: string, accountId: string | null): void {
+  if ([...name].length > nameLengthMax) {
+    throw new UnreadableDocument(`has a path of more than ${nameLengthMax} characters`);
+  }
+  if (accountId !== null && [...accountId].length > accountLengthMax) {
+    throw new ServiceError('INVALID_PARAMS', `An account has at most ${accountLengthMax} characters.`);
+  }
 }

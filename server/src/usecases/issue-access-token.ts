@@ -1,5 +1,5 @@
 import { accessTokenScope, accessTokenSeconds } from '../domain/access-token.ts';
-import type { ApplicationId } from '../domain/id.ts';
+import { type ApplicationId, isApplicationId } from '../domain/id.ts';
 import type { Context } from './context.ts';
 
 export interface ClientCredentials {
@@ -41,7 +41,7 @@ async function exchange(
   { clientId, clientSecret, address }: ClientCredentials,
 ): Promise<TokenOutcome> {
   const { store, sha256, equalHashes, failedAttempts, accessTokens } = context;
-  const grant = await store.findApplicationGrant(clientId);
+  const grant = isApplicationId(clientId) ? await store.findApplicationGrant(clientId) : undefined;
   // Compared in any case, so that the time taken does not tell whether the client exists.
   const isRight = equalHashes(grant?.secretHash ?? nobodysHash, sha256(clientSecret));
   if (grant === undefined || !isRight) {

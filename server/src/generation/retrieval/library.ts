@@ -1,5 +1,6 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Library } from '../library.ts';
+import { persistently } from '../persistently.ts';
 import { type PassageStore, type SearchFindings, searchPassages } from './search.ts';
 import { termsOf } from './terms.ts';
 
@@ -22,6 +23,6 @@ export function createLibrary(store: PassageStore): SearchLibrary {
     },
     termsOf,
     search: (organizationId, accountId, question, limit) =>
-      searchPassages(store, organizationId, accountId, question, limit),
+      persistently(() => searchPassages(store, organizationId, accountId, question, limit)),
   };
 }

@@ -15,7 +15,7 @@ import {
   type Terms,
   type Value,
 } from '../archive.ts';
-import { applicationName, bringUpToDate, connectMs, types, unfinishedCopy } from './database.ts';
+import { applicationName, bringUpToDate, connectMs, plainUrl, types, unfinishedCopy } from './database.ts';
 import { scoped } from './documents.ts';
 
 /** What a repeated create answers: the embedded store reads it from this column, PostgreSQL from the message. */
@@ -69,7 +69,7 @@ export async function openPostgresTarget(url: string): Promise<ArchiveTarget> {
 
 async function open<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: plainUrl(url),
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     application_name: `${applicationName} copy`,

@@ -48,8 +48,9 @@ export class Database {
     time: StoreTime,
     { connectionsMax, onError }: PoolSettings,
   ): Promise<Database> {
+    await migrate(url);
     const pool = new pg.Pool({
-      connectionString: url,
+      connectionString: plainUrl(url),
       max: connectionsMax,
       connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: idleMs,
@@ -61,12 +62,6 @@ export class Database {
       types,
     });
     pool.on('error', onError);
-    try {
-      await migrate(pool);
-    } catch (error) {
-      await pool.end();
-      throw error;
-    }
     return new Database(pool, time);
   }
 
@@ -108,14 +103,43 @@ export class Database {
   }
 }
 
-async function migrate(pool: pg.Pool): Promise<void> {
-  const client = await pool.connect();
+/** Our name is how others see that the store is in use: an address that gives another takes no part in that. */
+export function plainUrl(url: string): string {
+  const plain = new URL(url);
+  plain.searchParams.delete('application_name');
+  return plain.href;
+}
+
+/** On a connection of its own, without a limit of time: a node waits for as long as another takes. */
+async function migrate(url: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: plainUrl(url),
+    application_name: applicationName,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+  });
+  // What breaks it is told by the query that it breaks.
+  client.on('error', () => {});
+  await client.connect();
   try {
+    await refuseUnfit(client);
     await bringUpToDate(client);
     if (await unfinishedCopy(client))
       throw new Error('it is an interrupted copy: run the same skein copy again');
   } finally {
-    client.release();
+    await client.end();
+  }
+}
+
+/** Settings of a database on which the service would start and then fail in its work. */
+async function refuseUnfit(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query(
+    "SELECT current_setting('server_encoding') AS encoding, current_setting('default_transaction_isolation') AS isolation",
+  );
+  const { encoding, isolation } = rows[0];
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}: make the database with UTF8`);
+  if (isolation !== 'read committed') {
+    throw new Error(`default_transaction_isolation is '${isolation}': set it to 'read committed'`);
   }
 }
 
@@ -125,17 +149,20 @@ export async function unfinishedCopy(client: pg.ClientBase): Promise<boolean> {
   return rows[0].found;
 }
 
-/** Forward only, in one transaction, under a lock that all nodes of the database share. */
+/**
+ * Forward only, in one transaction, under a lock that all nodes of the database share. Where there is nothing to do
+ * nothing is written, so that a role without rights on the schema, or a standby, is enough.
+ */
 export async function bringUpToDate(client: pg.ClientBase): Promise<void> {
   const files = readdirSync(migrationsFolder)
     .filter((name) => name.endsWith('.sql'))
     .sort();
+  if ((await schemaVersion(client)) === files.length) return;
   try {
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
-    const { rows } = await client.query('SELECT version FROM schema_version');
-    const done: number = rows[0]?.version ?? 0;
+    const done = await schemaVersion(client);
     if (done > files.length) {
       throw new Error(
         `The store was written by a newer release (schema ${done}, this one knows ${files.length}): install that release.`,
@@ -153,4 +180,11 @@ export async function bringUpToDate(client: pg.ClientBase): Promise<void> {
     await client.query('ROLLBACK').catch(() => {});
     throw error;
   }
+}
+
+async function schemaVersion(client: pg.ClientBase): Promise<number> {
+  const { rows: tables } = await client.query("SELECT to_regclass('schema_version') IS NOT NULL AS made");
+  if (!tables[0].made) return 0;
+  const { rows } = await client.query('SELECT version FROM schema_version');
+  return rows[0]?.version ?? 0;
 }

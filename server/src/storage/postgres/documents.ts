@@ -24,10 +24,11 @@ interface PassageRow {
   text: string;
 }
 
-// Whoever changes the documents of an organization waits for whoever does so now: names stay unique, counts right.
+// Whoever changes the documents of an organization waits for whoever does so now: names stay unique, counts right. Not by
+// the organization's row: creates must not wait for a large document.
 const gate = {
-  name: 'lock-organization',
-  text: 'SELECT id FROM organization WHERE id = $1 FOR NO KEY UPDATE',
+  name: 'lock-documents',
+  text: `SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization WHERE id = $1`,
 };
 const findByName = {
   name: 'find-document-by-name',

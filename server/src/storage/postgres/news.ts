@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Replies, ReplyName, ReplyNews } from '../store.ts';
-import type { Database } from './database.ts';
+import { applicationName, type Database, plainUrl } from './database.ts';
 
 const channel = 'skein_replies';
 /** A notification holds 8,000 bytes; a reply's names take about 110. */
@@ -32,9 +32,12 @@ export function postgresNews(
   async function listen(told: (news: ReplyNews) => void): Promise<void> {
     while (!closed) {
       const client = new pg.Client({
-        connectionString: url,
-        application_name: 'skein news',
+        connectionString: plainUrl(url),
+        application_name: `${applicationName} news`,
+        connectionTimeoutMillis: 5_000,
         keepAlive: true,
+        // A peer that is gone without a word is noticed within minutes, not after the system's two hours.
+        keepAliveInitialDelayMillis: 10_000,
       });
       const gone = new Promise<void>((resolve) => {
         client.once('end', resolve);
@@ -79,16 +82,23 @@ export function postgresNews(
   };
 }
 
-/** Anyone who may connect may notify: what is not ours is not news. */
+/** Anyone who may connect may notify, and a later release may tell other things: what is not ours is not news. */
 function readNotification(payload: string | undefined): Notification | undefined {
   try {
     const news = JSON.parse(payload ?? '');
     const isNews =
-      typeof news.from === 'string' && typeof news.waiting === 'boolean' && Array.isArray(news.ended);
+      typeof news.from === 'string' &&
+      typeof news.waiting === 'boolean' &&
+      Array.isArray(news.ended) &&
+      news.ended.every(isName);
     return isNews ? news : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isName(name: unknown): boolean {
+  return Array.isArray(name) && name.length === 3 && name.every((part) => typeof part === 'string');
 }
 
 function toNews({ waiting, ended }: Notification): ReplyNews {

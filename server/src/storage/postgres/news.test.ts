@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
+import type { ReplyNews, Store } from '../store.ts';
+import { openPostgresStore } from './open.ts';
+
+describe('News between nodes', () => {
+  let database: Awaited<ReturnType<typeof openTestDatabase>>;
+  let stranger: pg.Client;
+  let nodes: [Store, Store];
+  const heard: ReplyNews[] = [];
+  before(async () => {
+    database = await openTestDatabase();
+    nodes = [
+      await openPostgresStore(database.url, poolSettings),
+      await openPostgresStore(database.url, poolSettings),
+    ];
+    nodes[1].hearNews((news) => heard.push(news));
+    stranger = new pg.Client({ connectionString: database.url });
+    await stranger.connect();
+    await untilHeard({ waiting: true, ended: [] });
+  });
+  after(async () => {
+    await stranger.end();
+    for (const node of nodes) await node.close();
+    await database.close();
+  });
+
+  /** Tells until it arrives: nobody says when the other has begun to listen. */
+  async function untilHeard(news: ReplyNews): Promise<void> {
+    heard.length = 0;
+    for (let round = 0; round < 200 && heard.length === 0; round += 1) {
+      await nodes[0].tellNews(news);
+      await pause(25);
+    }
+    assert.deepEqual(heard[0], news);
+  }
+
+  it('arrive as they were told, however many replies they name', async () => {
+    const ended = Array.from({ length: 120 }, (_, index) => ({
+      organizationId: 'org_01m7eyd05msfte94ecv748fq0c',
+      threadId: 'thr_01m7eyd43q033s0km8j6392fnj',
+      messageId: `msg_${String(index).padStart(26, '0')}`,
+    })) as unknown as ReplyNews['ended'];
+    heard.length = 0;
+    await nodes[0].tellNews({ waiting: false, ended });
+    while (heard.flatMap((news) => news.ended).length < ended.length) await pause(5);
+    assert.deepEqual(
+      heard.flatMap((news) => news.ended),
+      ended,
+    );
+  });
+
+  it('are not what anybody else says on the same channel', async () => {
+    heard.length = 0;
+    for (const payload of [
+      '',
+      'nonsense',
+      'null',
+      '[]',
+      '{"from":"x","waiting":true}',
+      '{"from":"x","waiting":true,"ended":[1]}',
+      '{"from":"x","waiting":true,"ended":[null]}',
+      '{"from":"x","waiting":true,"ended":[["a","b"]]}',
+      '{"from":"x","waiting":true,"ended":[[1,2,3]]}',
+      '{"from":1,"waiting":true,"ended":[]}',
+    ]) {
+      await stranger.query('SELECT pg_notify($1, $2)', ['skein_replies', payload]);
+    }
+    await untilHeard({ waiting: true, ended: [] });
+  });
+});

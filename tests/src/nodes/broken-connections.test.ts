@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import pg from 'pg';
+import { Ledger } from '../ledger.ts';
+import { Observations } from '../replies/observations.ts';
+import { Nodes } from './nodes.ts';
+
+const writers = 6;
+const writesMin = 150;
+const cutsMin = 12;
+
+describe('Connections that break one by one under load, while the database is there all the time', () => {
+  let nodes: Nodes | undefined;
+  let client: pg.Client | undefined;
+  after(async () => {
+    await client?.end();
+    await nodes?.end();
+  });
+
+  it('cost callers nothing but failures, and no reply its text', { timeout: 90_000 }, async (t) => {
+    nodes = await Nodes.prepare({ SKEIN_REPLY_LEASE_MS: '1000' });
+    client = new pg.Client({ connectionString: nodes.databaseUrl });
+    await client.connect();
+    const service = await nodes.start();
+    const api = nodes.ada(service);
+    const ledger = new Ledger({ replyMs: 100, storeMayFail: true });
+    let cuts = 0;
+    const isEnough = () => ledger.acknowledged >= writesMin && cuts >= cutsMin;
+    const writing = Promise.all(
+      Array.from({ length: writers }, (_, writer) => ledger.write(api, `${writer}`, isEnough)),
+    );
+    while (!isEnough()) {
+      // One that writes at this moment, if there is one.
+      const { rows } = await client.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+          AND application_name = 'skein' ORDER BY state = 'active' DESC, query LIKE 'UPDATE message%' DESC, random() LIMIT 2`,
+      );
+      if (rows.length > 0) cuts += 1;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await writing;
+    await ledger.retryUnanswered(api);
+    await ledger.assertAllThere(api);
+    const seen = new Observations();
+    await seen.untilAllEnded(api, ledger.asked);
+    t.diagnostic(
+      `${ledger.acknowledged} acknowledged, ${ledger.failed} failed, ${cuts} times two were cut off`,
+    );
+    assert.deepEqual(seen.statuses(), ['completed']);
+    assert.equal(await service.end(), 0);
+  });
+});
