@@ -35,13 +35,23 @@ export class Observations {
     return new Set(this.#ended.keys());
   }
 
-  /** `whole` is the text that a completed reply has; one that runs shows a beginning of it. */
-  see(body: any, whole?: string): void {
+  /**
+   * `whole` is the text that a completed reply has; one that runs shows a beginning of it. `before` is how it was seen to
+   * end before this look began: of two looks at once the later answer may tell of the earlier moment.
+   */
+  see(
+    body: any,
+    whole?: string,
+    before: object | null = this.#ended.get(body.messages[1].threadId) ?? null,
+  ): void {
     const [, reply] = body.messages;
     assertConsistent(body);
-    const before = this.#ended.get(reply.threadId);
-    if (before !== undefined) assert.deepEqual(reply, before, 'what has ended changes no more');
-    if (reply.completedAt !== null) this.#ended.set(reply.threadId, reply);
+    if (before !== null) assert.deepEqual(reply, before, 'what has ended changes no more');
+    if (reply.completedAt !== null) {
+      const known = this.#ended.get(reply.threadId) ?? reply;
+      assert.deepEqual(reply, known, 'it ends in one way');
+      this.#ended.set(reply.threadId, known);
+    }
     if (whole === undefined) return;
     if (reply.status === 'completed') assert.equal(reply.content, whole, 'the text, whole and once');
     else if (reply.status !== 'failed') assert.ok(whole.startsWith(reply.content), reply.content);
@@ -51,9 +61,10 @@ export class Observations {
   async lookAt(api: Api, asked: readonly Asked[]): Promise<void> {
     await sendMany(asked.length, looksAtOnce, async (place) => {
       const { threadId, whole } = asked[place]!;
+      const before = this.#ended.get(threadId) ?? null;
       const { status, body } = await api.get(threadId);
       assert.equal(status, 200, `${threadId}: ${JSON.stringify(body)}`);
-      this.see(body, whole);
+      this.see(body, whole, before);
     });
   }
 
