@@ -23,7 +23,7 @@ module.exports = {
     ),
     only(
       'store-port',
-      `${source}/storage/store\\.ts$`,
+      `${source}/storage/(store|reply-store|document-store)\\.ts$`,
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),
@@ -55,7 +55,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|listing-page)\\.ts$`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(crypto|fs|path|timers/promises)$',
@@ -68,7 +68,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|listing-page)\\.ts$`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',

@@ -1,7 +1,5 @@
+import type { ListingKind } from '../listing-page.ts';
 import { sizeExpression } from './listing-sizes.ts';
-
-/** Own means own or published; each kind has its index. */
-export type ListingKind = 'own' | 'ownAccount' | 'published' | 'publishedAccount';
 
 interface Queries {
   readonly firstPage: string;

@@ -1,16 +1,13 @@
-import type { Position } from '../../domain/cursor.ts';
-import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { accountKey } from '../account-key.ts';
-import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
+import { bottom, byPosition, cut, kindOf, type ListingKind } from '../listing-page.ts';
+import type { ListedThread, Listing, Threads } from '../store.ts';
 import type { Database, Statement } from './database.ts';
 import { type ThreadRow, toThread } from './thread-row.ts';
-import { type ListingKind, listingQueries } from './walk-queries.ts';
+import { listingQueries } from './walk-queries.ts';
 
 type ListedRow = Omit<ThreadRow, 'organization_id' | 'deleted_at'> & { activity_at: number };
 type FirstPageRow = ListedRow & { thread_sequence: number; move_sequence: number; size: number };
-
-/** After the last row of any listing. */
-const bottom: Position = { activityAt: 0, id: '' as ThreadId };
 
 const texts = listingQueries();
 const statement = (kind: ListingKind, page: 'firstPage' | 'laterPage' | 'moves'): Statement => ({
@@ -65,11 +62,6 @@ function withoutRepeats(rows: ListedThread[]): ListedThread[] {
   return rows.filter(({ thread }, index) => thread.id !== rows[index - 1]?.thread.id);
 }
 
-function kindOf({ userId, accountId }: Listing): ListingKind {
-  if (userId === null) return accountId === undefined ? 'published' : 'publishedAccount';
-  return accountId === undefined ? 'own' : 'ownAccount';
-}
-
 /** One row more than asked for tells whether another page follows. */
 function parameters(organizationId: OrganizationId, listing: Listing, limit: number): unknown[] {
   const { userId, accountId } = listing;
@@ -79,16 +71,4 @@ function parameters(organizationId: OrganizationId, listing: Listing, limit: num
 function toListedThread(organizationId: OrganizationId, row: ListedRow): ListedThread {
   const thread = toThread({ ...row, organization_id: organizationId, deleted_at: null });
   return { thread, position: { activityAt: row.activity_at, id: row.id } };
-}
-
-function cut(rows: ListedThread[], limit: number): ThreadPage {
-  const more = rows.length > limit;
-  return { rows: more ? rows.slice(0, limit) : rows, more };
-}
-
-function byPosition(a: ListedThread, b: ListedThread): number {
-  return (
-    b.position.activityAt - a.position.activityAt ||
-    (a.position.id < b.position.id ? 1 : a.position.id > b.position.id ? -1 : 0)
-  );
 }

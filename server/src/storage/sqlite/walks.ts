@@ -1,10 +1,10 @@
-import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import { accountKey } from '../account-key.ts';
-import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
+import { bottom, byPosition, cut, kindOf, type ListingKind } from '../listing-page.ts';
+import type { ListedThread, Listing, Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { toThread } from './thread-row.ts';
-import { type ListingKind, listingQueries } from './walk-queries.ts';
+import { listingQueries } from './walk-queries.ts';
 
 /** What every query of a walk is given; one row more than asked for tells whether another page follows. */
 interface ListingParameters {
@@ -40,9 +40,6 @@ export type ListedRow = [
   activityAt: number,
 ];
 type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size: number];
-
-/** After the last row of any listing. */
-const bottom: Position = { activityAt: 0, id: '' as ThreadId };
 
 /**
  * A walk's start is the number of the last thread and of the last rename then; both count commits. Later threads are
@@ -94,11 +91,6 @@ export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'co
   };
 }
 
-function kindOf({ userId, accountId }: Listing): ListingKind {
-  if (userId === null) return accountId === undefined ? 'published' : 'publishedAccount';
-  return accountId === undefined ? 'own' : 'ownAccount';
-}
-
 function listingParameters(
   organizationId: OrganizationId,
   { userId, accountId }: Listing,
@@ -133,16 +125,4 @@ function toListedThread(
     ]),
     position: { activityAt, id },
   };
-}
-
-function cut(rows: ListedThread[], limit: number): ThreadPage {
-  const more = rows.length > limit;
-  return { rows: more ? rows.slice(0, limit) : rows, more };
-}
-
-function byPosition(a: ListedThread, b: ListedThread): number {
-  return (
-    b.position.activityAt - a.position.activityAt ||
-    (a.position.id < b.position.id ? 1 : a.position.id > b.position.id ? -1 : 0)
-  );
 }

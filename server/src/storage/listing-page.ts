@@ -1,0 +1,27 @@
+import type { Position } from '../domain/cursor.ts';
+import type { ThreadId } from '../domain/id.ts';
+import type { ListedThread, Listing, ThreadPage } from './store.ts';
+
+/** Own means own or published; each kind has its index. */
+export type ListingKind = 'own' | 'ownAccount' | 'published' | 'publishedAccount';
+
+/** After the last row of any listing. */
+export const bottom: Position = { activityAt: 0, id: '' as ThreadId };
+
+export function kindOf({ userId, accountId }: Listing): ListingKind {
+  if (userId === null) return accountId === undefined ? 'published' : 'publishedAccount';
+  return accountId === undefined ? 'own' : 'ownAccount';
+}
+
+/** One row more than asked for was read: it tells whether another page follows. */
+export function cut(rows: ListedThread[], limit: number): ThreadPage {
+  const more = rows.length > limit;
+  return { rows: more ? rows.slice(0, limit) : rows, more };
+}
+
+export function byPosition(a: ListedThread, b: ListedThread): number {
+  return (
+    b.position.activityAt - a.position.activityAt ||
+    (a.position.id < b.position.id ? 1 : a.position.id > b.position.id ? -1 : 0)
+  );
+}
