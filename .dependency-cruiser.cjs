@@ -23,7 +23,7 @@ module.exports = {
     ),
     only(
       'store-port',
-      `${source}/storage/(store|reply-store|document-store)\\.ts$`,
+      `${source}/storage/(store|account-store|audit-store|document-store|reply-store|usage-store)\\.ts$`,
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),
@@ -149,8 +149,26 @@ module.exports = {
       name: 'whole-system',
       severity: 'error',
       comment: 'tests and bench use the service from outside, as a user would; they import no part of it.',
-      from: { path: '^(tests|bench|console)/' },
+      from: { path: '^(tests|bench)/' },
       to: { path: '^server/' },
+    },
+    {
+      name: 'console-contract',
+      severity: 'error',
+      comment: "console knows one file of the server, the types of its backend's answers, and only as types.",
+      from: { path: '^console/' },
+      to: {
+        path: '^(server|tests|bench)/',
+        pathNot: '^server/src/http/console/contract\\.ts$',
+      },
+    },
+    {
+      name: 'console-contract-types',
+      severity: 'error',
+      comment:
+        'The contract is types alone: the application takes no code from the server, and the server none from others.',
+      from: { path: '^server/src/http/console/contract\\.ts$' },
+      to: { path: '.' },
     },
     {
       name: 'no-circle',
@@ -170,6 +188,6 @@ module.exports = {
   options: {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'] },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.json'] },
   },
 };

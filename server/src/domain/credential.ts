@@ -14,8 +14,12 @@ export interface ApiKey {
   readonly name: string;
   readonly userId: UserId | null;
   readonly hint: string;
+  /** Null: the operator. */
+  readonly createdBy: UserId | null;
   readonly createdAt: number;
   readonly revokedAt: number | null;
+  /** To within a few seconds; null before the first request. */
+  readonly lastUsedAt: number | null;
 }
 
 /** A machine-to-machine application as it is listed: never its secret. */
@@ -26,6 +30,8 @@ export interface Application {
   readonly createdAt: number;
   /** When it got the secret it has now; null for its first. */
   readonly rotatedAt: number | null;
+  /** As of an API key. */
+  readonly lastUsedAt: number | null;
 }
 
 export function generateApiKey(

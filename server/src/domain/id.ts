@@ -17,6 +17,8 @@ export interface IdGenerator {
   message(): MessageId;
   application(): ApplicationId;
   document(): DocumentId;
+  /** Of a deed in the audit log. */
+  event(): string;
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -55,6 +57,7 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
     message: () => `msg_${next()}` as MessageId,
     application: () => `app_${next()}` as ApplicationId,
     document: () => `doc_${next()}` as DocumentId,
+    event: () => `evt_${next()}`,
   };
 }
 

@@ -6,6 +6,8 @@ export type MessageStatus = (typeof messageStatuses)[number];
 
 export interface Step {
   readonly description: string;
+  /** When it was taken, by the worker's clock; missing in replies from before it was kept. Not part of the public interface. */
+  readonly at?: number;
 }
 
 export interface Source {

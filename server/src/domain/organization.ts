@@ -18,6 +18,10 @@ export interface Member {
   /** An account for automation: it owns keys and threads, and cannot sign in. */
   readonly service: boolean;
   readonly joinedAt: number;
+  /** Whether they have accepted an invitation of this organization, and so can sign in to it by password. */
+  readonly opened: boolean;
+  /** Until when an invitation of theirs can be used; null where there is none. */
+  readonly invitedUntil: number | null;
 }
 
 /** One spelling per address, so that `Ada@x` and `ada@x` are the same person. */

@@ -1,5 +1,6 @@
 import type { Document, FoundPassage, PassageText } from '../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
+import type { AuditNote } from './audit-store.ts';
 
 export interface NewDocument {
   readonly id: DocumentId;
@@ -15,12 +16,20 @@ export interface NewDocument {
 export type PassageNumber = number;
 
 export interface Documents {
-  /** Adds the document, or puts it in the place of that of the same account and name, whose id it then keeps. */
+  /**
+   * Adds the document, or puts it in the place of that of the same account and name, whose id it then keeps. The note's
+   * action and subject are then `document.replaced` and that id, whatever it says.
+   */
   putDocument(
     organizationId: OrganizationId,
     document: NewDocument,
+    note: AuditNote,
   ): Promise<{ outcome: 'added' | 'replaced'; id: DocumentId } | { outcome: 'organization-missing' }>;
-  removeDocument(organizationId: OrganizationId, documentId: DocumentId): Promise<'removed' | 'missing'>;
+  removeDocument(
+    organizationId: OrganizationId,
+    documentId: DocumentId,
+    note: AuditNote,
+  ): Promise<'removed' | 'missing'>;
   /** In order of their names. */
   listDocuments(organizationId: OrganizationId): Promise<Document[]>;
   /**

@@ -1,6 +1,7 @@
 import type { MessageId, OrganizationId, ThreadId } from '../domain/id.ts';
 import type { Source, Step } from '../domain/message.ts';
 import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
+import type { AuditNote } from './audit-store.ts';
 
 /** One reply, by all the names it has. */
 export interface ReplyName {
@@ -80,6 +81,8 @@ export interface Replies {
       sources: readonly Source[] | null;
       model: string;
       failure?: string;
+      /** Kept where the claim still held. */
+      note?: AuditNote;
     },
   ): Promise<boolean>;
   /** Counts an attempt and lets the claim go: the reply waits, from its beginning, and may be claimed after `delayMs`. */
@@ -90,7 +93,7 @@ export interface Replies {
   cancelReplies(organizationId: OrganizationId, threadId: ThreadId): Promise<MessageId[]>;
   /**
    * Lets go of claims whose lease has run out, and fails, with this content and reason, replies that are past their
-   * deadline. Answers the latter.
+   * deadline. Answers the latter, of which the caller writes the notes: they are many at once, and seldom.
    */
   sweepReplies(overdue: { content: string; failure: string }): Promise<OverdueReply[]>;
   /**

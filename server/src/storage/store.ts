@@ -5,11 +5,17 @@ import type { Message } from '../domain/message.ts';
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
 import type { Thread } from '../domain/thread.ts';
+import type { Accounts } from './account-store.ts';
+import type { AuditNote, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
 import type { Replies } from './reply-store.ts';
+import type { Usages } from './usage-store.ts';
 
+export type * from './account-store.ts';
+export type * from './audit-store.ts';
 export type * from './document-store.ts';
 export type * from './reply-store.ts';
+export type * from './usage-store.ts';
 
 /**
  * Everything Skein keeps. One method is one transaction: it happens whole or not at all, and a resolved promise
@@ -27,7 +33,10 @@ export interface Store
     Admissions,
     Threads,
     Replies,
-    Documents {
+    Documents,
+    Accounts,
+    Audits,
+    Usages {
   /** The value kept under `name`; the first caller's `candidate` is kept for all who come later, on every node. */
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
   /** Rejects unless the store can be used now. */
@@ -55,12 +64,14 @@ export interface Diagnosis {
   readonly detail: string;
 }
 
+/** Whoever changes settings hands in a note of it, which is kept in the same commit (`Audits`). */
 export interface Organizations {
-  createOrganization(organization: Omit<Organization, 'createdAt'>): Promise<void>;
+  createOrganization(organization: Omit<Organization, 'createdAt'>, note: AuditNote): Promise<void>;
   /** Changes what is given and leaves the rest. */
   updateOrganization(
     organizationId: OrganizationId,
     change: { apiEnabled?: boolean; dailyQuota?: number },
+    note: AuditNote,
   ): Promise<Organization | undefined>;
   /** By id, or by name where exactly one organization bears it. */
   findOrganization(idOrName: string): Promise<Organization | undefined>;
@@ -80,12 +91,20 @@ export interface Members {
   addMember(
     organizationId: OrganizationId,
     member: NewMember,
+    note: AuditNote,
   ): Promise<{ outcome: 'added'; userId: UserId } | { outcome: 'already-member' | 'organization-missing' }>;
-  /** Ends the membership and revokes the member's personal keys in this organization, together. */
+  /**
+   * Ends the membership and revokes the member's personal keys in this organization, together. `keepAdmin`: not if that
+   * left the organization without a person who is an admin.
+   */
   removeMember(
     organizationId: OrganizationId,
     email: string,
-  ): Promise<{ outcome: 'removed'; userId: UserId; keysRevoked: number } | { outcome: 'missing' }>;
+    keepAdmin: boolean,
+    note: AuditNote,
+  ): Promise<
+    { outcome: 'removed'; userId: UserId; keysRevoked: number } | { outcome: 'missing' | 'last-admin' }
+  >;
   findMember(organizationId: OrganizationId, email: string): Promise<Member | undefined>;
   /** In order of joining. */
   listMembers(organizationId: OrganizationId): Promise<Member[]>;
@@ -99,6 +118,8 @@ export interface NewApiKey {
   /** SHA-256, in hexadecimal. */
   readonly hash: string;
   readonly hint: string;
+  /** Null: the operator. */
+  readonly createdBy: UserId | null;
 }
 
 /** What a live key stands for, and whether its organization is in the beta now. */
@@ -114,9 +135,10 @@ export interface ApiKeys {
   createApiKey(
     organizationId: OrganizationId,
     key: NewApiKey,
+    note: AuditNote,
   ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'not-a-member'>;
   /** Revoking a revoked key changes nothing and is `revoked` again. */
-  revokeApiKey(organizationId: OrganizationId, keyId: KeyId): Promise<'revoked' | 'missing'>;
+  revokeApiKey(organizationId: OrganizationId, keyId: KeyId, note: AuditNote): Promise<'revoked' | 'missing'>;
   /** In order of creation, revoked ones included. */
   listApiKeys(organizationId: OrganizationId): Promise<ApiKey[]>;
   /** Reads committed state every time: a key revoked by another process is unknown from that commit on. */
@@ -144,17 +166,20 @@ export interface Applications {
   createApplication(
     organizationId: OrganizationId,
     application: NewApplication,
+    note: AuditNote,
   ): Promise<'created' | 'organization-missing' | 'api-disabled'>;
   /** The new secret, and the end of the old one and of every token issued under it, together. Refused outside the beta. */
   rotateApplication(
     organizationId: OrganizationId,
     applicationId: ApplicationId,
     secretHash: string,
+    note: AuditNote,
   ): Promise<'rotated' | 'missing' | 'api-disabled'>;
   /** The end of the application, its secret and its tokens, together and for good. */
   deleteApplication(
     organizationId: OrganizationId,
     applicationId: ApplicationId,
+    note: AuditNote,
   ): Promise<'deleted' | 'missing'>;
   /** In order of creation, without deleted ones. */
   listApplications(organizationId: OrganizationId): Promise<Application[]>;
@@ -233,8 +258,28 @@ export interface NewThread {
 /** Whose threads a listing shows: the user's own and all published ones, or (null) the published ones only. */
 export interface Listing {
   readonly userId: UserId | null;
+  /** The user's own only, published or not. */
+  readonly ownOnly?: true;
   /** Only threads of this account. */
   readonly accountId?: string;
+}
+
+/** A reply that is to be written in a thread that exists. */
+export interface NewReply {
+  /** What the user said; null tries anew to answer the last message. */
+  readonly prompt: { readonly messageId: MessageId; readonly content: string } | null;
+  readonly replyId: MessageId;
+  readonly replyDeadlineMs: number;
+  readonly traceId: string;
+}
+
+/** Where a reply comes from, for its creator: never part of the public interface. */
+export interface ReplyOrigin {
+  readonly messageId: MessageId;
+  /** Of the request that asked for it. */
+  readonly traceId: string;
+  /** Why it failed, or why its last attempt did. */
+  readonly failure: string | null;
 }
 
 export interface ListedThread {
@@ -285,16 +330,53 @@ export interface Threads {
     organizationId: OrganizationId,
     threadId: ThreadId,
     userId: UserId,
+    note: AuditNote,
   ): Promise<
     | { outcome: 'deleted'; cancelled: MessageId[] }
     | { outcome: 'refused'; thread: Thread }
     | { outcome: 'missing' }
   >;
+  /** Takes a deletion by its creator back, if it is not longer ago than `withinMs`. What it cancelled stays cancelled. */
+  restoreThread(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    userId: UserId,
+    withinMs: number,
+    note: AuditNote,
+  ): Promise<'restored' | 'missing'>;
+  /**
+   * A prompt with its reply, or another try at the last reply, under the same conditions as `renameThread`. A prompt is
+   * activity, as a rename is; a try is not. `running`: one reply at a time. `nothing-to-retry`: the last reply is neither
+   * failed nor cancelled.
+   */
+  addReply(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    userId: UserId,
+    reply: NewReply,
+  ): Promise<
+    | { outcome: 'added' }
+    | { outcome: 'running' | 'nothing-to-retry' | 'missing' }
+    | { outcome: 'refused'; thread: Thread }
+  >;
+  /** Of every reply of the thread, in order of creation. */
+  listReplyOrigins(organizationId: OrganizationId, threadId: ThreadId): Promise<ReplyOrigin[]>;
+  /**
+   * Accounts that begin with `prefix` and that threads of the user, or published ones, belong to, in order of their ids.
+   * It looks at so many that the cost is bounded: where very many have been emptied, some may be left out.
+   */
+  listAccounts(
+    organizationId: OrganizationId,
+    userId: UserId,
+    prefix: string,
+    limit: number,
+  ): Promise<string[]>;
   /** Deleted threads are `missing`. Touches neither activity nor `updatedAt`. */
   setThreadPublished(
     organizationId: OrganizationId,
     threadId: ThreadId,
     published: boolean,
+    note: AuditNote,
   ): Promise<'done' | 'missing'>;
   /** The first page of a walk, its start, and how many threads the listing has now. The cost does not grow with that. */
   beginWalk(

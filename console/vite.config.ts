@@ -1,0 +1,17 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react()],
+  // Taken by the server, which puts a fresh one into every page it sends.
+  html: { cspNonce: 'SKEIN_NONCE' },
+  build: {
+    target: 'es2023',
+    // The policy allows no data: addresses for scripts, and small files cost no more than inlined ones.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  // `npx vite console` beside a running service: the page from here, everything else from there.
+  server: { proxy: { '/console': 'http://127.0.0.1:8080', '/api': 'http://127.0.0.1:8080' } },
+});
