@@ -1,0 +1,7 @@
+import type { Doer } from '../domain/audit.ts';
+import type { Context } from './context.ts';
+
+/** Whoever runs a command on the store is the operator. All that one command does bears one trace id. */
+export function operatorDoer({ ids }: Pick<Context, 'ids'>): Doer {
+  return { actor: { kind: 'operator' }, traceId: ids.event() };
+}
