@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { root } from '../service.ts';
+import { findChromium } from './chromium.ts';
+
+/** The background traffic of a browser that is nobody's business here. */
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export async function startBrowser(): Promise<Browser> {
+  const { executable, environment } = await findChromium();
+  return chromium.launch({
+    executablePath: executable,
+    args: quiet,
+    env: { ...(process.env as Record<string, string>), ...environment },
+  });
+}
+
+/** A window of a person of its own, in which a fault of the page fails the test that caused it. */
+export class Window {
+  readonly page: Page;
+  readonly #faults: string[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+    page.setDefaultTimeout(15_000);
+    page.on('pageerror', (error) => this.#faults.push(`${error}`));
+    page.on('console', (message) => {
+      // What the service refuses is told there, too, and is often what a test is about.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+        this.#faults.push(message.text());
+      }
+    });
+  }
+
+  static async open(browser: Browser, baseUrl: string, options: BrowserContextOptions = {}): Promise<Window> {
+    const context = await browser.newContext({ baseURL: baseUrl, reducedMotion: 'reduce', ...options });
+    return new Window(await context.newPage());
+  }
+
+  /** Another tab of the same person. */
+  async tab(): Promise<Window> {
+    return new Window(await this.page.context().newPage());
+  }
+
+  /** Fails if the page has thrown, or has broken its own policy, since the last look. */
+  assertFaultless(): void {
+    const faults = this.#faults.splice(0);
+    assert.deepEqual(faults, []);
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+    this.assertFaultless();
+  }
+}
+
+/** To be looked at by people; the folder is not kept. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  const folder = join(root, 'screenshots');
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+
+/** Fails on what axe-core finds serious or critical, by the rules of WCAG 2.2 AA. */
+export async function assertAccessible(page: Page, what: string): Promise<void> {
+  // Handed over by the debugger's protocol: the page's own policy admits no foreign script.
+  await page.evaluate(axeSource);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<any> } };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const found = await axe.run({ runOnly: tags });
+    return found.violations.map(({ id, impact, nodes }: any) => ({
+      id,
+      impact,
+      where: nodes.slice(0, 5).map(({ html, failureSummary }: any) => `${html} ${failureSummary}`),
+    }));
+  });
+  const grave = violations.filter(({ impact }: any) => impact === 'serious' || impact === 'critical');
+  assert.deepEqual(grave, [], `${what}: ${JSON.stringify(grave, undefined, 2)}`);
+}

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../service.ts';
+
+/** A browser to start, and what it needs in its environment. */
+export interface Chromium {
+  readonly executable: string;
+  readonly environment: Record<string, string>;
+}
+
+const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+
+/** `CHROMIUM_PATH`, else the machine's own, else the one among the project's packages. */
+export async function findChromium(): Promise<Chromium> {
+  const named = process.env.CHROMIUM_PATH;
+  if (named) {
+    if (!isExecutable(named)) throw new Error(`CHROMIUM_PATH is ${named}, which cannot be run.`);
+    return { executable: named, environment: {} };
+  }
+  const installed = installedPlaces().find(isExecutable);
+  return installed === undefined ? unpackedChromium() : { executable: installed, environment: {} };
+}
+
+function installedPlaces(): string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.flatMap((folder) => names.map((name) => join(folder, name)));
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The package holds the browser, the libraries that a bare machine lacks and a font, all compressed. They are unpacked
+ * once for each version (2 s), beside their place, so that nobody meets half of them.
+ */
+async function unpackedChromium(): Promise<Chromium> {
+  const packageFile = join(
+    dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')),
+    '../package.json',
+  );
+  const { version } = JSON.parse(readFileSync(packageFile, 'utf8'));
+  const folder = join(root, 'node_modules/.cache/skein-chromium', version);
+  if (!existsSync(folder)) {
+    const fresh = `${folder}.${process.pid}`;
+    mkdirSync(fresh, { recursive: true });
+    const unpack = join(import.meta.dirname, 'unpack-chromium.ts');
+    // It unpacks into the system's folder for temporary files, whichever that is.
+    await promisify(execFile)(process.execPath, [unpack], { env: { ...process.env, TMPDIR: fresh } });
+    try {
+      renameSync(fresh, folder);
+    } catch {
+      // Another test file was faster: what it unpacked is as good.
+      rmSync(fresh, { recursive: true });
+    }
+  }
+  return {
+    executable: join(folder, 'chromium'),
+    environment: { LD_LIBRARY_PATH: join(folder, 'al2023/lib'), FONTCONFIG_PATH: join(folder, 'fonts') },
+  };
+}

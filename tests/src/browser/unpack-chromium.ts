@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { inflate } from '@sparticuz/chromium';
+
+/** Unpacks the packaged browser into the folder for temporary files. A process of its own: that folder is then its own, too. */
+const packed = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '../bin');
+const parts = ['chromium.br', 'fonts.tar.br', 'swiftshader.tar.br', 'al2023.tar.br'];
+await Promise.all(parts.map((part) => inflate(join(packed, part))));
+
+// The package's own names folders of the service that it is made for: without a font no text is shown at all.
+writeFileSync(
+  join(tmpdir(), 'fonts/fonts.conf'),
+  `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir prefix="relative">cache</cachedir>
+</fontconfig>
+`,
+);
