@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../domain/audit.ts';
 import {
   type ApplicationId,
   createIdGenerator,
@@ -9,6 +10,7 @@ import {
 } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/quota.ts';
 import type {
+  AuditNote,
   ClaimedReply,
   ListedThread,
   Listing,
@@ -79,17 +81,19 @@ export class World {
     change: { apiEnabled?: boolean; dailyQuota?: number; name?: string } = {},
   ): Promise<OrganizationId> {
     const id = ids.organization();
-    await this.store.createOrganization({ id, name: 'Acme', apiEnabled: true, dailyQuota: 10, ...change });
+    await this.store.createOrganization(
+      { id, name: 'Acme', apiEnabled: true, dailyQuota: 10, ...change },
+      note('organization.created', id),
+    );
     return id;
   }
 
   async member(organizationId: OrganizationId, email = `${ids.user()}@example.org`): Promise<UserId> {
-    const added = await this.store.addMember(organizationId, {
-      candidateUserId: ids.user(),
-      email,
-      role: 'member',
-      service: false,
-    });
+    const added = await this.store.addMember(
+      organizationId,
+      { candidateUserId: ids.user(), email, role: 'member', service: false },
+      note('member.added'),
+    );
     if (added.outcome !== 'added') throw new Error(added.outcome);
     return added.userId;
   }
@@ -111,8 +115,11 @@ export class World {
       userId: null,
       hash: this.#madeKeys.toString(16).padStart(64, 'f'),
       hint: '',
+      createdBy: null,
     };
-    const made = this.store.createApiKey(organizationId, key).then(() => key.hash);
+    const made = this.store
+      .createApiKey(organizationId, key, note('key.created', key.id))
+      .then(() => key.hash);
     this.#keys.set(organizationId, made);
     return made;
   }
@@ -189,6 +196,23 @@ export function newDocument(change: Partial<NewDocument> = {}): NewDocument {
     title: 'Refunds',
     url: null,
     passages: [{ heading: 'Goods', text: 'Thirty days.', terms: ['thirti', 'day'] }],
+    ...change,
+  };
+}
+
+/** A note of a deed of the operator. */
+export function note(
+  action: AuditAction = 'organization.changed',
+  subject = 'what it was done to',
+  change: Partial<AuditNote> = {},
+): AuditNote {
+  return {
+    id: ids.event(),
+    actor: { kind: 'operator' },
+    traceId: 'trace',
+    action,
+    subject,
+    detail: {},
     ...change,
   };
 }
