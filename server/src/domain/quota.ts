@@ -12,7 +12,12 @@ export function utcDay(ms: number): number {
   return Math.floor(ms / dayMs);
 }
 
+/** The next UTC midnight. */
+export function quotaResetAt(ms: number): number {
+  return (utcDay(ms) + 1) * dayMs;
+}
+
 /** Whole seconds until the next UTC midnight, never 0: a client that waits them finds a new quota. */
 export function secondsUntilReset(ms: number): number {
-  return Math.ceil(((utcDay(ms) + 1) * dayMs - ms) / 1000);
+  return Math.ceil((quotaResetAt(ms) - ms) / 1000);
 }

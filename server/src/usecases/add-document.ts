@@ -1,7 +1,10 @@
+import type { Doer } from '../domain/audit.ts';
 import { type DocumentText, UnreadableDocument } from '../domain/document.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
+import { organizationNotFound } from './find-organization.ts';
 
 export interface DocumentFile {
   readonly name: string;
@@ -20,11 +23,13 @@ export interface AddedDocument {
 
 /** Rejects with an `UnreadableDocument` that says why, and changes nothing then. */
 export async function addDocument(
-  { store, ids, library }: Context,
+  context: Context,
   organizationId: OrganizationId,
+  doer: Doer,
   { name, bytes, accountId }: DocumentFile,
 ): Promise<AddedDocument> {
   refuseLongNames(name, accountId);
+  const { store, ids, library } = context;
   const { title, url, passages }: DocumentText = await library.read(name, bytes);
   const indexed = passages.map(({ heading, text }) => ({
     heading,
@@ -33,10 +38,10 @@ export async function addDocument(
     terms: library.termsOf(`${title}\n${heading}\n${text}`),
   }));
   const document = { id: ids.document(), accountId, name, title, url, passages: indexed };
-  const result = await store.putDocument(organizationId, document);
-  if (result.outcome === 'organization-missing') {
-    throw new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
-  }
+  const detail = { name, accountId, passages: passages.length };
+  const note = auditNote(context, doer, 'document.added', document.id, detail);
+  const result = await store.putDocument(organizationId, document, note);
+  if (result.outcome === 'organization-missing') throw organizationNotFound(organizationId);
   const replaced = result.outcome === 'replaced';
   return { id: result.id, title, passageCount: passages.length, replaced };
 }

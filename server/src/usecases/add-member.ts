@@ -1,27 +1,43 @@
+import type { Doer } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import { type MemberRole, normalizeEmail } from '../domain/organization.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
+import { organizationNotFound } from './find-organization.ts';
+import { inviteMember } from './invite-member.ts';
 
+export interface AddedMember {
+  readonly userId: UserId;
+  /** How a person gets in; null for a service account, which does not. */
+  readonly invitation: { readonly token: string; readonly expiresAt: number } | null;
+}
+
+/** A person is invited at once, and keeps the password they may have from another organization. */
 export async function addMember(
-  { store, ids }: Context,
+  context: Context,
   organizationId: OrganizationId,
+  doer: Doer,
   { email, role = 'member', service = false }: { email: string; role?: MemberRole; service?: boolean },
-): Promise<UserId> {
+): Promise<AddedMember> {
   const address = normalizeEmail(email);
   if (address === undefined) throw new ServiceError('INVALID_PARAMS', `${email} is not an email address.`);
-  const result = await store.addMember(organizationId, {
-    candidateUserId: ids.user(),
-    email: address,
-    role,
-    service,
-  });
+  const { store, ids } = context;
+  const candidateUserId = ids.user();
+  const detail = { email: address, role, service };
+  const note = auditNote(context, doer, 'member.added', candidateUserId, detail);
+  const result = await store.addMember(organizationId, { candidateUserId, ...detail }, note);
   switch (result.outcome) {
-    case 'added':
-      return result.userId;
+    case 'added': {
+      const { userId } = result;
+      const invitation = service
+        ? null
+        : await inviteMember(context, organizationId, doer, userId, { resets: false });
+      return { userId, invitation };
+    }
     case 'already-member':
       throw new ServiceError('INVALID_PARAMS', `${address} is a member already.`);
     case 'organization-missing':
-      throw new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
+      throw organizationNotFound(organizationId);
   }
 }

@@ -1,14 +1,17 @@
-import { ServiceError } from '../domain/errors.ts';
+import type { Doer } from '../domain/audit.ts';
 import type { OrganizationId } from '../domain/id.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
+import { organizationNotFound } from './find-organization.ts';
 
 /** Takes effect in every running server with its next request. */
 export async function changeOrganization(
-  { store }: Context,
+  context: Context,
   organizationId: OrganizationId,
+  doer: Doer,
   change: { apiEnabled?: boolean; dailyQuota?: number },
 ): Promise<void> {
-  const changed = await store.updateOrganization(organizationId, change);
-  if (changed === undefined)
-    throw new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
+  const note = auditNote(context, doer, 'organization.changed', organizationId, { ...change });
+  const changed = await context.store.updateOrganization(organizationId, change, note);
+  if (changed === undefined) throw organizationNotFound(organizationId);
 }

@@ -1,40 +1,54 @@
+import type { Doer } from '../domain/audit.ts';
 import { apiKeyHint, generateApiKey } from '../domain/credential.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import { nameFault } from '../domain/text.ts';
 import { apiDisabled } from './api-disabled.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
+import { findMemberById } from './find-member.ts';
+import { organizationNotFound } from './find-organization.ts';
+import { assertMayOwnKey } from './key-owner.ts';
 
 /** The key itself is returned here and nowhere else: only its hash is kept. Without an owner it is org-wide. */
 export async function createApiKey(
-  { store, ids, randomBytes, crc32, sha256 }: Context,
+  context: Context,
   organizationId: OrganizationId,
-  { userId, name }: { userId: UserId | null; name: string },
+  doer: Doer,
+  { userId, name }: { userId: string | null; name: string },
 ): Promise<{ id: KeyId; key: string }> {
   const fault = nameFault(name, 0, 255);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The key's name ${fault}.`);
+  const owner = userId === null ? null : await findMemberById(context, organizationId, userId);
+  if (owner !== null) assertMayOwnKey(doer, owner);
+  const { store, ids, randomBytes, crc32, sha256 } = context;
   const id = ids.key();
   const key = generateApiKey(randomBytes, crc32);
-  const outcome = await store.createApiKey(organizationId, {
-    id,
-    name,
-    userId,
-    hash: sha256(key),
-    hint: apiKeyHint(key),
-  });
-  if (outcome !== 'created') throw refusal(outcome, organizationId);
+  const hint = apiKeyHint(key);
+  const detail = { name, hint, scope: owner ? 'personal' : 'org-wide', owner: owner?.email ?? null };
+  const outcome = await store.createApiKey(
+    organizationId,
+    { id, name, userId: owner?.userId ?? null, hash: sha256(key), hint, createdBy: creatorOf(doer) },
+    auditNote(context, doer, 'key.created', id, detail),
+  );
+  if (outcome !== 'created') throw refusal(outcome, organizationId, doer);
   return { id, key };
+}
+
+function creatorOf({ actor }: Doer): UserId | null {
+  return actor.kind === 'user' ? actor.userId : null;
 }
 
 function refusal(
   outcome: 'organization-missing' | 'api-disabled' | 'not-a-member',
   organizationId: OrganizationId,
+  doer: Doer,
 ): ServiceError {
   switch (outcome) {
     case 'organization-missing':
-      return new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
+      return organizationNotFound(organizationId);
     case 'api-disabled':
-      return apiDisabled(organizationId);
+      return apiDisabled(organizationId, doer);
     case 'not-a-member':
       return new ServiceError(
         'NOT_FOUND',

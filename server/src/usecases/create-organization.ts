@@ -1,14 +1,17 @@
+import type { Doer } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { nameFault } from '../domain/text.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 
 export async function createOrganization(
-  { store, ids, settings }: Context,
+  context: Context,
+  doer: Doer,
   {
     name,
     apiEnabled = true,
-    dailyQuota = settings.dailyQuota,
+    dailyQuota = context.settings.dailyQuota,
   }: {
     name: string;
     apiEnabled?: boolean | undefined;
@@ -17,7 +20,10 @@ export async function createOrganization(
 ): Promise<OrganizationId> {
   const fault = nameFault(name, 1, 255);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The organization's name ${fault}.`);
+  const { store, ids } = context;
   const id = ids.organization();
-  await store.createOrganization({ id, name, apiEnabled, dailyQuota });
+  const organization = { name, apiEnabled, dailyQuota };
+  const note = auditNote(context, doer, 'organization.created', id, organization);
+  await store.createOrganization({ id, ...organization }, note);
   return id;
 }

@@ -1,13 +1,19 @@
-import type { ApplicationId, OrganizationId } from '../domain/id.ts';
+import type { Doer } from '../domain/audit.ts';
+import type { OrganizationId } from '../domain/id.ts';
 import { applicationNotFound } from './application-not-found.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
+import { findApplication } from './find-application.ts';
 
 /** Its secret, and every token issued under it, are void once this resolves (§5.8). */
 export async function deleteApplication(
-  { store }: Context,
+  context: Context,
   organizationId: OrganizationId,
+  doer: Doer,
   applicationId: string,
 ): Promise<void> {
-  const outcome = await store.deleteApplication(organizationId, applicationId as ApplicationId);
-  if (outcome === 'missing') throw applicationNotFound(applicationId);
+  const { id, name } = await findApplication(context, organizationId, doer, applicationId);
+  const note = auditNote(context, doer, 'application.deleted', id, { name });
+  const outcome = await context.store.deleteApplication(organizationId, id, note);
+  if (outcome === 'missing') throw applicationNotFound(applicationId, doer);
 }

@@ -13,6 +13,19 @@ export async function findMember(
   return member;
 }
 
+export async function findMemberById(
+  { store }: Context,
+  organizationId: OrganizationId,
+  userId: string,
+): Promise<Member> {
+  const members = await store.listMembers(organizationId);
+  const member = members.find((one) => one.userId === userId);
+  if (member === undefined) {
+    throw new ServiceError('NOT_FOUND', `${userId} is not a member of the organization.`);
+  }
+  return member;
+}
+
 export function noSuchMember(email: string): ServiceError {
   return new ServiceError('NOT_FOUND', `${email} is not a member: 'skein member list ORG' shows who is.`);
 }

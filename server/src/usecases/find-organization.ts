@@ -1,4 +1,5 @@
 import { ServiceError } from '../domain/errors.ts';
+import type { OrganizationId } from '../domain/id.ts';
 import type { Organization } from '../domain/organization.ts';
 import type { Context } from './context.ts';
 
@@ -12,4 +13,8 @@ export async function findOrganization({ store }: Context, idOrName: string): Pr
     );
   }
   return organization;
+}
+
+export function organizationNotFound(organizationId: OrganizationId): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
 }

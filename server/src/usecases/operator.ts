@@ -5,3 +5,8 @@ import type { Context } from './context.ts';
 export function operatorDoer({ ids }: Pick<Context, 'ids'>): Doer {
   return { actor: { kind: 'operator' }, traceId: ids.event() };
 }
+
+/** A sentence that goes on, for the operator only, with the command that helps: nobody else has it at hand. */
+export function withCommand({ actor }: Doer, fact: string, command: string): string {
+  return actor.kind === 'operator' ? `${fact}: ${command}.` : `${fact}.`;
+}

@@ -1,18 +1,36 @@
+import type { Doer } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
-import type { KeyId, OrganizationId } from '../domain/id.ts';
+import type { OrganizationId } from '../domain/id.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
+import type { KeyOwners } from './key-owner.ts';
+import { listApiKeys } from './list-api-keys.ts';
+import { withCommand } from './operator.ts';
 
-/** From the moment this resolves the key gets 401, in every process (§5.8). */
+/**
+ * From the moment this resolves the key gets 401, in every process (§5.8). A key that is not one of these owners' is not
+ * there.
+ */
 export async function revokeApiKey(
-  { store }: Context,
+  context: Context,
   organizationId: OrganizationId,
+  doer: Doer,
   keyId: string,
+  owners: KeyOwners = 'all',
 ): Promise<void> {
-  const outcome = await store.revokeApiKey(organizationId, keyId as KeyId);
-  if (outcome === 'missing') {
-    throw new ServiceError(
-      'NOT_FOUND',
-      `The organization has no key ${keyId}: 'skein key list ${organizationId}' shows its keys.`,
-    );
-  }
+  const keys = await listApiKeys(context, organizationId, owners);
+  const key = keys.find(({ id }) => id === keyId);
+  if (key === undefined) throw keyNotFound(organizationId, doer, keyId);
+  const { id, name, hint } = key;
+  const note = auditNote(context, doer, 'key.revoked', id, { name, hint });
+  const outcome = await context.store.revokeApiKey(organizationId, id, note);
+  if (outcome === 'missing') throw keyNotFound(organizationId, doer, keyId);
+}
+
+function keyNotFound(organizationId: OrganizationId, doer: Doer, keyId: string): ServiceError {
+  const fact = `The organization has no key ${keyId}`;
+  return new ServiceError(
+    'NOT_FOUND',
+    withCommand(doer, fact, `'skein key list ${organizationId}' shows its keys`),
+  );
 }

@@ -1,22 +1,25 @@
+import type { Doer } from '../domain/audit.ts';
 import { generateClientSecret } from '../domain/credential.ts';
-import type { ApplicationId, OrganizationId } from '../domain/id.ts';
+import type { OrganizationId } from '../domain/id.ts';
 import { apiDisabled } from './api-disabled.ts';
 import { applicationNotFound } from './application-not-found.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
+import { findApplication } from './find-application.ts';
 
 /** A new secret, shown this once. The old one, and every token issued under it, are void once this resolves (§5.8). */
 export async function rotateApplication(
-  { store, randomBytes, crc32, sha256 }: Context,
+  context: Context,
   organizationId: OrganizationId,
+  doer: Doer,
   applicationId: string,
 ): Promise<{ clientSecret: string }> {
+  const { store, randomBytes, crc32, sha256 } = context;
+  const { id, name } = await findApplication(context, organizationId, doer, applicationId);
   const clientSecret = generateClientSecret(randomBytes, crc32);
-  const outcome = await store.rotateApplication(
-    organizationId,
-    applicationId as ApplicationId,
-    sha256(clientSecret),
-  );
-  if (outcome === 'api-disabled') throw apiDisabled(organizationId);
-  if (outcome === 'missing') throw applicationNotFound(applicationId);
+  const note = auditNote(context, doer, 'application.rotated', id, { name });
+  const outcome = await store.rotateApplication(organizationId, id, sha256(clientSecret), note);
+  if (outcome === 'api-disabled') throw apiDisabled(organizationId, doer);
+  if (outcome === 'missing') throw applicationNotFound(applicationId, doer);
   return { clientSecret };
 }
