@@ -102,7 +102,7 @@ const tables = [
     keyLength: 1,
     columns: {
       ...{ hash: text, ...id, user_id: text, name: text, hint: text },
-      ...{ created_at: whole, revoked_at: whole },
+      ...{ created_by: text, created_at: whole, revoked_at: whole },
     },
   },
   {
@@ -114,6 +114,27 @@ const tables = [
     },
   },
   { name: 'quota_use', keyLength: 2, columns: { organization_id: text, day: whole, used: whole } },
+  {
+    name: 'audit_event',
+    keyLength: 3,
+    columns: {
+      ...{ organization_id: text, at: whole, id: text, actor_kind: text, actor_user_id: text },
+      ...{ action: text, subject: text, detail: text, trace_id: text },
+    },
+  },
+  {
+    name: 'usage_day',
+    keyLength: 5,
+    columns: {
+      ...{ organization_id: text, day: whole, credential_id: text, operation: text, outcome: text },
+      ...{ requests: whole },
+    },
+  },
+  {
+    name: 'credential_use',
+    keyLength: 2,
+    columns: { organization_id: text, credential_id: text, last_used_at: whole },
+  },
   {
     name: 'thread',
     keyLength: 2,

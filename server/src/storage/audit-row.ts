@@ -1,5 +1,5 @@
 import type { Actor, AuditAction, AuditEvent } from '../domain/audit.ts';
-import type { UserId } from '../domain/id.ts';
+import type { DocumentId, UserId } from '../domain/id.ts';
 import type { AuditNote } from './audit-store.ts';
 
 /** What both adapters keep of a note, beside its organization and its time. */
@@ -29,6 +29,11 @@ export interface AuditRow {
 export function auditValues({ id, actor, action, subject, detail, traceId }: AuditNote): unknown[] {
   const userId = actor.kind === 'user' ? actor.userId : null;
   return [id, actor.kind, userId, action, subject, JSON.stringify(detail), traceId];
+}
+
+/** What is written of a document that took the place of another, under its id. */
+export function replacing(note: AuditNote, id: DocumentId): AuditNote {
+  return { ...note, action: 'document.replaced', subject: id };
 }
 
 export function toAuditEvent(row: AuditRow): AuditEvent {

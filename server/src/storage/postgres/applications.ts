@@ -1,6 +1,7 @@
 import type { Application } from '../../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../../domain/id.ts';
 import type { Applications } from '../store.ts';
+import { auditText, auditValues } from './audit.ts';
 import type { Database } from './database.ts';
 import { now } from './store-time.ts';
 
@@ -9,6 +10,7 @@ interface ApplicationRow {
   name: string;
   created_at: number;
   rotated_at: number | null;
+  last_used_at: number | null;
 }
 
 interface ApplicationGrantRow {
@@ -20,26 +22,38 @@ interface ApplicationGrantRow {
 
 const insert = {
   name: 'insert-application',
-  text: `WITH issuer AS (SELECT id FROM organization WHERE id = $4 AND api_enabled FOR SHARE)
-    INSERT INTO application (id, organization_id, name, secret_hash, epoch, created_at)
-    SELECT $3, issuer.id, $5, $6, 1, ${now} FROM issuer RETURNING id`,
+  text: `WITH issuer AS (SELECT id FROM organization WHERE id = $4 AND api_enabled FOR SHARE
+    ), made AS (
+      INSERT INTO application (id, organization_id, name, secret_hash, epoch, created_at)
+      SELECT $3, issuer.id, $5, $6, 1, ${now} FROM issuer RETURNING id, created_at
+    ), noted AS (${auditText('made', '$4', 'created_at', 7)})
+    SELECT id FROM made`,
 };
 const apiEnabled = { name: 'is-api-enabled', text: 'SELECT api_enabled FROM organization WHERE id = $1' };
 const rotate = {
   name: 'rotate-application',
-  text: `WITH issuer AS (SELECT id FROM organization WHERE id = $4 AND api_enabled FOR SHARE)
-    UPDATE application SET secret_hash = $3, epoch = epoch + 1, rotated_at = ${now} FROM issuer
-    WHERE organization_id = issuer.id AND application.id = $5 AND deleted_at IS NULL RETURNING application.id`,
+  text: `WITH issuer AS (SELECT id FROM organization WHERE id = $4 AND api_enabled FOR SHARE
+    ), rotated AS (
+      UPDATE application SET secret_hash = $3, epoch = epoch + 1, rotated_at = ${now} FROM issuer
+      WHERE organization_id = issuer.id AND application.id = $5 AND deleted_at IS NULL
+      RETURNING application.id, rotated_at
+    ), noted AS (${auditText('rotated', '$4', 'rotated_at', 6)})
+    SELECT id FROM rotated`,
 };
 const remove = {
   name: 'delete-application',
-  text: `UPDATE application SET epoch = epoch + 1, deleted_at = ${now}
-    WHERE organization_id = $3 AND id = $4 AND deleted_at IS NULL RETURNING id`,
+  text: `WITH gone AS (
+      UPDATE application SET epoch = epoch + 1, deleted_at = ${now}
+      WHERE organization_id = $3 AND id = $4 AND deleted_at IS NULL RETURNING id, deleted_at
+    ), noted AS (${auditText('gone', '$3', 'deleted_at', 5)})
+    SELECT id FROM gone`,
 };
 const list = {
   name: 'list-applications',
-  text: `SELECT id, name, created_at, rotated_at FROM application
-    WHERE organization_id = $1 AND deleted_at IS NULL ORDER BY created_at, id`,
+  text: `SELECT id, name, created_at, rotated_at, last_used_at
+    FROM application LEFT JOIN credential_use
+      ON credential_use.organization_id = application.organization_id AND credential_id = id
+    WHERE application.organization_id = $1 AND deleted_at IS NULL ORDER BY created_at, id`,
 };
 const grant = {
   name: 'find-application-grant',
@@ -55,22 +69,23 @@ export function postgresApplications({ run, time }: Database): Applications {
   }
 
   return {
-    async createApplication(organizationId, { id, name, secretHash }) {
-      const values = [id, organizationId, name, secretHash];
+    async createApplication(organizationId, { id, name, secretHash }, note) {
+      const values = [id, organizationId, name, secretHash, ...auditValues(note)];
       const [made] = await run(insert, [...time.parameters(), ...values]);
       if (made !== undefined) return 'created';
       return (await isApiEnabled(organizationId)) === undefined ? 'organization-missing' : 'api-disabled';
     },
 
-    async rotateApplication(organizationId, applicationId, secretHash) {
-      const values = [secretHash, organizationId, applicationId];
+    async rotateApplication(organizationId, applicationId, secretHash, note) {
+      const values = [secretHash, organizationId, applicationId, ...auditValues(note)];
       const [rotated] = await run(rotate, [...time.parameters(), ...values]);
       if (rotated !== undefined) return 'rotated';
       return (await isApiEnabled(organizationId)) === false ? 'api-disabled' : 'missing';
     },
 
-    async deleteApplication(organizationId, applicationId) {
-      const deleted = await run(remove, [...time.parameters(), organizationId, applicationId]);
+    async deleteApplication(organizationId, applicationId, note) {
+      const values = [organizationId, applicationId, ...auditValues(note)];
+      const deleted = await run(remove, [...time.parameters(), ...values]);
       return deleted.length === 1 ? 'deleted' : 'missing';
     },
 
@@ -91,6 +106,6 @@ export function postgresApplications({ run, time }: Database): Applications {
   };
 }
 
-function toApplication({ id, name, created_at, rotated_at }: ApplicationRow): Application {
-  return { id, name, createdAt: created_at, rotatedAt: rotated_at };
+function toApplication({ id, name, created_at, rotated_at, last_used_at }: ApplicationRow): Application {
+  return { id, name, createdAt: created_at, rotatedAt: rotated_at, lastUsedAt: last_used_at };
 }

@@ -1,7 +1,9 @@
 import type { Document } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../account-key.ts';
+import { replacing } from '../audit-row.ts';
 import type { Documents, NewDocument, PassageNumber } from '../store.ts';
+import { writeNote } from './audit.ts';
 import type { Database, Run } from './database.ts';
 import { now } from './store-time.ts';
 
@@ -114,22 +116,26 @@ export function postgresDocuments(database: Database): Documents {
   }
 
   return {
-    putDocument: (organizationId, document) =>
+    putDocument: (organizationId, document, note) =>
       database.transaction(async (runHere) => {
         if ((await runHere(gate, [organizationId])).length === 0) return { outcome: 'organization-missing' };
         const names = [organizationId, accountKey(document.accountId), document.name];
         const [known] = await runHere<{ id: DocumentId }>(findByName, names);
         if (known !== undefined) await remove(runHere, organizationId, known.id);
         await insert(runHere, organizationId, document, known?.id ?? document.id);
+        const told = known === undefined ? note : replacing(note, known.id);
+        await writeNote(runHere, time, organizationId, told);
         return known === undefined
           ? { outcome: 'added', id: document.id }
           : { outcome: 'replaced', id: known.id };
       }),
 
-    removeDocument: (organizationId, documentId) =>
+    removeDocument: (organizationId, documentId, note) =>
       database.transaction(async (runHere) => {
         await runHere(gate, [organizationId]);
-        return (await remove(runHere, organizationId, documentId)) ? 'removed' : 'missing';
+        if (!(await remove(runHere, organizationId, documentId))) return 'missing';
+        await writeNote(runHere, time, organizationId, note);
+        return 'removed';
       }),
 
     listDocuments: async (organizationId) => (await run<DocumentRow>(list, [organizationId])).map(toDocument),

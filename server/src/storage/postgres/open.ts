@@ -2,6 +2,7 @@ import type { Store } from '../store.ts';
 import { postgresAdmissions } from './admissions.ts';
 import { postgresApiKeys } from './api-keys.ts';
 import { postgresApplications } from './applications.ts';
+import { postgresAudits } from './audit.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { postgresDocuments } from './documents.ts';
@@ -12,6 +13,7 @@ import { postgresReplies } from './replies.ts';
 import { postgresSigningKeys } from './signing-keys.ts';
 import { type NodeClock, StoreTime } from './store-time.ts';
 import { postgresThreads } from './threads.ts';
+import { postgresUsages } from './usage.ts';
 import { postgresWalks } from './walks.ts';
 
 const keepSecret = {
@@ -51,6 +53,8 @@ export async function openPostgresStore(
     ...postgresWalks(database),
     ...postgresReplies(database),
     ...postgresDocuments(database),
+    ...postgresAudits(database),
+    ...postgresUsages(database),
     ...news,
 
     async secret(name, candidate) {

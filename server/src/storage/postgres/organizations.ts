@@ -1,6 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../store.ts';
+import { auditText, auditValues } from './audit.ts';
 import type { Database } from './database.ts';
 import { now } from './store-time.ts';
 
@@ -16,14 +17,21 @@ const columns = 'id, name, api_enabled, daily_quota, created_at';
 
 const insert = {
   name: 'insert-organization',
-  text: `INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at)
-    SELECT $3, $4, $5, $6, at, at FROM (SELECT ${now} AS at) AS moment RETURNING created_at`,
+  text: `WITH made AS (
+      INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at)
+      SELECT $3, $4, $5, $6, at, at FROM (SELECT ${now} AS at) AS moment RETURNING id, created_at
+    ), noted AS (${auditText('made', 'made.id', 'created_at', 7)})
+    SELECT created_at FROM made`,
 };
 const update = {
   name: 'update-organization',
-  text: `UPDATE organization SET api_enabled = coalesce($1, api_enabled), daily_quota = coalesce($2, daily_quota)
-    WHERE id = $3 RETURNING ${columns}`,
+  text: `WITH changed AS (
+      UPDATE organization SET api_enabled = coalesce($4, api_enabled), daily_quota = coalesce($5, daily_quota)
+      WHERE id = $3 AND (api_enabled <> $4 OR daily_quota <> $5) RETURNING ${columns}
+    ), noted AS (${auditText('changed', 'changed.id', now, 6)})
+    SELECT ${columns} FROM changed`,
 };
+const byId = { name: 'read-organization', text: `SELECT ${columns} FROM organization WHERE id = $1` };
 const byIdOrName = {
   name: 'find-organization',
   text: `SELECT ${columns} FROM organization WHERE id = $1
@@ -36,23 +44,27 @@ const all = {
 
 export function postgresOrganizations({ run, time }: Database): Organizations {
   return {
-    async createOrganization({ id, name, apiEnabled, dailyQuota }) {
+    async createOrganization({ id, name, apiEnabled, dailyQuota }, note) {
       const [row] = await run<{ created_at: number }>(insert, [
         ...time.parameters(),
         id,
         name,
         apiEnabled,
         dailyQuota,
+        ...auditValues(note),
       ]);
       time.see(row!.created_at);
     },
 
-    async updateOrganization(organizationId, { apiEnabled, dailyQuota }) {
-      const [row] = await run<OrganizationRow>(update, [
+    async updateOrganization(organizationId, { apiEnabled, dailyQuota }, note) {
+      const [changed] = await run<OrganizationRow>(update, [
+        ...time.parameters(),
+        organizationId,
         apiEnabled ?? null,
         dailyQuota ?? null,
-        organizationId,
+        ...auditValues(note),
       ]);
+      const row = changed ?? (await run<OrganizationRow>(byId, [organizationId]))[0];
       return row && toOrganization(row);
     },
 

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../domain/credential.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { ApiKeys } from '../store.ts';
+import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
@@ -9,8 +10,10 @@ interface ApiKeyRow {
   name: string;
   user_id: UserId | null;
   hint: string;
+  created_by: UserId | null;
   created_at: number;
   revoked_at: number | null;
+  last_used_at: number | null;
 }
 
 interface KeyGrantRow {
@@ -21,22 +24,30 @@ interface KeyGrantRow {
 }
 
 export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys {
+  const writeNote = auditWriter(database);
   const apiEnabled = database
     .prepare<[string], number>('SELECT api_enabled FROM organization WHERE id = ?')
     .pluck();
   const isMember = database.prepare<[string, string]>(
     'SELECT 1 FROM member WHERE organization_id = ? AND user_id = ?',
   );
-  const insert = database.prepare<[string, string, string, string | null, string, string, number]>(
-    `INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  const insert = database.prepare<
+    [string, string, string, string | null, string, string, string | null, number]
+  >(
+    `INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_by, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const revoke = database.prepare<[number, string, string]>(
-    'UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE organization_id = ? AND id = ?',
+    'UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND id = ? AND revoked_at IS NULL',
+  );
+  const find = database.prepare<[string, string]>(
+    'SELECT 1 FROM api_key WHERE organization_id = ? AND id = ?',
   );
   const all = database.prepare<[string], ApiKeyRow>(
-    `SELECT id, name, user_id, hint, created_at, revoked_at FROM api_key
-     WHERE organization_id = ? ORDER BY created_at, id`,
+    `SELECT id, name, user_id, hint, created_by, created_at, revoked_at, last_used_at
+     FROM api_key LEFT JOIN credential_use
+       ON credential_use.organization_id = api_key.organization_id AND credential_id = id
+     WHERE api_key.organization_id = ? ORDER BY created_at, id`,
   );
   const grant = database.prepare<[string], KeyGrantRow>(
     `SELECT organization_id, api_key.id, user_id, api_enabled
@@ -45,20 +56,22 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
   );
 
   return {
-    createApiKey: (organizationId, { id, name, userId, hash, hint }) =>
+    createApiKey: (organizationId, { id, name, userId, hash, hint, createdBy }, note) =>
       commits.durable((clock) => {
         const enabled = apiEnabled.get(organizationId);
         if (enabled === undefined) return 'organization-missing';
         if (enabled === 0) return 'api-disabled';
         if (userId !== null && isMember.get(organizationId, userId) === undefined) return 'not-a-member';
-        insert.run(hash, organizationId, id, userId, name, hint, clock.now());
+        insert.run(hash, organizationId, id, userId, name, hint, createdBy, clock.now());
+        writeNote(organizationId, note, clock.now());
         return 'created';
       }),
 
-    revokeApiKey: (organizationId, keyId) =>
+    revokeApiKey: (organizationId, keyId, note) =>
       commits.durable((clock) => {
         const { changes } = revoke.run(clock.now(), organizationId, keyId);
-        return changes === 1 ? 'revoked' : 'missing';
+        if (changes === 1) writeNote(organizationId, note, clock.now());
+        return changes === 1 || find.get(organizationId, keyId) !== undefined ? 'revoked' : 'missing';
       }),
 
     async listApiKeys(organizationId) {
@@ -85,7 +98,9 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     name: row.name,
     userId: row.user_id,
     hint: row.hint,
+    createdBy: row.created_by,
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
   };
 }

@@ -1,6 +1,7 @@
 import type { Application } from '../../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../../domain/id.ts';
 import type { Applications } from '../store.ts';
+import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
@@ -9,6 +10,7 @@ interface ApplicationRow {
   name: string;
   created_at: number;
   rotated_at: number | null;
+  last_used_at: number | null;
 }
 
 interface ApplicationGrantRow {
@@ -19,6 +21,7 @@ interface ApplicationGrantRow {
 }
 
 export function sqliteApplications(database: Database, commits: CommitQueue): Applications {
+  const writeNote = auditWriter(database);
   const apiEnabled = database
     .prepare<[string], number>('SELECT api_enabled FROM organization WHERE id = ?')
     .pluck();
@@ -34,8 +37,10 @@ export function sqliteApplications(database: Database, commits: CommitQueue): Ap
      WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
   );
   const list = database.prepare<[string], ApplicationRow>(
-    `SELECT id, name, created_at, rotated_at FROM application
-     WHERE organization_id = ? AND deleted_at IS NULL ORDER BY created_at, id`,
+    `SELECT id, name, created_at, rotated_at, last_used_at
+     FROM application LEFT JOIN credential_use
+       ON credential_use.organization_id = application.organization_id AND credential_id = id
+     WHERE application.organization_id = ? AND deleted_at IS NULL ORDER BY created_at, id`,
   );
   const grant = database.prepare<[string], ApplicationGrantRow>(
     `SELECT organization_id, secret_hash, epoch, api_enabled
@@ -44,26 +49,31 @@ export function sqliteApplications(database: Database, commits: CommitQueue): Ap
   );
 
   return {
-    createApplication: (organizationId, { id, name, secretHash }) =>
+    createApplication: (organizationId, { id, name, secretHash }, note) =>
       commits.durable((clock) => {
         const enabled = apiEnabled.get(organizationId);
         if (enabled === undefined) return 'organization-missing';
         if (enabled === 0) return 'api-disabled';
         insert.run(id, organizationId, name, secretHash, clock.now());
+        writeNote(organizationId, note, clock.now());
         return 'created';
       }),
 
-    rotateApplication: (organizationId, applicationId, secretHash) =>
+    rotateApplication: (organizationId, applicationId, secretHash, note) =>
       commits.durable((clock) => {
         if (apiEnabled.get(organizationId) === 0) return 'api-disabled';
         const { changes } = rotate.run(secretHash, clock.now(), organizationId, applicationId);
-        return changes === 1 ? 'rotated' : 'missing';
+        if (changes === 0) return 'missing';
+        writeNote(organizationId, note, clock.now());
+        return 'rotated';
       }),
 
-    deleteApplication: (organizationId, applicationId) =>
+    deleteApplication: (organizationId, applicationId, note) =>
       commits.durable((clock) => {
         const { changes } = remove.run(clock.now(), organizationId, applicationId);
-        return changes === 1 ? 'deleted' : 'missing';
+        if (changes === 0) return 'missing';
+        writeNote(organizationId, note, clock.now());
+        return 'deleted';
       }),
 
     listApplications: async (organizationId) => list.all(organizationId).map(toApplication),
@@ -82,6 +92,6 @@ export function sqliteApplications(database: Database, commits: CommitQueue): Ap
   };
 }
 
-function toApplication({ id, name, created_at, rotated_at }: ApplicationRow): Application {
-  return { id, name, createdAt: created_at, rotatedAt: rotated_at };
+function toApplication({ id, name, created_at, rotated_at, last_used_at }: ApplicationRow): Application {
+  return { id, name, createdAt: created_at, rotatedAt: rotated_at, lastUsedAt: last_used_at };
 }

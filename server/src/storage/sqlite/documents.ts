@@ -1,7 +1,9 @@
 import type { Document, FoundPassage } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../account-key.ts';
+import { replacing } from '../audit-row.ts';
 import type { Documents, NewDocument, PassageNumber } from '../store.ts';
+import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
@@ -30,6 +32,7 @@ interface CorpusRow {
 }
 
 export function sqliteDocuments(database: Database, commits: CommitQueue): Documents {
+  const writeNote = auditWriter(database);
   const findOrganization = database.prepare<[string]>('SELECT 1 FROM organization WHERE id = ?');
   const findByName = database
     .prepare<[string, string, string], DocumentId>(
@@ -106,19 +109,24 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
   }
 
   return {
-    putDocument: (organizationId, document) =>
+    putDocument: (organizationId, document, note) =>
       commits.durable((clock) => {
         if (findOrganization.get(organizationId) === undefined) return { outcome: 'organization-missing' };
         const known = findByName.get(organizationId, accountKey(document.accountId), document.name);
         if (known !== undefined) remove(organizationId, known);
         insert(organizationId, document, known ?? document.id, clock.now());
+        writeNote(organizationId, known === undefined ? note : replacing(note, known), clock.now());
         return known === undefined
           ? { outcome: 'added', id: document.id }
           : { outcome: 'replaced', id: known };
       }),
 
-    removeDocument: (organizationId, documentId) =>
-      commits.durable(() => (remove(organizationId, documentId) ? 'removed' : 'missing')),
+    removeDocument: (organizationId, documentId, note) =>
+      commits.durable((clock) => {
+        if (!remove(organizationId, documentId)) return 'missing';
+        writeNote(organizationId, note, clock.now());
+        return 'removed';
+      }),
 
     listDocuments: async (organizationId) => list.all(organizationId).map(toDocument),
 

@@ -2,6 +2,7 @@ import type { Store } from '../store.ts';
 import { sqliteAdmissions } from './admissions.ts';
 import { sqliteApiKeys } from './api-keys.ts';
 import { sqliteApplications } from './applications.ts';
+import { sqliteAudits } from './audit.ts';
 import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts';
 import { openDatabase } from './database.ts';
 import { diagnose } from './diagnose.ts';
@@ -12,6 +13,7 @@ import { sqliteQuotas } from './quotas.ts';
 import { sqliteReplies } from './replies.ts';
 import { sqliteSigningKeys } from './signing-keys.ts';
 import { sqliteThreads } from './threads.ts';
+import { sqliteUsages } from './usage.ts';
 import { sqliteWalks } from './walks.ts';
 import { createWorkerLock } from './worker-lock.ts';
 
@@ -41,6 +43,8 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     ...sqliteWalks(database),
     ...sqliteReplies(database, commits, workerLock),
     ...sqliteDocuments(database, commits),
+    ...sqliteAudits(database, commits),
+    ...sqliteUsages(database, commits, quotas),
 
     secret: (name, candidate) =>
       commits.durable(() => {

@@ -1,6 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../store.ts';
+import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
@@ -13,12 +14,12 @@ interface OrganizationRow {
 }
 
 export function sqliteOrganizations(database: Database, commits: CommitQueue): Organizations {
+  const writeNote = auditWriter(database);
   const insert = database.prepare<[string, string, number, number, number]>(
     'INSERT INTO organization (id, name, api_enabled, daily_quota, created_at) VALUES (?, ?, ?, ?, ?)',
   );
-  const update = database.prepare<[number | null, number | null, string], OrganizationRow>(
-    `UPDATE organization SET api_enabled = coalesce(?, api_enabled), daily_quota = coalesce(?, daily_quota)
-     WHERE id = ? RETURNING *`,
+  const update = database.prepare<[number, number, string]>(
+    'UPDATE organization SET api_enabled = ?, daily_quota = ? WHERE id = ?',
   );
   const byId = database.prepare<[string], OrganizationRow>('SELECT * FROM organization WHERE id = ?');
   const byName = database.prepare<[string], OrganizationRow>(
@@ -27,16 +28,22 @@ export function sqliteOrganizations(database: Database, commits: CommitQueue): O
   const all = database.prepare<[], OrganizationRow>('SELECT * FROM organization ORDER BY created_at, id');
 
   return {
-    createOrganization: ({ id, name, apiEnabled, dailyQuota }) =>
+    createOrganization: ({ id, name, apiEnabled, dailyQuota }, note) =>
       commits.durable((clock) => {
         insert.run(id, name, Number(apiEnabled), dailyQuota, clock.now());
+        writeNote(id, note, clock.now());
       }),
 
-    updateOrganization: (organizationId, { apiEnabled, dailyQuota }) =>
-      commits.durable(() => {
-        const enabled = apiEnabled === undefined ? null : Number(apiEnabled);
-        const row = update.get(enabled, dailyQuota ?? null, organizationId);
-        return row && toOrganization(row);
+    updateOrganization: (organizationId, change, note) =>
+      commits.durable((clock) => {
+        const row = byId.get(organizationId);
+        if (row === undefined) return undefined;
+        const known = toOrganization(row);
+        const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
+        if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
+        update.run(Number(apiEnabled), dailyQuota, organizationId);
+        writeNote(organizationId, note, clock.now());
+        return { ...known, apiEnabled, dailyQuota };
       }),
 
     async findOrganization(idOrName) {

@@ -1,5 +1,6 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/quota.ts';
+import type { Usages } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
@@ -17,6 +18,7 @@ interface Together {
 /** Counts requests against quotas, those of one turn together: a write, but one that needs no sync. */
 export interface QuotaCounter {
   consumeQuota(organizationId: OrganizationId, day: number): Promise<QuotaUse>;
+  readQuota: Usages['readQuota'];
 }
 
 export function sqliteQuotas(database: Database, commits: CommitQueue): QuotaCounter {
@@ -62,6 +64,11 @@ export function sqliteQuotas(database: Database, commits: CommitQueue): QuotaCou
       const place = batch.count;
       const { granted, used, limit } = await batch.use;
       return { granted: place <= granted, limit, remaining: Math.max(0, limit - used - place) };
+    },
+
+    async readQuota(organizationId, day) {
+      const row = current.get(day, organizationId);
+      return row && { used: row.used, limit: row.daily_quota };
     },
   };
 }

@@ -1,0 +1,47 @@
+import type { UsageCount, Usages } from '../store.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { Database } from './database.ts';
+import type { QuotaCounter } from './quotas.ts';
+
+interface UsageRow {
+  day: number;
+  credential_id: string;
+  operation: string;
+  outcome: string;
+  requests: number;
+}
+
+export function sqliteUsages(database: Database, commits: CommitQueue, { readQuota }: QuotaCounter): Usages {
+  const add = database.prepare<[string, number, string, string, string, number]>(
+    `INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`,
+  );
+  const keepLatest = database.prepare<[string, string, number]>(
+    `INSERT INTO credential_use (organization_id, credential_id, last_used_at) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
+  );
+  const list = database.prepare<[string, number, number], UsageRow>(
+    `SELECT day, credential_id, operation, outcome, requests FROM usage_day
+     WHERE organization_id = ? AND day BETWEEN ? AND ? ORDER BY day, credential_id, operation, outcome`,
+  );
+
+  return {
+    addUsage: (reports) =>
+      commits.unsynced(() => {
+        for (const report of reports) {
+          const { organizationId, day, credentialId, operation, outcome, requests, lastUsedAt } = report;
+          add.run(organizationId, day, credentialId, operation, outcome, requests);
+          keepLatest.run(organizationId, credentialId, lastUsedAt);
+        }
+      }),
+
+    listUsage: async (organizationId, firstDay, lastDay) =>
+      list.all(organizationId, firstDay, lastDay).map(toUsageCount),
+
+    readQuota,
+  };
+}
+
+function toUsageCount({ credential_id: credentialId, ...row }: UsageRow): UsageCount {
+  return { ...row, credentialId };
+}
