@@ -1,0 +1,153 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type {
+  AccountsJson,
+  ApplicationsJson,
+  AuditJson,
+  DocumentsJson,
+  KeysJson,
+  MembersJson,
+  SessionJson,
+  SignInOffer,
+  ThreadHomeJson,
+  ThreadListJson,
+  ThreadViewJson,
+  UsageJson,
+} from './contract.ts';
+import { inOrganization, keepCsrfToken, query, request } from './request.ts';
+
+/** What an organization's answers are kept under: one prefix per page, for `invalidateQueries`. */
+export const keys = {
+  session: ['session'] as const,
+  threads: (organizationId: string) => [organizationId, 'threads'] as const,
+  thread: (organizationId: string, threadId: string) => [organizationId, 'thread', threadId] as const,
+  accounts: (organizationId: string) => [organizationId, 'accounts'] as const,
+  apiKeys: (organizationId: string) => [organizationId, 'keys'] as const,
+  applications: (organizationId: string) => [organizationId, 'applications'] as const,
+  members: (organizationId: string) => [organizationId, 'members'] as const,
+  documents: (organizationId: string) => [organizationId, 'documents'] as const,
+  usage: (organizationId: string) => [organizationId, 'usage'] as const,
+  audit: (organizationId: string) => [organizationId, 'audit'] as const,
+};
+
+export async function readSession(signal?: AbortSignal): Promise<SessionJson> {
+  const session = await request<SessionJson>('GET', '/session', signal && { signal });
+  keepCsrfToken(session.csrfToken);
+  return session;
+}
+
+export const sessionOptions = queryOptions({
+  queryKey: keys.session,
+  queryFn: ({ signal }) => readSession(signal),
+  staleTime: 60_000,
+  gcTime: Number.POSITIVE_INFINITY,
+});
+
+export const signInOfferOptions = queryOptions({
+  queryKey: ['sign-in'],
+  queryFn: ({ signal }) => request<SignInOffer>('GET', '/sign-in', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export interface ThreadFilter {
+  readonly scope: 'mine' | 'published';
+  readonly accountId?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+export function threadsOptions(organizationId: string, filter: ThreadFilter, limit = 30) {
+  return infiniteQueryOptions({
+    queryKey: [...keys.threads(organizationId), filter, limit],
+    queryFn: ({ pageParam, signal }) =>
+      request<ThreadListJson>(
+        'GET',
+        inOrganization(
+          organizationId,
+          `/threads${query({ ...filter, cursor: pageParam ?? undefined, limit })}`,
+        ),
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}
+
+export function threadOptions(organizationId: string, threadId: string) {
+  return queryOptions({
+    queryKey: keys.thread(organizationId, threadId),
+    queryFn: ({ signal }) =>
+      request<ThreadViewJson>(
+        'GET',
+        inOrganization(organizationId, `/threads/${encodeURIComponent(threadId)}`),
+        { signal },
+      ),
+  });
+}
+
+/** Which of the person's organizations has a thread. */
+export function readThreadHome(threadId: string): Promise<ThreadHomeJson> {
+  return request<ThreadHomeJson>('GET', `/threads/${encodeURIComponent(threadId)}/home`);
+}
+
+export function accountsOptions(organizationId: string, prefix: string) {
+  return queryOptions({
+    queryKey: [...keys.accounts(organizationId), prefix],
+    queryFn: ({ signal }) =>
+      request<AccountsJson>('GET', inOrganization(organizationId, `/accounts${query({ prefix })}`), {
+        signal,
+      }),
+    staleTime: 60_000,
+  });
+}
+
+export function keysOptions(organizationId: string) {
+  return queryOptions({
+    queryKey: keys.apiKeys(organizationId),
+    queryFn: ({ signal }) => request<KeysJson>('GET', inOrganization(organizationId, '/keys'), { signal }),
+  });
+}
+
+export function applicationsOptions(organizationId: string) {
+  return queryOptions({
+    queryKey: keys.applications(organizationId),
+    queryFn: ({ signal }) =>
+      request<ApplicationsJson>('GET', inOrganization(organizationId, '/applications'), { signal }),
+  });
+}
+
+export function membersOptions(organizationId: string) {
+  return queryOptions({
+    queryKey: keys.members(organizationId),
+    queryFn: ({ signal }) =>
+      request<MembersJson>('GET', inOrganization(organizationId, '/members'), { signal }),
+  });
+}
+
+export function documentsOptions(organizationId: string) {
+  return queryOptions({
+    queryKey: keys.documents(organizationId),
+    queryFn: ({ signal }) =>
+      request<DocumentsJson>('GET', inOrganization(organizationId, '/documents'), { signal }),
+  });
+}
+
+export function usageOptions(organizationId: string, days = 30) {
+  return queryOptions({
+    queryKey: [...keys.usage(organizationId), days],
+    queryFn: ({ signal }) =>
+      request<UsageJson>('GET', inOrganization(organizationId, `/usage${query({ days })}`), { signal }),
+  });
+}
+
+export function auditOptions(organizationId: string, traceId: string) {
+  return infiniteQueryOptions({
+    queryKey: [...keys.audit(organizationId), traceId],
+    queryFn: ({ pageParam, signal }) =>
+      request<AuditJson>(
+        'GET',
+        inOrganization(organizationId, `/audit${query({ traceId, cursor: pageParam ?? undefined })}`),
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}

@@ -1,0 +1,55 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Failure } from './failure.tsx';
+
+interface ConfirmProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  /** The question: "Revoke this key?" */
+  readonly title: string;
+  /** The verb on the button: "Revoke". */
+  readonly confirmLabel: string;
+  /** Whether something is lost by it. */
+  readonly destructive?: boolean;
+  /** The dialog closes once it resolves, and stays with the reason where it rejects. */
+  readonly onConfirm: () => Promise<unknown>;
+  /** What it will do. */
+  readonly children: ReactNode;
+}
+
+export function Confirm(props: ConfirmProps) {
+  const { opened, onClose, title, confirmLabel, destructive = false, onConfirm, children } = props;
+  const confirming = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
+  const close = () => {
+    if (confirming.isPending) return;
+    confirming.reset();
+    onClose();
+  };
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={title}
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack gap="md">
+        <div>{children}</div>
+        {confirming.isError && <Failure error={confirming.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={close} disabled={confirming.isPending} data-autofocus>
+            Cancel
+          </Button>
+          <Button
+            {...(destructive && { color: 'red' })}
+            loading={confirming.isPending}
+            onClick={() => confirming.mutate()}
+          >
+            {confirmLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

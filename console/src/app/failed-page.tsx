@@ -1,0 +1,47 @@
+import { Button, Text } from '@mantine/core';
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { ApiError } from '../api/request.ts';
+import { Failure } from './failure.tsx';
+import { Page } from './page.tsx';
+
+/** In the place of a page that could not be shown. */
+export function FailedPage({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  useEffect(() => {
+    if (!(error instanceof ApiError)) console.error(error);
+  }, [error]);
+  if (error instanceof ApiError) {
+    const retry = () => {
+      reset();
+      void router.invalidate();
+    };
+    return (
+      <Page title="This page could not be shown">
+        <Failure error={error} onRetry={retry} />
+      </Page>
+    );
+  }
+  return <ReloadPage outdated={isOutdated(error)} />;
+}
+
+/** A part of the application that is not there any more: a newer version was installed since this window was opened. */
+function isOutdated(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /dynamically imported module|importing a module script|preload CSS/i.test(error.message)
+  );
+}
+
+export function ReloadPage({ outdated }: { outdated: boolean }) {
+  return (
+    <Page title={outdated ? 'There is a newer version' : 'Something went wrong'}>
+      <Text mb="md">
+        {outdated
+          ? 'Skein was updated since this window was opened. Reload to go on; what you typed is kept.'
+          : 'The application ran into a problem. Reload to go on; what you typed is kept.'}
+      </Text>
+      <Button onClick={() => location.reload()}>Reload</Button>
+    </Page>
+  );
+}

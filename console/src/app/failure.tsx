@@ -1,0 +1,45 @@
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
+import { ApiError } from '../api/request.ts';
+import { CopyButton } from './copy-button.tsx';
+
+interface FailureProps {
+  readonly error: unknown;
+  /** What could not be done: "The threads could not be loaded". */
+  readonly title?: string;
+  readonly onRetry?: () => void;
+}
+
+/** A failure as people see it: what happened, what to quote to support, and another try. */
+export function Failure({ error, title = 'That did not work', onRetry }: FailureProps) {
+  const traceId = error instanceof ApiError ? error.traceId : null;
+  return (
+    <Alert role="alert" color="red" variant="light" title={title} icon={<IconAlertTriangle aria-hidden />}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{failureText(error)}</Text>
+        {traceId !== null && (
+          <Group gap={6}>
+            <Text size="xs">Trace id</Text>
+            <Code>{traceId}</Code>
+            <CopyButton compact value={traceId} label="Copy the trace id" />
+          </Group>
+        )}
+        {onRetry !== undefined && (
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconRefresh size={16} aria-hidden />}
+            onClick={onRetry}
+          >
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+/** The service's own sentences are written for people; others (of a bug) are not. */
+export function failureText(error: unknown): string {
+  return error instanceof ApiError ? error.message : 'Something went wrong in the application.';
+}

@@ -1,0 +1,191 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  redirect,
+} from '@tanstack/react-router';
+import { readThreadHome, sessionOptions, threadOptions } from '../api/queries.ts';
+import { queryClient } from '../api/query-client.ts';
+import { ApiError } from '../api/request.ts';
+import { FailedPage } from './failed-page.tsx';
+import { NotFoundPage } from './not-found-page.tsx';
+import { currentOrganization, switchOrganization } from './session.tsx';
+import { Shell } from './shell.tsx';
+
+const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: FailedPage });
+
+/** Only a path of this application: `//elsewhere` and `https:` would lead out of it. */
+export function safeReturn(path: unknown): string | undefined {
+  return typeof path === 'string' && /^\/(?![/\\])/.test(path) ? path : undefined;
+}
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({
+    returnTo,
+    problem,
+  }: Record<string, unknown>): { returnTo?: string; problem?: string } => {
+    const path = safeReturn(returnTo);
+    return { ...(path !== undefined && { returnTo: path }), ...(typeof problem === 'string' && { problem }) };
+  },
+  component: lazyRouteComponent(() => import('../sign-in/sign-in-page.tsx'), 'SignInPage'),
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('../sign-in/invitation-page.tsx'), 'InvitationPage'),
+});
+
+/** All that needs a session. */
+const door = createRoute({
+  getParentRoute: () => root,
+  id: 'door',
+  beforeLoad: async ({ location }) => {
+    try {
+      await queryClient.ensureQueryData(sessionOptions);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      throw redirect({ to: '/sign-in', search: returnSearch(location.href) });
+    }
+  },
+  component: Shell,
+});
+
+export function returnSearch(path: string): { returnTo?: string } {
+  return path === '/' ? {} : { returnTo: path };
+}
+
+export interface ListSearch {
+  readonly account?: string;
+  readonly search?: string;
+}
+
+function listSearch({ account, search }: Record<string, unknown>): ListSearch {
+  return {
+    ...(account !== undefined && account !== '' && { account: String(account) }),
+    ...(search !== undefined && search !== '' && { search: String(search) }),
+  };
+}
+
+const mine = createRoute({
+  getParentRoute: () => door,
+  path: '/',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import('../threads/thread-list-page.tsx'), 'MinePage'),
+});
+
+const published = createRoute({
+  getParentRoute: () => door,
+  path: '/published',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import('../threads/thread-list-page.tsx'), 'PublishedPage'),
+});
+
+const newThread = createRoute({
+  getParentRoute: () => door,
+  path: '/new',
+  component: lazyRouteComponent(() => import('../threads/new-thread-page.tsx'), 'NewThreadPage'),
+});
+
+const thread = createRoute({
+  getParentRoute: () => door,
+  path: '/threads/$threadId',
+  loader: ({ params, preload }) => enterHome(params.threadId, preload),
+  component: lazyRouteComponent(() => import('../thread/thread-page.tsx'), 'ThreadPage'),
+});
+
+/** A link to a thread of another of the person's organizations opens it there. */
+async function enterHome(threadId: string, preload: boolean): Promise<void> {
+  const session = await queryClient.ensureQueryData(sessionOptions);
+  try {
+    await queryClient.ensureQueryData(threadOptions(currentOrganization(session).id, threadId));
+  } catch (error) {
+    if (!isNotFound(error) || preload) throw error;
+    const organizationId = await homeOf(threadId);
+    await queryClient.ensureQueryData(threadOptions(organizationId, threadId));
+    switchOrganization(organizationId);
+  }
+}
+
+async function homeOf(threadId: string): Promise<string> {
+  try {
+    return (await readThreadHome(threadId)).organizationId;
+  } catch (error) {
+    throw isNotFound(error) ? notFound() : error;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
+const settings = createRoute({ getParentRoute: () => door, path: '/settings' });
+
+const settingPages = [
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/',
+    beforeLoad: () => {
+      throw redirect({ to: '/settings/keys' });
+    },
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('../settings/keys-page.tsx'), 'KeysPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/applications',
+    component: lazyRouteComponent(() => import('../settings/applications-page.tsx'), 'ApplicationsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/members',
+    component: lazyRouteComponent(() => import('../settings/members-page.tsx'), 'MembersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/documents',
+    component: lazyRouteComponent(() => import('../settings/documents-page.tsx'), 'DocumentsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/usage',
+    component: lazyRouteComponent(() => import('../settings/usage-page.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('../settings/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: '/account',
+    component: lazyRouteComponent(() => import('../settings/account-page.tsx'), 'AccountPage'),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    invitation,
+    door.addChildren([mine, published, newThread, thread, settings.addChildren(settingPages)]),
+  ]),
+  defaultPreload: 'intent',
+  // The query client knows how fresh an answer is.
+  defaultPreloadStaleTime: 0,
+  defaultErrorComponent: FailedPage,
+  defaultNotFoundComponent: NotFoundPage,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,103 @@
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+
+const indigo: MantineColorsTuple = [
+  '#eef2ff',
+  '#e0e7ff',
+  '#c7d2fe',
+  '#a5b4fc',
+  '#8b95fa',
+  '#6366f1',
+  '#4f46e5',
+  '#4338ca',
+  '#3730a3',
+  '#312e81',
+];
+
+/** Neutrals with a breath of blue, so that the accent looks at home among them. */
+const gray: MantineColorsTuple = [
+  '#f8f9fb',
+  '#f1f3f6',
+  '#e6e9ee',
+  '#d8dde4',
+  '#c3cad4',
+  '#9aa3b1',
+  '#6f7988',
+  '#4f5968',
+  '#343c49',
+  '#1f252f',
+];
+
+const dark: MantineColorsTuple = [
+  '#d9dce3',
+  '#b9bec9',
+  '#9aa1af',
+  '#747c8c',
+  '#3b414d',
+  '#2c313b',
+  '#23272f',
+  '#181b21',
+  '#121419',
+  '#0d0f13',
+];
+
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  primaryShade: 6,
+  colors: { indigo, gray, dark },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  fontFamily:
+    'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  headings: {
+    fontWeight: '650',
+    sizes: {
+      h1: { fontSize: '1.5rem', lineHeight: '1.3' },
+      h2: { fontSize: '1.15rem', lineHeight: '1.35' },
+      h3: { fontSize: '1rem', lineHeight: '1.4' },
+    },
+  },
+});
+
+/**
+ * Where the kit's own colours of texts have a contrast below 4.5:1 (dimmed texts 3.3:1, placeholders 2.1:1, errors 3.3:1
+ * on white), these take their place.
+ */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-text': gray[9],
+    '--mantine-color-dimmed': '#5a6473',
+    '--mantine-color-placeholder': '#667080',
+    '--mantine-color-error': '#c92a2a',
+    '--mantine-color-anchor': indigo[7],
+    '--mantine-color-default-border': gray[3],
+    '--mantine-color-red-filled': '#c92a2a',
+    '--mantine-color-red-filled-hover': '#b02525',
+    '--mantine-color-red-light-color': '#b02525',
+    '--mantine-color-green-light-color': '#1d6b30',
+    '--mantine-color-teal-light-color': '#07664b',
+    '--mantine-color-yellow-light-color': '#7a4a00',
+    '--mantine-color-orange-light-color': '#9a3f00',
+    '--mantine-color-gray-light-color': gray[8],
+    '--mantine-color-indigo-light-color': indigo[7],
+    '--skein-focus': indigo[6],
+    '--skein-sidebar': gray[0],
+    '--skein-row-hover': gray[0],
+  },
+  dark: {
+    '--mantine-color-dimmed': dark[2],
+    '--mantine-color-placeholder': '#8f97a6',
+    '--mantine-color-error': '#ff8787',
+    '--mantine-color-anchor': indigo[3],
+    '--mantine-color-red-filled': '#c92a2a',
+    '--mantine-color-red-filled-hover': '#b02525',
+    '--mantine-color-red-light-color': '#ffa8a8',
+    '--mantine-color-indigo-light-color': indigo[3],
+    '--mantine-color-gray-light-color': dark[1],
+    '--skein-focus': indigo[4],
+    '--skein-sidebar': dark[8],
+    '--skein-row-hover': dark[6],
+  },
+});

@@ -1,0 +1,5 @@
+import { Page } from '../app/page.tsx';
+
+export function ApplicationsPage() {
+  return <Page title="Applications">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../app/page.tsx';
+
+export function ThreadPage() {
+  return <Page title="Thread">…</Page>;
+}

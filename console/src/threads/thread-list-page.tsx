@@ -1,0 +1,7 @@
+export function MinePage() {
+  return null;
+}
+
+export function PublishedPage() {
+  return null;
+}
