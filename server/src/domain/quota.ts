@@ -12,9 +12,14 @@ export function utcDay(ms: number): number {
   return Math.floor(ms / dayMs);
 }
 
+/** The moment at which a UTC day begins. */
+export function utcDayStart(day: number): number {
+  return day * dayMs;
+}
+
 /** The next UTC midnight. */
 export function quotaResetAt(ms: number): number {
-  return (utcDay(ms) + 1) * dayMs;
+  return utcDayStart(utcDay(ms) + 1);
 }
 
 /** Whole seconds until the next UTC midnight, never 0: a client that waits them finds a new quota. */

@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+import type { Application } from '../../domain/credential.ts';
+import { iso } from '../../domain/iso-time.ts';
+import { createApplication } from '../../usecases/create-application.ts';
+import { deleteApplication } from '../../usecases/delete-application.ts';
+import { rotateApplication } from '../../usecases/rotate-application.ts';
+import type { ApplicationJson, ApplicationsJson, ClientSecretJson } from './contract.ts';
+import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { isoOrNull, settingName, settingPath } from './setting-schemas.ts';
+
+export interface ApplicationRouteOptions {
+  /** Where access tokens are issued. */
+  readonly authUrl: () => string;
+}
+
+export function applicationRoutes({ authUrl }: ApplicationRouteOptions): readonly ConsoleRoute[] {
+  const list = defineConsoleRoute({
+    method: 'GET',
+    url: '/applications',
+    caller: 'admin',
+    async handle({ context, principal }) {
+      const applications = await context.store.listApplications(principal.organizationId);
+      const body: ApplicationsJson = {
+        applications: applications.map(presentApplication),
+        tokenUrl: `${authUrl()}/oauth2/token`,
+      };
+      return { body };
+    },
+  });
+
+  const create = defineConsoleRoute({
+    method: 'POST',
+    url: '/applications',
+    caller: 'admin',
+    body: Type.Object({ name: settingName }),
+    async handle({ context, principal, doer, body: { name } }) {
+      const made = await createApplication(context, principal.organizationId, doer, name);
+      return { status: 201, body: made satisfies ClientSecretJson };
+    },
+  });
+
+  const rotate = defineConsoleRoute({
+    method: 'POST',
+    url: '/applications/:id/rotate',
+    caller: 'admin',
+    path: settingPath,
+    async handle({ context, principal, doer, path: { id } }) {
+      const { clientSecret } = await rotateApplication(context, principal.organizationId, doer, id);
+      return { status: 201, body: { id, clientSecret } satisfies ClientSecretJson };
+    },
+  });
+
+  const remove = defineConsoleRoute({
+    method: 'DELETE',
+    url: '/applications/:id',
+    caller: 'admin',
+    path: settingPath,
+    async handle({ context, principal, doer, path }) {
+      await deleteApplication(context, principal.organizationId, doer, path.id);
+      return { body: {} };
+    },
+  });
+
+  return [list, create, rotate, remove];
+}
+
+function presentApplication({ id, name, createdAt, rotatedAt, lastUsedAt }: Application): ApplicationJson {
+  return {
+    id,
+    name,
+    createdAt: iso(createdAt),
+    rotatedAt: isoOrNull(rotatedAt),
+    lastUsedAt: isoOrNull(lastUsedAt),
+  };
+}

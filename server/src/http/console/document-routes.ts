@@ -1,0 +1,82 @@
+import { Type } from 'typebox';
+import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { iso } from '../../domain/iso-time.ts';
+import { addDocument } from '../../usecases/add-document.ts';
+import { removeDocument } from '../../usecases/remove-document.ts';
+import type { AddedDocumentJson, DocumentJson, DocumentsJson } from './contract.ts';
+import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { settingPath } from './setting-schemas.ts';
+
+export interface DocumentRouteOptions {
+  readonly documentBytesMax: number;
+  readonly limits: { readonly linkLengthMax: number };
+}
+
+export function documentRoutes({ documentBytesMax, limits }: DocumentRouteOptions): readonly ConsoleRoute[] {
+  const list = defineConsoleRoute({
+    method: 'GET',
+    url: '/documents',
+    caller: 'member',
+    async handle({ context, principal }) {
+      const documents = await context.store.listDocuments(principal.organizationId);
+      const body: DocumentsJson = {
+        documents: documents.map(presentDocument),
+        bytesMax: documentBytesMax,
+        endings: documentEndings,
+      };
+      return { body };
+    },
+  });
+
+  const add = defineConsoleRoute({
+    method: 'POST',
+    url: '/documents',
+    caller: 'admin',
+    query: Type.Object({
+      name: Type.String({ format: 'text', minLength: 1 }),
+      accountId: Type.Optional(
+        Type.String({ format: 'text', minLength: 1, maxLength: limits.linkLengthMax }),
+      ),
+    }),
+    fileBytesMax: documentBytesMax,
+    async handle({ context, principal, doer, query: { name, accountId = null }, body }) {
+      // No body at all is a file without a byte: the reader says so.
+      const bytes = (body as unknown as Uint8Array | undefined) ?? new Uint8Array();
+      const { id, title, passageCount, replaced } = await addDocument(
+        context,
+        principal.organizationId,
+        doer,
+        { name, bytes, accountId },
+      ).catch((error: unknown) => {
+        throw error instanceof UnreadableDocument ? unreadable(name, error) : error;
+      });
+      return {
+        status: 201,
+        body: { id, title, passages: passageCount, replaced } satisfies AddedDocumentJson,
+      };
+    },
+  });
+
+  return [list, add, remove];
+}
+
+const remove = defineConsoleRoute({
+  method: 'DELETE',
+  url: '/documents/:id',
+  caller: 'admin',
+  path: settingPath,
+  async handle({ context, principal, doer, path }) {
+    await removeDocument(context, principal.organizationId, doer, path.id);
+    return { body: {} };
+  },
+});
+
+/** The reason goes on from the file's name. */
+function unreadable(name: string, cause: UnreadableDocument): ServiceError {
+  return new ServiceError('INVALID_PARAMS', `${name} ${cause.message}.`, { cause });
+}
+
+function presentDocument({ id, name, title, accountId, passageCount, addedAt }: Document): DocumentJson {
+  return { id, name, title, accountId, passages: passageCount, addedAt: iso(addedAt) };
+}

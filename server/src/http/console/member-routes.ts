@@ -1,0 +1,105 @@
+import { Type } from 'typebox';
+import { iso } from '../../domain/iso-time.ts';
+import { type AddedMember, addMember } from '../../usecases/add-member.ts';
+import { changeMemberRole } from '../../usecases/change-member-role.ts';
+import { findMemberById } from '../../usecases/find-member.ts';
+import { inviteMember } from '../../usecases/invite-member.ts';
+import { type ListedMember, listMembers } from '../../usecases/list-members.ts';
+import { removeMember } from '../../usecases/remove-member.ts';
+import type { InvitedJson, MemberJson, MembersJson } from './contract.ts';
+import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { isoOrNull, settingPath } from './setting-schemas.ts';
+
+export interface MemberRouteOptions {
+  readonly baseUrl: () => string;
+}
+
+const role = Type.Enum(['admin', 'member']);
+const newMember = Type.Object({
+  email: Type.String({ format: 'text', maxLength: 254 }),
+  role,
+  service: Type.Boolean(),
+});
+
+export function memberRoutes({ baseUrl }: MemberRouteOptions): readonly ConsoleRoute[] {
+  const invited = ({ userId, invitation }: AddedMember): InvitedJson => ({
+    id: userId,
+    // After the hash, which no browser sends: the token stays out of every log on the way.
+    link: invitation && `${baseUrl()}/invitation#${invitation.token}`,
+    expiresAt: invitation && iso(invitation.expiresAt),
+  });
+
+  const add = defineConsoleRoute({
+    method: 'POST',
+    url: '/members',
+    caller: 'admin',
+    body: newMember,
+    async handle({ context, principal, doer, body }) {
+      return {
+        status: 201,
+        body: invited(await addMember(context, principal.organizationId, doer, body)),
+      };
+    },
+  });
+
+  const invite = defineConsoleRoute({
+    method: 'POST',
+    url: '/members/:id/invitation',
+    caller: 'admin',
+    path: settingPath,
+    async handle({ context, principal: { organizationId }, doer, path }) {
+      const { userId } = await findMemberById(context, organizationId, path.id);
+      const invitation = await inviteMember(context, organizationId, doer, userId, { resets: false });
+      return { status: 201, body: invited({ userId, invitation }) };
+    },
+  });
+
+  return [list, add, invite, changeRole, remove];
+}
+
+const list = defineConsoleRoute({
+  method: 'GET',
+  url: '/members',
+  caller: 'admin',
+  async handle({ context, principal }) {
+    const members = await listMembers(context, principal.organizationId);
+    return { body: { members: members.map(presentMember) } satisfies MembersJson };
+  },
+});
+
+const changeRole = defineConsoleRoute({
+  method: 'PATCH',
+  url: '/members/:id',
+  caller: 'admin',
+  path: settingPath,
+  body: Type.Object({ role }),
+  async handle({ context, principal, doer, path, body }) {
+    await changeMemberRole(context, principal.organizationId, doer, path.id, body.role);
+    return { body: {} };
+  },
+});
+
+const remove = defineConsoleRoute({
+  method: 'DELETE',
+  url: '/members/:id',
+  caller: 'admin',
+  path: settingPath,
+  async handle({ context, principal: { organizationId }, doer, path }) {
+    const { email } = await findMemberById(context, organizationId, path.id);
+    await removeMember(context, organizationId, doer, email);
+    return { body: {} };
+  },
+});
+
+function presentMember(member: ListedMember): MemberJson {
+  return {
+    id: member.userId,
+    email: member.email,
+    role: member.role,
+    service: member.service,
+    joinedAt: iso(member.joinedAt),
+    state: member.state,
+    invitedUntil: isoOrNull(member.invitedUntil),
+    keys: member.keys.map(({ id, name, hint }) => ({ id, name, hint })),
+  };
+}

@@ -1,0 +1,11 @@
+import { Type } from 'typebox';
+import { iso } from '../../domain/iso-time.ts';
+
+export const settingPath = Type.Object({ organizationId: Type.String(), id: Type.String() });
+
+/** What people call a credential. */
+export const settingName = Type.String({ format: 'text', minLength: 1, maxLength: 255 });
+
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}
