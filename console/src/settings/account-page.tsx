@@ -1,5 +1,134 @@
+import { Alert, Button, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type ApiError, request } from '../api/request.ts';
+import { announce } from '../app/announcer.tsx';
+import { Confirm } from '../app/confirm.tsx';
+import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import { useOrganization, useSession } from '../app/session.tsx';
 
+/** What belongs to the person, whatever organization they are in. */
 export function AccountPage() {
-  return <Page title="Account">…</Page>;
+  const { user, organizations, proof } = useSession();
+  const current = useOrganization();
+  return (
+    <Page title="Your account" description={user.email}>
+      <Stack gap="lg">
+        <Paper withBorder p="lg">
+          <Title order={2} mb="xs">
+            Organizations
+          </Title>
+          <Stack gap={4}>
+            {organizations.map(({ id, name, role }) => (
+              <Text key={id} size="sm">
+                {name}: {role}
+                {id === current.id && organizations.length > 1 && ' (you are here)'}
+              </Text>
+            ))}
+          </Stack>
+        </Paper>
+        {proof === 'password' && <PasswordForm email={user.email} />}
+        <SignOutEverywhere />
+      </Stack>
+    </Page>
+  );
+}
+
+function PasswordForm({ email }: { email: string }) {
+  const [changed, setChanged] = useState(false);
+  const form = useForm({
+    initialValues: { current: '', next: '', again: '' },
+    validate: {
+      current: (current) => (current === '' ? 'Enter the password you have now' : null),
+      next: (next) => ([...next].length < 10 ? 'At least 10 characters' : null),
+      again: (again, { next }) => (again === next ? null : 'The two are not the same'),
+    },
+  });
+  const change = useMutation<unknown, ApiError, { current: string; next: string }>({
+    mutationFn: (body) => request('POST', '/password', { body }),
+    onSuccess: () => {
+      form.reset();
+      setChanged(true);
+      announce('Password changed');
+    },
+  });
+  const submit = form.onSubmit(({ current, next }) => {
+    setChanged(false);
+    change.mutate({ current, next });
+  });
+  return (
+    <Paper withBorder p="lg">
+      <Title order={2} mb="xs">
+        Password
+      </Title>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="sm" maw={420}>
+          {/* For password managers, which would not know whose password it is. */}
+          <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
+          <PasswordInput
+            label="Current password"
+            autoComplete="current-password"
+            {...form.getInputProps('current')}
+          />
+          <PasswordInput
+            label="New password"
+            description="At least 10 characters; a few words are better than a riddle."
+            autoComplete="new-password"
+            {...form.getInputProps('next')}
+          />
+          <PasswordInput
+            label="New password again"
+            autoComplete="new-password"
+            {...form.getInputProps('again')}
+          />
+          {change.isError && <Failure error={change.error} title="The password was not changed" />}
+          {changed && (
+            <Alert color="teal" variant="light">
+              Your password is changed. You were signed out everywhere else.
+            </Alert>
+          )}
+          <Group>
+            <Button type="submit" loading={change.isPending}>
+              Change password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  );
+}
+
+function SignOutEverywhere() {
+  const [asking, setAsking] = useState(false);
+  return (
+    <Paper withBorder p="lg">
+      <Title order={2} mb="xs">
+        Sessions
+      </Title>
+      <Text size="sm" mb="md">
+        If you left a computer signed in, or lost one, end all sessions, this one included.
+      </Text>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        Sign out everywhere
+      </Button>
+      <Confirm
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title="Sign out everywhere?"
+        confirmLabel="Sign out everywhere"
+        destructive
+        onConfirm={async () => {
+          await request('POST', '/sign-out-everywhere');
+          // A fresh page: nothing of this person stays in memory.
+          location.assign('/sign-in');
+        }}
+      >
+        <Text size="sm">
+          Every browser, this one included, has to sign in again. API keys are not touched.
+        </Text>
+      </Confirm>
+    </Paper>
+  );
 }

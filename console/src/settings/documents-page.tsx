@@ -1,5 +1,109 @@
+import { Badge, Button, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { DocumentJson } from '../api/contract.ts';
+import { documentsOptions } from '../api/queries.ts';
+import { Confirm } from '../app/confirm.tsx';
+import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { type Column, DataTable } from './data-table.tsx';
+import { DocumentUpload } from './document-upload.tsx';
+import { EmptyState } from './empty-state.tsx';
+import { useChange } from './use-change.ts';
+import { When } from './when.tsx';
 
 export function DocumentsPage() {
-  return <Page title="Documents">…</Page>;
+  const { id, role } = useOrganization();
+  const { data, error, refetch } = useQuery(documentsOptions(id));
+  const [doomed, setDoomed] = useState<DocumentJson | null>(null);
+  const change = useChange();
+  const isAdmin = role === 'admin';
+  return (
+    <Page
+      title="Documents"
+      width="wide"
+      description="What replies draw on. General documents serve every thread; those of an account serve its threads only."
+    >
+      {error !== null && (
+        <Failure error={error} title="The documents could not be loaded" onRetry={() => refetch()} />
+      )}
+      {isAdmin && data !== undefined && <DocumentUpload endings={data.endings} bytesMax={data.bytesMax} />}
+      {error === null && (
+        <DataTable
+          caption="Documents"
+          rows={data?.documents}
+          columns={columns(isAdmin ? setDoomed : undefined)}
+          empty={
+            <EmptyState title="No documents yet">
+              {isAdmin
+                ? 'Drop files above: replies then answer from them, and name them as sources.'
+                : 'Replies have nothing to draw on yet. An admin can add documents here.'}
+            </EmptyState>
+          }
+        />
+      )}
+      <Confirm
+        opened={doomed !== null}
+        onClose={() => setDoomed(null)}
+        title={`Remove ${doomed?.name}?`}
+        confirmLabel="Remove"
+        destructive
+        onConfirm={() => change.mutateAsync({ method: 'DELETE', path: `/documents/${doomed?.id}` })}
+      >
+        <Text size="sm">The next reply no longer draws on it. Replies that cite it keep what they cite.</Text>
+      </Confirm>
+    </Page>
+  );
+}
+
+function columns(remove: ((document: DocumentJson) => void) | undefined): Column<DocumentJson>[] {
+  const shown: Column<DocumentJson>[] = [
+    {
+      heading: 'Document',
+      cell: ({ title, name }) => (
+        <div>
+          <Text size="sm" fw={500}>
+            {title}
+          </Text>
+          {name !== title && (
+            <Text size="xs" c="dimmed">
+              {name}
+            </Text>
+          )}
+        </div>
+      ),
+    },
+    {
+      heading: 'Account',
+      cell: ({ accountId }) =>
+        accountId === null ? (
+          'General'
+        ) : (
+          <Badge variant="light" color="gray" tt="none">
+            {accountId}
+          </Badge>
+        ),
+    },
+    { heading: 'Passages', cell: ({ passages }) => passages.toLocaleString() },
+    { heading: 'Added', cell: ({ addedAt }) => <When iso={addedAt} /> },
+  ];
+  if (remove === undefined) return shown;
+  return [
+    ...shown,
+    {
+      heading: 'Actions',
+      headingHidden: true,
+      cell: (document) => (
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => remove(document)}
+          aria-label={`Remove ${document.name}`}
+        >
+          Remove
+        </Button>
+      ),
+    },
+  ];
 }

@@ -1,5 +1,138 @@
+import { Badge, Button, Code, Text } from '@mantine/core';
+import { IconKey } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { KeyJson } from '../api/contract.ts';
+import { keysOptions } from '../api/queries.ts';
+import { Confirm } from '../app/confirm.tsx';
+import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { type Column, DataTable } from './data-table.tsx';
+import { EmptyState } from './empty-state.tsx';
+import { NewKeyDialog } from './new-key-dialog.tsx';
+import { OutsideBeta } from './outside-beta.tsx';
+import { useChange } from './use-change.ts';
+import { When } from './when.tsx';
 
 export function KeysPage() {
-  return <Page title="Keys">…</Page>;
+  const { id, role, apiEnabled } = useOrganization();
+  const { data, error, refetch } = useQuery({ ...keysOptions(id), enabled: apiEnabled });
+  const [making, setMaking] = useState(false);
+  const [doomed, setDoomed] = useState<KeyJson | null>(null);
+  if (!apiEnabled) return <OutsideBeta title="API keys" />;
+
+  const isAdmin = role === 'admin';
+  return (
+    <Page
+      title="API keys"
+      width="wide"
+      description={
+        isAdmin
+          ? 'Every key of the organization. A key is shown in full only once, when it is made.'
+          : 'Your personal keys. Admins make keys; you can revoke yours.'
+      }
+      actions={
+        isAdmin && (
+          <Button leftSection={<IconKey size={16} aria-hidden />} onClick={() => setMaking(true)}>
+            Create key
+          </Button>
+        )
+      }
+    >
+      {error !== null && (
+        <Failure error={error} title="The keys could not be loaded" onRetry={() => refetch()} />
+      )}
+      {error === null && (
+        <DataTable
+          caption="API keys"
+          rows={data?.keys}
+          columns={columns(setDoomed)}
+          empty={
+            <EmptyState title="No keys yet">
+              {isAdmin
+                ? 'Another program needs a key to create and read threads. Create one for yourself, for a service account, or org-wide.'
+                : 'An admin of the organization can make a service account with a key, and only you can be given one of your own by the operator.'}
+            </EmptyState>
+          }
+        />
+      )}
+      <NewKeyDialog opened={making} onClose={() => setMaking(false)} />
+      <RevokeDialog key={doomed?.id} doomed={doomed} onClose={() => setDoomed(null)} />
+    </Page>
+  );
+}
+
+function columns(revoke: (key: KeyJson) => void): Column<KeyJson>[] {
+  return [
+    {
+      heading: 'Name',
+      cell: ({ name }) =>
+        name || (
+          <Text span c="dimmed">
+            Unnamed
+          </Text>
+        ),
+    },
+    { heading: 'Key', cell: ({ hint }) => <Code>{hint}</Code> },
+    { heading: 'Scope', cell: ({ scope }) => (scope === 'personal' ? 'Personal' : 'Org-wide') },
+    { heading: 'Owner', cell: ({ owner }) => owner ?? 'The organization' },
+    { heading: 'Created by', cell: ({ createdBy }) => createdBy ?? 'Operator' },
+    { heading: 'Created', cell: ({ createdAt }) => <When iso={createdAt} /> },
+    { heading: 'Last used', cell: ({ lastUsedAt }) => <When iso={lastUsedAt} /> },
+    { heading: 'State', cell: (key) => <State {...key} /> },
+    {
+      heading: 'Actions',
+      headingHidden: true,
+      cell: (key) =>
+        key.revokedAt === null && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => revoke(key)}
+            aria-label={`Revoke ${nameOf(key)}`}
+          >
+            Revoke
+          </Button>
+        ),
+    },
+  ];
+}
+
+function State({ revokedAt }: KeyJson) {
+  if (revokedAt === null) {
+    return (
+      <Badge color="teal" variant="light">
+        Live
+      </Badge>
+    );
+  }
+  return (
+    <Badge color="gray" variant="light" title={`Revoked ${new Date(revokedAt).toLocaleString()}`}>
+      Revoked
+    </Badge>
+  );
+}
+
+function nameOf({ name, hint }: KeyJson): string {
+  return name === '' ? hint : name;
+}
+
+function RevokeDialog({ doomed, onClose }: { doomed: KeyJson | null; onClose: () => void }) {
+  const change = useChange();
+  return (
+    <Confirm
+      opened={doomed !== null}
+      onClose={onClose}
+      title={doomed === null ? '' : `Revoke ${nameOf(doomed)}?`}
+      confirmLabel="Revoke"
+      destructive
+      onConfirm={() => change.mutateAsync({ method: 'POST', path: `/keys/${doomed?.id}/revoke` })}
+    >
+      <Text size="sm">
+        Whoever uses it is refused from the next request on. This cannot be undone; a new key can take its
+        place.
+      </Text>
+    </Confirm>
+  );
 }

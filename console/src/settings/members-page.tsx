@@ -1,5 +1,173 @@
+import { Badge, Button, Group, Select, Text } from '@mantine/core';
+import { IconUserPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { InvitedJson, MemberJson } from '../api/contract.ts';
+import { membersOptions } from '../api/queries.ts';
+import { announce } from '../app/announcer.tsx';
+import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import { useOrganization, useSession } from '../app/session.tsx';
+import { AdminsOnly } from './admins-only.tsx';
+import { type Column, DataTable } from './data-table.tsx';
+import { EmptyState } from './empty-state.tsx';
+import { InvitationDialog, InviteDialog, type Invited, RemoveMemberDialog } from './member-dialogs.tsx';
+import { useChange } from './use-change.ts';
+import { When } from './when.tsx';
 
 export function MembersPage() {
-  return <Page title="Members">…</Page>;
+  const { role } = useOrganization();
+  return role === 'admin' ? <Members /> : <AdminsOnly title="Members" />;
+}
+
+function Members() {
+  const { id } = useOrganization();
+  const { data, error, refetch } = useQuery(membersOptions(id));
+  const [inviting, setInviting] = useState(false);
+  const [invited, setInvited] = useState<Invited | null>(null);
+  const [leaving, setLeaving] = useState<MemberJson | null>(null);
+  const renewal = useChange<InvitedJson>();
+  const roleChange = useChange();
+
+  const renew = ({ id: userId, email }: MemberJson) =>
+    renewal.mutate(
+      { method: 'POST', path: `/members/${userId}/invitation` },
+      { onSuccess: ({ link, expiresAt }) => setInvited({ email, link, expiresAt }) },
+    );
+  const setRole = ({ id: userId, email }: MemberJson, role: string) =>
+    roleChange.mutate(
+      { method: 'PATCH', path: `/members/${userId}`, body: { role } },
+      { onSuccess: () => announce(`${email} is now ${role === 'admin' ? 'an admin' : 'a member'}`) },
+    );
+  const failed = roleChange.error ?? renewal.error;
+
+  return (
+    <Page
+      title="Members"
+      width="wide"
+      description="Who belongs to the organization. Admins see and change its settings; members ask and read."
+      actions={
+        <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
+          Add member
+        </Button>
+      }
+    >
+      {error !== null && (
+        <Failure error={error} title="The members could not be loaded" onRetry={() => refetch()} />
+      )}
+      {failed !== null && <Failure error={failed} title="The member was not changed" />}
+      {error === null && (
+        <DataTable
+          caption="Members"
+          rows={data?.members}
+          columns={columns({ setRole, renew, remove: setLeaving })}
+          empty={<EmptyState title="Nobody here yet">Add people by their address.</EmptyState>}
+        />
+      )}
+      <InviteDialog opened={inviting} onClose={() => setInviting(false)} onInvited={setInvited} />
+      <InvitationDialog invited={invited} onClose={() => setInvited(null)} />
+      <RemoveMemberDialog key={leaving?.id} member={leaving} onClose={() => setLeaving(null)} />
+    </Page>
+  );
+}
+
+interface Actions {
+  readonly setRole: (member: MemberJson, role: string) => void;
+  readonly renew: (member: MemberJson) => void;
+  readonly remove: (member: MemberJson) => void;
+}
+
+function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
+  return [
+    { heading: 'Address', cell: (member) => <Address {...member} /> },
+    {
+      heading: 'Role',
+      cell: (member) => (
+        <Select
+          aria-label={`Role of ${member.email}`}
+          data={[
+            { value: 'admin', label: 'Admin' },
+            { value: 'member', label: 'Member' },
+          ]}
+          value={member.role}
+          allowDeselect={false}
+          w={120}
+          size="xs"
+          onChange={(role) => role !== null && role !== member.role && setRole(member, role)}
+        />
+      ),
+    },
+    { heading: 'State', cell: (member) => <MemberState {...member} /> },
+    { heading: 'Joined', cell: ({ joinedAt }) => <When iso={joinedAt} /> },
+    { heading: 'Live keys', cell: ({ keys }) => keys.length },
+    {
+      heading: 'Actions',
+      headingHidden: true,
+      cell: (member) => (
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          {!member.service && (
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => renew(member)}
+              aria-label={`New link for ${member.email}`}
+              title={
+                member.state === 'active'
+                  ? 'A link to choose a new password'
+                  : 'A link in the place of the earlier one'
+              }
+            >
+              {member.state === 'active' ? 'Reset link' : 'New link'}
+            </Button>
+          )}
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => remove(member)}
+            aria-label={`Remove ${member.email}`}
+          >
+            Remove
+          </Button>
+        </Group>
+      ),
+    },
+  ];
+}
+
+function Address({ id, email }: MemberJson) {
+  const { user } = useSession();
+  return (
+    <Text span size="sm" fw={500}>
+      {email}
+      {id === user.id && (
+        <Text span size="sm" c="dimmed" fw={400}>
+          {' '}
+          (you)
+        </Text>
+      )}
+    </Text>
+  );
+}
+
+function MemberState({ service, state, invitedUntil }: MemberJson) {
+  if (service) {
+    return (
+      <Badge color="gray" variant="light">
+        Service account
+      </Badge>
+    );
+  }
+  if (state === 'active') {
+    return (
+      <Badge color="teal" variant="light">
+        Active
+      </Badge>
+    );
+  }
+  const until = invitedUntil === null ? undefined : `Until ${new Date(invitedUntil).toLocaleString()}`;
+  return (
+    <Badge color={state === 'invited' ? 'indigo' : 'orange'} variant="light" title={until}>
+      {state === 'invited' ? 'Invited' : 'Link expired'}
+    </Badge>
+  );
 }

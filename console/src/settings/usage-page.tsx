@@ -1,5 +1,156 @@
+import { Group, Paper, Progress, SegmentedControl, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import type { UsageJson } from '../api/contract.ts';
+import { usageOptions } from '../api/queries.ts';
+import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { EmptyState } from './empty-state.tsx';
+import { OutsideBeta } from './outside-beta.tsx';
+import { type Dimension, dimensions, type Series, toSeries } from './usage-series.ts';
+
+/** Charts are half as large again as all the rest of the page. */
+const UsageChart = lazy(() =>
+  import('./usage-chart.tsx').then(({ UsageChart: chart }) => ({ default: chart })),
+);
+const chartHeight = 280;
 
 export function UsagePage() {
-  return <Page title="Usage">…</Page>;
+  const { id, role, apiEnabled } = useOrganization();
+  const { data, error, refetch } = useQuery({ ...usageOptions(id), enabled: apiEnabled });
+  if (!apiEnabled) return <OutsideBeta title="Usage" />;
+  return (
+    <Page
+      title="Usage"
+      width="wide"
+      description={
+        role === 'admin'
+          ? 'Requests to the public API by all credentials of the organization.'
+          : "The organization's quota, and the requests of your own keys."
+      }
+    >
+      {error !== null && (
+        <Failure error={error} title="The usage could not be loaded" onRetry={() => refetch()} />
+      )}
+      {error === null && data === undefined && <Skeleton height={420} aria-busy="true" />}
+      {data !== undefined && (
+        <Stack gap="lg">
+          <Quota {...data.quota} />
+          <Requests usage={data} />
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
+  const taken = Math.min(used, limit);
+  const part = limit === 0 ? 100 : (taken / limit) * 100;
+  return (
+    <Paper withBorder p="lg" component="section" aria-labelledby="quota">
+      <Group justify="space-between" align="baseline" mb="xs">
+        <Title order={2} id="quota">
+          Today's quota
+        </Title>
+        <Text size="sm" c="dimmed">
+          Begins anew {untilReset(resetsAt)}, at midnight UTC
+        </Text>
+      </Group>
+      <Text mb={6}>
+        <Text span fw={650} size="xl">
+          {taken.toLocaleString()}
+        </Text>{' '}
+        of {limit.toLocaleString()} requests used, {(limit - taken).toLocaleString()} left
+      </Text>
+      <Progress
+        value={part}
+        size="lg"
+        aria-label="Part of today's quota that is used"
+        color={part >= 90 ? 'red' : 'indigo'}
+      />
+      {part >= 90 && (
+        <Text size="sm" mt={6}>
+          {part >= 100 ? 'It is used up: requests are refused until then.' : 'Less than a tenth is left.'}
+        </Text>
+      )}
+    </Paper>
+  );
+}
+
+function untilReset(resetsAt: string): string {
+  const minutes = Math.max(1, Math.round((Date.parse(resetsAt) - Date.now()) / 60_000));
+  const hours = Math.floor(minutes / 60);
+  return hours === 0 ? `in ${minutes} min` : `in ${hours} h ${minutes % 60} min`;
+}
+
+const labels: Record<Dimension, string> = {
+  outcome: 'By outcome',
+  operation: 'By operation',
+  credential: 'By credential',
+};
+
+function Requests({ usage }: { usage: UsageJson }) {
+  const [dimension, setDimension] = useState<Dimension>('outcome');
+  const series = toSeries(usage, dimension);
+  return (
+    <Paper withBorder p="lg" component="section" aria-labelledby="requests">
+      <Group justify="space-between" mb="md">
+        <Title order={2} id="requests">
+          The last {usage.days.length} days
+        </Title>
+        <SegmentedControl
+          aria-label="Divide the requests"
+          data={dimensions.map((value) => ({ value, label: labels[value] }))}
+          value={dimension}
+          onChange={(value) => setDimension(value as Dimension)}
+        />
+      </Group>
+      {series.length === 0 ? (
+        <EmptyState title="No requests yet">
+          Requests with a key or an application's token are counted here, a second after they were answered.
+        </EmptyState>
+      ) : (
+        <>
+          <Suspense fallback={<Skeleton height={chartHeight} />}>
+            <UsageChart days={usage.days} series={series} height={chartHeight} />
+          </Suspense>
+          <Totals series={series} heading={labels[dimension]} />
+        </>
+      )}
+    </Paper>
+  );
+}
+
+/** The chart in numbers, also for those who cannot see it. */
+function Totals({ series, heading }: { series: readonly Series[]; heading: string }) {
+  const all = series.reduce((total, one) => total + one.total, 0);
+  return (
+    <Table mt="md">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">{heading}</Table.Th>
+          <Table.Th scope="col" ta="end">
+            Requests
+          </Table.Th>
+          <Table.Th scope="col" ta="end">
+            Today
+          </Table.Th>
+          <Table.Th scope="col" ta="end">
+            Part
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {series.map(({ name, total, requests }) => (
+          <Table.Tr key={name}>
+            <Table.Td>{name}</Table.Td>
+            <Table.Td ta="end">{total.toLocaleString()}</Table.Td>
+            <Table.Td ta="end">{(requests.at(-1) ?? 0).toLocaleString()}</Table.Td>
+            <Table.Td ta="end">{Math.round((total / all) * 100)} %</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
 }

@@ -1,0 +1,16 @@
+import { Page } from '../app/page.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { EmptyState } from './empty-state.tsx';
+
+/** A page that is not this person's: they came by a link, since the menu does not offer it. */
+export function AdminsOnly({ title }: { title: string }) {
+  const { name } = useOrganization();
+  return (
+    <Page title={title}>
+      <EmptyState title="This page is for admins">
+        You are a member of {name}. An admin of the organization can see and change this, or make you an
+        admin.
+      </EmptyState>
+    </Page>
+  );
+}

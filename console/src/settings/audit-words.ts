@@ -1,0 +1,38 @@
+/** What the log's actions are in words; one that is not known yet is shown as it is. */
+const words: Record<string, string> = {
+  'organization.created': 'Created the organization',
+  'organization.changed': 'Changed the organization',
+  'member.added': 'Added a member',
+  'member.invited': 'Made an invitation link',
+  'member.joined': 'Accepted an invitation',
+  'member.role-changed': "Changed a member's role",
+  'member.removed': 'Removed a member',
+  'session.started': 'Signed in',
+  'session.ended-everywhere': 'Signed out everywhere',
+  'password.changed': 'Changed the password',
+  'key.created': 'Created an API key',
+  'key.revoked': 'Revoked an API key',
+  'application.created': 'Created an application',
+  'application.rotated': "Rotated an application's secret",
+  'application.deleted': 'Deleted an application',
+  'document.added': 'Added a document',
+  'document.replaced': 'Replaced a document',
+  'document.removed': 'Removed a document',
+  'thread.published': 'Published a thread',
+  'thread.unpublished': 'Unpublished a thread',
+  'thread.deleted': 'Deleted a thread',
+  'thread.restored': 'Restored a thread',
+  'reply.failed': 'Could not write a reply',
+};
+
+export function describeAction(action: string): string {
+  return words[action] ?? action;
+}
+
+/** `role: admin · service: no` */
+export function describeDetail(detail: Readonly<Record<string, string | number | boolean | null>>): string {
+  return Object.entries(detail)
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `${name}: ${typeof value === 'boolean' ? (value ? 'yes' : 'no') : value}`)
+    .join(' · ');
+}

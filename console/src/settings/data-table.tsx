@@ -1,0 +1,61 @@
+import { Skeleton, Table } from '@mantine/core';
+import type { ReactNode } from 'react';
+import classes from './data-table.module.css';
+
+export interface Column<Row> {
+  readonly heading: string;
+  /** Not shown above a column of buttons, and still read aloud. */
+  readonly headingHidden?: boolean;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+interface DataTableProps<Row extends { readonly id: string }> {
+  /** What the table is of, for those who cannot see the heading above it. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  /** Undefined while it is being loaded. */
+  readonly rows: readonly Row[] | undefined;
+  readonly empty: ReactNode;
+}
+
+/** A table that becomes a list of cards where it would not fit. */
+export function DataTable<Row extends { readonly id: string }>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, empty } = props;
+  if (rows === undefined) return <Waiting />;
+  if (rows.length === 0) return <>{empty}</>;
+  return (
+    <Table className={classes.table} verticalSpacing="sm" highlightOnHover>
+      <Table.Caption className={classes.caption}>{caption}</Table.Caption>
+      <Table.Thead>
+        <Table.Tr>
+          {columns.map(({ heading, headingHidden }) => (
+            <Table.Th key={heading} scope="col">
+              <span className={headingHidden ? classes.hidden : undefined}>{heading}</span>
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row) => (
+          <Table.Tr key={row.id} data-testid={row.id}>
+            {columns.map(({ heading, headingHidden, cell }) => (
+              <Table.Td key={heading} data-label={headingHidden ? undefined : heading}>
+                {cell(row)}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Waiting() {
+  return (
+    <div aria-busy="true">
+      {[0, 1, 2].map((line) => (
+        <Skeleton key={line} height={44} mb="xs" />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+import { Autocomplete, Group, Paper, Progress, Stack, Text } from '@mantine/core';
+import { Dropzone, type FileRejection } from '@mantine/dropzone';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconAlertTriangle, IconCheck, IconFileUpload } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AddedDocumentJson } from '../api/contract.ts';
+import { accountsOptions } from '../api/queries.ts';
+import { inOrganization, query, upload } from '../api/request.ts';
+import { announce } from '../app/announcer.tsx';
+import { failureText } from '../app/failure.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { useRefresh } from './use-change.ts';
+
+interface DocumentUploadProps {
+  readonly endings: readonly string[];
+  readonly bytesMax: number;
+}
+
+/** One file on its way, or how it ended. */
+interface Upload {
+  readonly id: string;
+  readonly name: string;
+  /** 0 to 1. */
+  readonly part: number;
+  readonly outcome: { readonly ok: boolean; readonly text: string } | null;
+}
+
+export function DocumentUpload({ endings, bytesMax }: DocumentUploadProps) {
+  const [account, setAccount] = useState('');
+  const { uploads, add, refuse } = useUploads(account.trim());
+  const megabytes = Math.round(bytesMax / 1024 / 1024);
+  return (
+    <Stack mb="lg" gap="sm">
+      <AccountChoice value={account} onChange={setAccount} />
+      <Dropzone
+        onDrop={add}
+        onReject={(rejections) => refuse(rejections, megabytes)}
+        maxSize={bytesMax}
+        // The name decides: browsers know no type for Markdown.
+        validator={({ name }) => (hasEnding(name, endings) ? null : unreadable(endings))}
+        inputProps={{ 'aria-label': 'Files to add' }}
+        aria-label="Drop files here, or press to choose them"
+        p="lg"
+      >
+        <Group justify="center" gap="sm" style={{ pointerEvents: 'none' }}>
+          <IconFileUpload size={28} aria-hidden />
+          <div>
+            <Text fw={500}>Drop files here, or press to choose them</Text>
+            <Text size="sm" c="dimmed">
+              {endings.join(', ')}; up to {megabytes} MB each. A file of the same name replaces the earlier
+              one.
+            </Text>
+          </div>
+        </Group>
+      </Dropzone>
+      {uploads.length > 0 && (
+        <Stack gap="xs" component="ul" p={0} m={0} aria-label="Uploads" style={{ listStyle: 'none' }}>
+          {uploads.map((one) => (
+            <UploadLine key={one.id} upload={one} />
+          ))}
+        </Stack>
+      )}
+    </Stack>
+  );
+}
+
+function AccountChoice({ value, onChange }: { value: string; onChange: (account: string) => void }) {
+  const { id } = useOrganization();
+  const [prefix] = useDebouncedValue(value, 200);
+  const { data } = useQuery(accountsOptions(id, prefix));
+  return (
+    <Autocomplete
+      label="Account"
+      description="Leave it empty for general documents, which serve every thread."
+      placeholder="General"
+      data={[...(data?.accounts ?? [])]}
+      value={value}
+      onChange={onChange}
+      maw={360}
+      maxLength={255}
+    />
+  );
+}
+
+function UploadLine({ upload: { name, part, outcome } }: { upload: Upload }) {
+  return (
+    <Paper component="li" withBorder p="xs">
+      <Group justify="space-between" wrap="nowrap" gap="sm">
+        <Text size="sm" fw={500} truncate>
+          {name}
+        </Text>
+        <Group gap={6} wrap="nowrap">
+          {outcome !== null &&
+            (outcome.ok ? <IconCheck size={16} aria-hidden /> : <IconAlertTriangle size={16} aria-hidden />)}
+          <Text size="sm" {...(outcome?.ok === false && { c: 'var(--mantine-color-error)' })}>
+            {outcome?.text ?? (part < 1 ? `${Math.round(part * 100)} %` : 'Reading…')}
+          </Text>
+        </Group>
+      </Group>
+      {outcome === null && <Progress value={part * 100} size="sm" mt={6} aria-label={`Upload of ${name}`} />}
+    </Paper>
+  );
+}
+
+function useUploads(account: string) {
+  const { id } = useOrganization();
+  const refresh = useRefresh();
+  const [uploads, setUploads] = useState<readonly Upload[]>([]);
+
+  const begin = (name: string, outcome: Upload['outcome']): string => {
+    const uploadId = crypto.randomUUID();
+    setUploads((all) => [...all, { id: uploadId, name, part: 0, outcome }]);
+    return uploadId;
+  };
+  const change = (uploadId: string, to: Partial<Upload>) =>
+    setUploads((all) => all.map((one) => (one.id === uploadId ? { ...one, ...to } : one)));
+
+  async function send(uploadId: string, file: File): Promise<void> {
+    const path = inOrganization(id, `/documents${query({ name: file.name, accountId: account })}`);
+    try {
+      const added = await upload<AddedDocumentJson>(path, file, (part) => change(uploadId, { part }));
+      const text = `${added.replaced ? 'Replaced' : 'Added'}, ${added.passages} passages`;
+      change(uploadId, { outcome: { ok: true, text } });
+      announce(`${file.name}: ${text}`);
+      await refresh();
+    } catch (error) {
+      change(uploadId, { outcome: { ok: false, text: failureText(error) } });
+      announce(`${file.name} was not added`);
+    }
+  }
+
+  /** One after the other: the service reads one file at a time in any case. */
+  async function add(files: readonly File[]): Promise<void> {
+    const begun = files.map((file) => ({ file, uploadId: begin(file.name, null) }));
+    for (const { file, uploadId } of begun) await send(uploadId, file);
+  }
+
+  function refuse(rejections: readonly FileRejection[], megabytes: number): void {
+    for (const { file, errors } of rejections) {
+      const [first] = errors;
+      const text =
+        first?.code === 'file-too-large' ? `Larger than ${megabytes} MB` : (first?.message ?? 'Refused');
+      begin(file.name, { ok: false, text });
+      announce(`${file.name} was not added`);
+    }
+  }
+
+  return { uploads, add, refuse };
+}
+
+function hasEnding(name: string | undefined, endings: readonly string[]): boolean {
+  // While files are only dragged over the page, browsers do not tell their names.
+  return name === undefined || endings.some((ending) => name.toLowerCase().endsWith(ending));
+}
+
+function unreadable(endings: readonly string[]) {
+  return { code: 'unreadable', message: `Only ${endings.join(', ')} can be read` };
+}

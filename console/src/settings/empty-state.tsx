@@ -1,0 +1,16 @@
+import { Paper, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** Where there is nothing yet: what would be here, and how it gets here. */
+export function EmptyState({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="xl" ta="center">
+      <Stack gap={6} align="center">
+        <Text fw={600}>{title}</Text>
+        <Text component="div" size="sm" c="dimmed" maw="46ch">
+          {children}
+        </Text>
+      </Stack>
+    </Paper>
+  );
+}

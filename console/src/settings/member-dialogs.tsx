@@ -1,0 +1,159 @@
+import { Button, Code, Group, List, Modal, Radio, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import type { InvitedJson, MemberJson } from '../api/contract.ts';
+import { Confirm } from '../app/confirm.tsx';
+import { Failure } from '../app/failure.tsx';
+import { SecretShownOnce } from '../app/secret-shown-once.tsx';
+import { useOrganization, useSession } from '../app/session.tsx';
+import { useChange } from './use-change.ts';
+
+export interface Invited extends Pick<InvitedJson, 'link' | 'expiresAt'> {
+  readonly email: string;
+}
+
+interface InviteProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  readonly onInvited: (invited: Invited) => void;
+}
+
+export function InviteDialog({ opened, onClose, onInvited }: InviteProps) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title="Add a member"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {opened && <InviteForm onClose={onClose} onInvited={onInvited} />}
+    </Modal>
+  );
+}
+
+function InviteForm({ onClose, onInvited }: Omit<InviteProps, 'opened'>) {
+  const change = useChange<InvitedJson>();
+  const form = useForm({
+    initialValues: { email: '', role: 'member', service: false },
+    validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'An email address is needed') },
+  });
+  const invite = form.onSubmit(({ email, role, service }) => {
+    const added = ({ link, expiresAt }: InvitedJson) => {
+      onClose();
+      if (link !== null) onInvited({ email: email.trim(), link, expiresAt });
+    };
+    const body = { email: email.trim(), role, service };
+    change.mutate({ method: 'POST', path: '/members', body }, { onSuccess: added });
+  });
+  return (
+    <form onSubmit={invite} noValidate>
+      <Stack>
+        <TextInput label="Email address" type="email" data-autofocus {...form.getInputProps('email')} />
+        <Radio.Group label="Role" {...form.getInputProps('role')}>
+          <Stack gap="xs" mt="xs">
+            <Radio
+              value="member"
+              label="Member"
+              description="Asks, reads, and publishes their own threads."
+            />
+            <Radio value="admin" label="Admin" description="Also sees and changes all settings." />
+          </Stack>
+        </Radio.Group>
+        <Switch
+          label="Service account"
+          description="For automation: it owns keys and threads, and cannot sign in."
+          {...form.getInputProps('service', { type: 'checkbox' })}
+        />
+        {change.isError && <Failure error={change.error} title="The member was not added" />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={change.isPending}>
+            {form.values.service ? 'Add account' : 'Add and make a link'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+export function InvitationDialog({ invited, onClose }: { invited: Invited | null; onClose: () => void }) {
+  return (
+    <Modal
+      opened={invited !== null}
+      onClose={onClose}
+      title={`Invitation for ${invited?.email ?? ''}`}
+      size="lg"
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {invited !== null && (
+        <Stack>
+          <Text size="sm">
+            Hand this link to {invited.email}, and to nobody else: whoever opens it first gets in.
+            {invited.expiresAt !== null && (
+              <> It works once, until {new Date(invited.expiresAt).toLocaleString()}.</>
+            )}
+          </Text>
+          <SecretShownOnce
+            label="Invitation link"
+            value={invited.link ?? ''}
+            warning="Copy it now: it is not shown again. A new link can be made at any time, and voids this one."
+          />
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Done</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+export function RemoveMemberDialog({ member, onClose }: { member: MemberJson | null; onClose: () => void }) {
+  const { name } = useOrganization();
+  const { user } = useSession();
+  const change = useChange();
+  const isSelf = member?.id === user.id;
+  return (
+    <Confirm
+      opened={member !== null}
+      onClose={onClose}
+      title={isSelf ? `Leave ${name}?` : `Remove ${member?.email} from ${name}?`}
+      confirmLabel={isSelf ? 'Leave' : 'Remove'}
+      destructive
+      onConfirm={async () => {
+        await change.mutateAsync({ method: 'DELETE', path: `/members/${member?.id}` });
+        // The organization is no longer among those that the session may enter.
+        if (isSelf) location.assign('/');
+      }}
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          {isSelf ? 'You lose' : 'They lose'} access at once. Published threads stay; coming back revives no
+          key.
+        </Text>
+        {member !== null && <DyingKeys keys={member.keys} />}
+      </Stack>
+    </Confirm>
+  );
+}
+
+function DyingKeys({ keys }: Pick<MemberJson, 'keys'>) {
+  if (keys.length === 0) return <Text size="sm">No personal key is revoked by it: there is none.</Text>;
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        {keys.length === 1
+          ? 'This personal key is revoked:'
+          : `These ${keys.length} personal keys are revoked:`}
+      </Text>
+      <List size="sm">
+        {keys.map(({ id, name, hint }) => (
+          <List.Item key={id}>
+            {name} <Code>{hint}</Code>
+          </List.Item>
+        ))}
+      </List>
+    </div>
+  );
+}
