@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../config.ts';
 import type { Context } from '../usecases/context.ts';
 import { overdueFailure, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, makeDemo } from './demo.ts';
+import { keepUsage } from './usage-keeping.ts';
 
 export const roles = ['all', 'api', 'worker'] as const;
 export type Role = (typeof roles)[number];
@@ -33,6 +34,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
   const stopTending = tend(context, worker, log);
   const stopRelaying = relaySignals(context);
+  const stopKeepingUsage = keepUsage(context, log);
   // Where many nodes share a store, nobody is alone with an empty one.
   if (app && config.store.engine === 'sqlite') await greetNewcomer(context, address.baseUrl);
   log.info(
@@ -54,6 +56,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   await stopTending();
   await worker?.stop();
   await stopRelaying();
+  await stopKeepingUsage();
   await metrics?.close();
   await context.store.close();
   log.info('stopped');

@@ -92,6 +92,7 @@ export function mountRoute(app: FastifyInstance, surface: Surface, route: Route,
   app.route({
     method: route.method,
     url: route.url,
+    config: { operationId: route.operationId },
     schema: {
       ...openapi,
       ...(route.path && { params: route.path }),

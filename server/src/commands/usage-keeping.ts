@@ -1,0 +1,36 @@
+import type { createLog } from '../compose.ts';
+import type { Context } from '../usecases/context.ts';
+import { flushUsage } from '../usecases/flush-usage.ts';
+
+/** A process that is killed loses the counts of this long. */
+const keepEveryMs = 1000;
+
+/**
+ * Keeps what is counted of requests, beside them: none waits for it. Answers how to stop, which keeps the rest. While the
+ * store fails, the counts stay in memory.
+ */
+export function keepUsage(context: Context, log: ReturnType<typeof createLog>): () => Promise<void> {
+  let failing = false;
+  let running: Promise<void> | undefined;
+  const keepOnce = async () => {
+    try {
+      await flushUsage(context);
+      failing = false;
+    } catch (error) {
+      // Told once for as long as it lasts.
+      if (!failing)
+        log.error({ err: error }, 'counts of requests could not be kept; the next second tries again');
+      failing = true;
+    }
+  };
+  const timer = setInterval(() => {
+    running ??= keepOnce().finally(() => {
+      running = undefined;
+    });
+  }, keepEveryMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+    await keepOnce();
+  };
+}
