@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { appCreate, appDelete, appList, appRotate } from './commands/app.ts';
+import { audit } from './commands/audit.ts';
 import { backup } from './commands/backup.ts';
 import {
   type Arguments,
@@ -17,6 +18,7 @@ import { orgCreate, orgList, orgSet } from './commands/org.ts';
 import { roles, serve } from './commands/serve.ts';
 import { signingKeyRotate } from './commands/signing-key.ts';
 import { threadPublish, threadUnpublish } from './commands/thread.ts';
+import { usage } from './commands/usage.ts';
 import { openContext } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { ServiceError } from './domain/errors.ts';
@@ -42,6 +44,8 @@ const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   docList,
   docRemove,
   docSearch,
+  usage,
+  audit,
   copy,
   backup,
   doctor,

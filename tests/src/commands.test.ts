@@ -363,6 +363,8 @@ describe('skein help', () => {
       'signing-key rotate',
       'thread publish',
       'thread unpublish',
+      'usage',
+      'audit',
       'doctor',
     ]) {
       assert.ok(help?.stdout.includes(`  skein ${command}`), command);

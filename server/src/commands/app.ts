@@ -1,6 +1,7 @@
 import { createApplication } from '../usecases/create-application.ts';
 import { deleteApplication } from '../usecases/delete-application.ts';
 import { findOrganization } from '../usecases/find-organization.ts';
+import { operatorDoer } from '../usecases/operator.ts';
 import { rotateApplication } from '../usecases/rotate-application.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
@@ -14,7 +15,12 @@ export const appCreate: StoreCommand = {
     const name = optionText(args, 'name');
     if (name === undefined) throw new UsageError('Say what the application is called: --name N.');
     const organization = await findOrganization(context, positional(args, 0));
-    const { id, clientSecret } = await createApplication(context, organization.id, name);
+    const { id, clientSecret } = await createApplication(
+      context,
+      organization.id,
+      operatorDoer(context),
+      name,
+    );
     return { json: { id, clientId: id, clientSecret }, text: shown(id, clientSecret) };
   },
 };
@@ -27,7 +33,7 @@ export const appRotate: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
-    const { clientSecret } = await rotateApplication(context, organization.id, id);
+    const { clientSecret } = await rotateApplication(context, organization.id, operatorDoer(context), id);
     return { json: { id, clientId: id, clientSecret }, text: shown(id, clientSecret) };
   },
 };
@@ -40,7 +46,7 @@ export const appDelete: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
-    await deleteApplication(context, organization.id, id);
+    await deleteApplication(context, organization.id, operatorDoer(context), id);
     return { json: { id }, text: `Deleted ${id}.` };
   },
 };

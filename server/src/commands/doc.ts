@@ -2,6 +2,7 @@ import { documentEndings, UnreadableDocument } from '../domain/document.ts';
 import { type AddedDocument, addDocument } from '../usecases/add-document.ts';
 import type { Context } from '../usecases/context.ts';
 import { findOrganization } from '../usecases/find-organization.ts';
+import { operatorDoer } from '../usecases/operator.ts';
 import { removeDocument } from '../usecases/remove-document.ts';
 import {
   type Arguments,
@@ -36,6 +37,7 @@ export const docAdd: StoreCommand = {
   options: account,
   async run(context, args) {
     const { id: organizationId } = await findOrganization(context, positional(args, 0));
+    const doer = operatorDoer(context);
     const accountId = accountOf(args);
     const added: Added[] = [];
     const found = args.positionals.slice(1).map((path) => filesIn(path, documentEndings));
@@ -47,7 +49,8 @@ export const docAdd: StoreCommand = {
       progress.show(printable(name));
       try {
         const bytes = readWholeFile(name);
-        added.push({ name, ...(await addDocument(context, organizationId, { name, bytes, accountId })) });
+        const file = { name, bytes, accountId };
+        added.push({ name, ...(await addDocument(context, organizationId, doer, file)) });
       } catch (error) {
         // Whatever a file has, the others are still added; a fault that is not the file's ends it all.
         if (!(error instanceof UnreadableDocument)) throw error;
@@ -93,7 +96,7 @@ export const docRemove: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
-    await removeDocument(context, organization.id, id);
+    await removeDocument(context, organization.id, operatorDoer(context), id);
     return { json: { id, removed: true }, text: `${id} is removed.` };
   },
 };

@@ -1,6 +1,8 @@
 import { createApiKey } from '../usecases/create-api-key.ts';
 import { findMember } from '../usecases/find-member.ts';
 import { findOrganization } from '../usecases/find-organization.ts';
+import { listAddressedApiKeys } from '../usecases/list-api-keys.ts';
+import { operatorDoer } from '../usecases/operator.ts';
 import { revokeApiKey } from '../usecases/revoke-api-key.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
@@ -17,7 +19,7 @@ export const keyCreate: StoreCommand = {
     }
     const organization = await findOrganization(context, positional(args, 0));
     const owner = email === undefined ? null : await findMember(context, organization.id, email);
-    const { id, key } = await createApiKey(context, organization.id, {
+    const { id, key } = await createApiKey(context, organization.id, operatorDoer(context), {
       userId: owner?.userId ?? null,
       name: optionText(args, 'name') ?? '',
     });
@@ -33,7 +35,7 @@ export const keyRevoke: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
-    await revokeApiKey(context, organization.id, id);
+    await revokeApiKey(context, organization.id, operatorDoer(context), id);
     return { json: { id }, text: `Revoked ${id}.` };
   },
 };
@@ -45,16 +47,18 @@ export const keyList: StoreCommand = {
   positionals: ['ORG'],
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
-    const keys = await context.store.listApiKeys(organization.id);
-    const rows = keys.map(({ id, hint, userId, name, revokedAt }) => [
+    const keys = await listAddressedApiKeys(context, organization.id, 'all');
+    const rows = keys.map(({ id, hint, owner, creator, lastUsedAt, name, revokedAt }) => [
       id,
       hint,
-      userId ?? 'org-wide',
+      owner ?? 'org-wide',
+      `made by ${creator ?? 'the operator'}`,
+      lastUsedAt === null ? 'never used' : `used ${new Date(lastUsedAt).toISOString()}`,
       revokedAt === null ? 'live' : 'revoked',
       name,
     ]);
     return {
-      json: keys,
+      json: keys.map(({ owner: _owner, creator: _creator, ...key }) => key),
       text: table(rows, "There is no key yet: 'skein key create ORG --user EMAIL' makes one."),
     };
   },

@@ -1,6 +1,7 @@
 import { changeOrganization } from '../usecases/change-organization.ts';
 import { createOrganization } from '../usecases/create-organization.ts';
 import { findOrganization } from '../usecases/find-organization.ts';
+import { operatorDoer } from '../usecases/operator.ts';
 import {
   type Arguments,
   optionChoice,
@@ -27,7 +28,7 @@ export const orgCreate: StoreCommand = {
   options,
   async run(context, args) {
     const name = positional(args, 0);
-    const id = await createOrganization(context, { name, ...readChange(args) });
+    const id = await createOrganization(context, operatorDoer(context), { name, ...readChange(args) });
     return { json: { id }, text: `Made the organization ${name}: ${id}` };
   },
 };
@@ -43,7 +44,7 @@ export const orgSet: StoreCommand = {
     if (Object.keys(change).length === 0)
       throw new UsageError('Say what to change: --api on|off, --quota N, or both.');
     const { id, name } = await findOrganization(context, positional(args, 0));
-    await changeOrganization(context, id, change);
+    await changeOrganization(context, id, operatorDoer(context), change);
     return { json: { id }, text: `Changed ${name} (${id}).` };
   },
 };
