@@ -19,6 +19,7 @@ import { createLibrary, type SearchLibrary } from './generation/retrieval/librar
 import { termsOf } from './generation/retrieval/terms.ts';
 import { ReplyWorker } from './generation/worker.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
+import { createPasswords } from './passwords.ts';
 import { relayReplies } from './reply-relay.ts';
 import { type Archive, type ArchiveTarget, StoreInUse } from './storage/archive.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
@@ -26,6 +27,13 @@ import type { Store } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import { ReplySignals } from './usecases/reply-signals.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
+import { ThreadSignals } from './usecases/thread-signals.ts';
+import { UsageCounter } from './usecases/usage-counter.ts';
+
+/** Failures in a minute before the next attempts are refused: of one client or person from one place, and of a place. */
+const failuresOfOneMax = 10;
+/** Many people may share an office's address, or a proxy's. */
+const failuresOfPlaceMax = 100;
 
 /**
  * The only place that names adapters. Everything else receives what it stands on. `baseUrl` is asked for when something
@@ -49,15 +57,25 @@ export async function openContext(
     sha256: (text) => hash('sha256', text),
     equalHashes: (one, other) => timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex')),
     accessTokens: openAccessTokens(config, store, baseUrl),
-    failedAttempts: new FailedAttempts(Date.now),
+    failedAttempts: new FailedAttempts(Date.now, failuresOfOneMax),
+    passwords: createPasswords(),
+    passwordAttempts: {
+      ofPerson: new FailedAttempts(Date.now, failuresOfOneMax),
+      ofPlace: new FailedAttempts(Date.now, failuresOfPlaceMax),
+    },
     knownKeys: new Map(),
     settings: {
       paginationWindow: config.paginationWindow,
       dailyQuota: config.dailyQuota,
       replyDeadlineMs: config.replyDeadlineMs,
+      sessionIdleMs: config.sessionIdleMs,
+      sessionLifeMs: config.sessionLifeMs,
+      documentBytesMax: config.documentBytesMax,
     },
     replySignals: new ReplySignals(),
+    threadSignals: new ThreadSignals(),
     telemetry,
+    usage: new UsageCounter(),
     library: createLibrary(store),
   };
 }
@@ -178,9 +196,12 @@ export async function composeApp(
       log.info({ trace_id: traceId, status: 400, reason }, 'request refused');
     },
     bodyBytesMax: config.bodyBytesMax,
+    documentBytesMax: config.documentBytesMax,
     limits: config,
     threadUrl: (id) => `${baseUrl()}/threads/${id}`,
     authUrl: () => config.authUrl ?? baseUrl(),
+    baseUrl,
+    secure: () => config.tls !== undefined || baseUrl().startsWith('https:'),
   });
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { isKeepable } from './domain/text.ts';
 
 /** Everything the environment decides. `variables` below is the one place that names and explains each. */
 export interface Config {
@@ -27,7 +28,12 @@ export interface Config {
   readonly titleLengthMax: number;
   readonly linkLengthMax: number;
   readonly bodyBytesMax: number;
+  readonly documentBytesMax: number;
   readonly requestTimeoutMs: number;
+  readonly sessionIdleMs: number;
+  readonly sessionLifeMs: number;
+  /** Undefined: people sign in by password alone. */
+  readonly sso: SsoChoice | undefined;
   readonly logLevel: string;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
 }
@@ -37,6 +43,15 @@ export type StoreChoice =
   | { readonly engine: 'sqlite'; readonly file: string }
   /** The address holds a password: it is never shown. */
   | { readonly engine: 'postgres'; readonly url: string };
+
+/** The OpenID provider that people may sign in through. */
+export interface SsoChoice {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** What people know it by. */
+  readonly name: string;
+}
 
 /** Who writes the replies. `name` is what the variable says. */
 export type ModelChoice =
@@ -114,7 +129,26 @@ export const variables = {
   SKEIN_TITLE_LENGTH_MAX: { default: '500', meaning: 'Characters of a title' },
   SKEIN_LINK_LENGTH_MAX: { default: '255', meaning: 'Characters of an `accountId` or `secondaryId`' },
   SKEIN_BODY_BYTES_MAX: { default: '1048576', meaning: 'Bytes of a request body' },
+  SKEIN_DOCUMENT_BYTES_MAX: {
+    default: '52428800',
+    meaning: 'Bytes of a document that is uploaded in the console',
+  },
   SKEIN_REQUEST_TIMEOUT_MS: { default: '30000', meaning: 'How long a request may take to arrive' },
+  SKEIN_SESSION_IDLE_MS: {
+    default: '604800000',
+    meaning: 'How long a session of the console lives without being used',
+  },
+  SKEIN_SESSION_LIFE_MS: {
+    default: '2592000000',
+    meaning: 'How long a session of the console lives at most',
+  },
+  SKEIN_OIDC_ISSUER: {
+    default: '',
+    meaning: 'The OpenID provider for single sign-on, as in `https://login.example`. Default: none',
+  },
+  SKEIN_OIDC_CLIENT_ID: { default: '', meaning: 'What the provider knows Skein by' },
+  SKEIN_OIDC_CLIENT_SECRET: { default: '', meaning: 'Its secret there; never logged, never shown' },
+  SKEIN_OIDC_NAME: { default: 'single sign-on', meaning: 'What people know the provider by' },
   SKEIN_LOG_LEVEL: {
     default: 'info',
     meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
@@ -136,6 +170,7 @@ export class ConfigError extends Error {
   }
 }
 
+const ssoNameLengthMax = 60;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
@@ -173,7 +208,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     // An index of PostgreSQL takes 2,704 bytes, and a character up to four.
     linkLengthMax: whole('SKEIN_LINK_LENGTH_MAX', 1, 600),
     bodyBytesMax: whole('SKEIN_BODY_BYTES_MAX', 1, 2 ** 30),
+    documentBytesMax: whole('SKEIN_DOCUMENT_BYTES_MAX', 1, 2 ** 30),
     requestTimeoutMs: whole('SKEIN_REQUEST_TIMEOUT_MS', 100, 2 ** 31 - 1),
+    sessionIdleMs: whole('SKEIN_SESSION_IDLE_MS', 100),
+    sessionLifeMs: whole('SKEIN_SESSION_LIFE_MS', 100),
+    sso: readSso(text),
     logLevel: choice('SKEIN_LOG_LEVEL', logLevels),
     tls: readTls(text('SKEIN_TLS_CERT'), text('SKEIN_TLS_KEY')),
   };
@@ -193,7 +232,7 @@ export function readStore(url: string): StoreChoice {
 }
 
 function readUrl(
-  name: 'SKEIN_BASE_URL' | 'SKEIN_AUTH_URL' | 'SKEIN_MODEL_BASE_URL',
+  name: 'SKEIN_BASE_URL' | 'SKEIN_AUTH_URL' | 'SKEIN_MODEL_BASE_URL' | 'SKEIN_OIDC_ISSUER',
   text: string,
 ): string | undefined {
   if (text === '') return undefined;
@@ -233,6 +272,32 @@ function readModel(text: (name: VariableName) => string): ModelChoice {
     throw new ConfigError('SKEIN_MODEL_API_KEY', `must be set for ${name}`);
   }
   return { kind: 'language', name, provider, model, baseUrl, apiKey };
+}
+
+function readSso(text: (name: VariableName) => string): SsoChoice | undefined {
+  const issuer = readUrl('SKEIN_OIDC_ISSUER', text('SKEIN_OIDC_ISSUER'));
+  const clientId = text('SKEIN_OIDC_CLIENT_ID');
+  const clientSecret = text('SKEIN_OIDC_CLIENT_SECRET');
+  const name = text('SKEIN_OIDC_NAME');
+  if (!isKeepable(name) || /\p{Cc}/u.test(name) || [...name].length > ssoNameLengthMax) {
+    throw new ConfigError('SKEIN_OIDC_NAME', `must be a line of at most ${ssoNameLengthMax} characters`);
+  }
+  if (issuer === undefined) {
+    if (clientId === '' && clientSecret === '') return undefined;
+    throw new ConfigError('SKEIN_OIDC_ISSUER', 'must be set together with SKEIN_OIDC_CLIENT_ID');
+  }
+  if (issuer.startsWith('http:') && !isLoopback(new URL(issuer).hostname)) {
+    throw new ConfigError('SKEIN_OIDC_ISSUER', 'must be an https address: over http, anyone could be anyone');
+  }
+  if (clientId === '') throw new ConfigError('SKEIN_OIDC_CLIENT_ID', 'must be set with SKEIN_OIDC_ISSUER');
+  if (clientSecret === '') {
+    throw new ConfigError('SKEIN_OIDC_CLIENT_SECRET', 'must be set with SKEIN_OIDC_ISSUER');
+  }
+  return { issuer, clientId, clientSecret, name };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
 function readTls(cert: string, key: string): Config['tls'] {

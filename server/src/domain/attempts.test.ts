@@ -7,7 +7,7 @@ describe('Failed attempts', () => {
   let attempts: FailedAttempts;
   beforeEach(() => {
     nowMs = Date.UTC(2026, 10, 15);
-    attempts = new FailedAttempts(() => nowMs);
+    attempts = new FailedAttempts(() => nowMs, 10);
   });
   const fail = (key: string, times: number) => {
     for (let time = 0; time < times; time += 1) attempts.failed(key);

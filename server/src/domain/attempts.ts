@@ -1,5 +1,3 @@
-/** How many failures within the window are let pass before the next attempts are refused unheard. */
-const failuresMax = 10;
 const windowMs = 60_000;
 /** The oldest are forgotten first: memory is bounded whatever an attacker makes up. */
 const rememberedMax = 10_000;
@@ -15,16 +13,19 @@ interface Failures {
  */
 export class FailedAttempts {
   readonly #now: () => number;
+  readonly #failuresMax: number;
   readonly #failures = new Map<string, Failures>();
 
-  constructor(now: () => number) {
+  /** `failuresMax` are let pass within the window before the next attempts are refused unheard. */
+  constructor(now: () => number, failuresMax: number) {
     this.#now = now;
+    this.#failuresMax = failuresMax;
   }
 
   /** Seconds until the next attempt is heard; 0 when it is now. */
   waitSeconds(key: string): number {
     const failures = this.#current(key);
-    if (failures === undefined || failures.count < failuresMax) return 0;
+    if (failures === undefined || failures.count < this.#failuresMax) return 0;
     return Math.ceil((failures.since + windowMs - this.#now()) / 1000);
   }
 
@@ -36,6 +37,12 @@ export class FailedAttempts {
     }
     this.#failures.set(key, { count: 1, since: this.#now() });
     if (this.#failures.size > rememberedMax) this.#failures.delete(this.#failures.keys().next().value!);
+  }
+
+  /** For an attempt that was counted before it was known to be right, so that many at once are not heard at once. */
+  takeBack(key: string): void {
+    const failures = this.#current(key);
+    if (failures !== undefined) failures.count -= 1;
   }
 
   #current(key: string): Failures | undefined {

@@ -66,6 +66,11 @@ export function isThreadId(text: string): text is ThreadId {
   return /^thr_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }
 
+/** Whether `text` could be the id of an organization. Anything else is simply one that does not exist. */
+export function isOrganizationId(text: string): text is OrganizationId {
+  return /^org_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
+}
+
 /** Whether `text` could be the id of an application. Anything else is simply a client that does not exist. */
 export function isApplicationId(text: string): text is ApplicationId {
   return /^app_[0-9a-hjkmnp-tv-z]{26}$/.test(text);

@@ -3,6 +3,8 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import { ServiceError } from '../domain/errors.ts';
 import type { Context } from '../usecases/context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
+import { consoleBackend } from './console/index.ts';
+import type { ConsoleOptions } from './console/options.ts';
 import { sendError } from './error-response.ts';
 import { health } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
@@ -14,7 +16,11 @@ import { reportRequest } from './request-log.ts';
 import { normalizeUrl } from './url.ts';
 import { formatFaults, validatorOptions } from './validation.ts';
 
-export interface AppOptions extends ApiV1Options, OAuthOptions, ListenerOptions {
+export interface AppOptions
+  extends ApiV1Options,
+    OAuthOptions,
+    ListenerOptions,
+    Omit<ConsoleOptions, 'patience'> {
   readonly log: FastifyBaseLogger;
   readonly bodyBytesMax: number;
 }
@@ -56,6 +62,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   app.decorateRequest('principal');
   app.decorateRequest('credentialId');
   app.decorateRequest('admission');
+  app.decorateRequest('personId');
   app.addHook('preClose', async () => {
     closing = true;
     listener?.letGo();
@@ -73,12 +80,13 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     if (request.is404) done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
     else done(null, payload);
   });
-  app.addHook('onSend', reportRequest(context.telemetry));
+  app.addHook('onSend', reportRequest(context));
   acceptJsonBodies(app);
 
   await collectRoutes(app);
   await app.register(apiV1(context, options, patience), { prefix: '/api/v1' });
   await app.register(oauth(context, options));
+  await app.register(consoleBackend(context, { ...options, patience }), { prefix: '/console' });
   await app.register(health(context));
   await publishReference(app);
   return app;

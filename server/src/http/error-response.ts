@@ -20,11 +20,29 @@ export async function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  return respond(fault, request, reply, challengeFor(request));
+}
+
+/** Where callers are known by a cookie: there is no scheme that a challenge could name. */
+export async function sendErrorUnchallenged(
+  fault: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return respond(fault, request, reply, undefined);
+}
+
+async function respond(
+  fault: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  challenge: string | undefined,
+): Promise<FastifyReply> {
   const error = await firstFault(fault, request);
   const known = toServiceError(error as FastifyError);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
   const { code, message } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
-  if (code === 'UNAUTHORIZED') reply.header('www-authenticate', challengeFor(request));
+  if (code === 'UNAUTHORIZED' && challenge) reply.header('www-authenticate', challenge);
   // Closing while the body still arrives would reset the connection, and take this answer along: Node reads it to its end.
   if ((error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection');
   return reply

@@ -36,6 +36,7 @@ export function reportRequest({ telemetry, usage, now }: Pick<Context, 'telemetr
         ms: Math.round(elapsedTime * 100) / 100,
         organization: principal?.organizationId,
         credential: credentialId,
+        person: request.personId,
       },
       'request',
     );

@@ -7,6 +7,8 @@ import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
 import type { ReplySignals } from './reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
+import type { ThreadSignals } from './thread-signals.ts';
+import type { UsageCounter } from './usage-counter.ts';
 
 /** What every use case stands on. Clock, chance and hashing come from outside, so that the rules stay pure. */
 export interface Context {
@@ -22,16 +24,38 @@ export interface Context {
   readonly equalHashes: (one: string, other: string) => boolean;
   readonly accessTokens: AccessTokens;
   readonly failedAttempts: FailedAttempts;
+  readonly passwords: Passwords;
+  readonly passwordAttempts: PasswordAttempts;
   /** By hash: whose a key is, of those that called lately. */
   readonly knownKeys: Map<string, Principal>;
   readonly settings: Settings;
   readonly replySignals: ReplySignals;
+  readonly threadSignals: ThreadSignals;
   readonly telemetry: Telemetry;
+  readonly usage: UsageCounter;
   readonly library: Library;
+}
+
+/** Hashes that are slow to make, so that a stolen store does not give passwords away. */
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  /** `null` is nobody's hash: false, after just as long. */
+  verify(hash: string | null, password: string): Promise<boolean>;
+}
+
+/** Passwords can be guessed, unlike other secrets here: attempts are counted by person and place, and by place alone. */
+export interface PasswordAttempts {
+  readonly ofPerson: FailedAttempts;
+  readonly ofPlace: FailedAttempts;
 }
 
 export interface Settings {
   readonly paginationWindow: number;
   readonly dailyQuota: number;
   readonly replyDeadlineMs: number;
+  /** A session that is not used for this long has ended. */
+  readonly sessionIdleMs: number;
+  /** And this long after it began it has ended however much it is used. */
+  readonly sessionLifeMs: number;
+  readonly documentBytesMax: number;
 }

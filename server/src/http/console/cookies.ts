@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsoleOptions } from './options.ts';
+
+type Security = Pick<ConsoleOptions, 'secure'>;
+
+/** `__Host-`: browsers take such a cookie over HTTPS only, and from this very host, not from one beside it. */
+function cookieName({ secure }: Security, name: string): string {
+  return secure() ? `__Host-${name}` : name;
+}
+
+function attributes({ secure }: Security) {
+  // Lax: a link from elsewhere opens the console signed in, but nothing elsewhere can post to it.
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: secure() } as const;
+}
+
+export function readCookie(request: FastifyRequest, security: Security, name: string): string | undefined {
+  return request.cookies[cookieName(security, name)];
+}
+
+export function setCookie(
+  reply: FastifyReply,
+  security: Security,
+  name: string,
+  value: string,
+  lifeMs: number,
+): void {
+  const maxAge = Math.ceil(lifeMs / 1000);
+  reply.setCookie(cookieName(security, name), value, { ...attributes(security), maxAge });
+}
+
+export function clearCookie(reply: FastifyReply, security: Security, name: string): void {
+  reply.clearCookie(cookieName(security, name), attributes(security));
+}
+
+const sessionCookie = 'skein';
+
+/** The token of the caller's session. Anything that no session has is none. */
+export function sessionToken(request: FastifyRequest, security: Security): string | undefined {
+  const token = readCookie(request, security, sessionCookie);
+  return token !== undefined && /^[\w-]{43}$/.test(token) ? token : undefined;
+}
+
+export function keepSessionToken(
+  reply: FastifyReply,
+  security: Security,
+  token: string,
+  lifeMs: number,
+): void {
+  setCookie(reply, security, sessionCookie, token, lifeMs);
+}
+
+export function dropSessionToken(reply: FastifyReply, security: Security): void {
+  clearCookie(reply, security, sessionCookie);
+}

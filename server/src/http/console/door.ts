@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../domain/errors.ts';
+import type { UserId } from '../../domain/id.ts';
+import { isKeepable } from '../../domain/text.ts';
+import type { Context } from '../../usecases/context.ts';
+import {
+  type EnteredSession,
+  enterOrganization,
+  readSession,
+  type SignedIn,
+  signedOut,
+} from '../../usecases/read-session.ts';
+import { sessionToken } from './cookies.ts';
+import { proveOwnRequest } from './csrf.ts';
+import type { ConsoleOptions } from './options.ts';
+import type { Caller } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the console's door, for every route that is not for anyone. */
+    signedIn: SignedIn | EnteredSession | undefined;
+    /** For the log: who called, where that is a person. */
+    personId: UserId | undefined;
+  }
+}
+
+/**
+ * The checks before a request of the console is looked at: that it came from our page (403), a session (401), one that may
+ * enter the organization in the address (404), an admin's where one is needed (403).
+ */
+export function openDoor(context: Context, options: ConsoleOptions, caller: Caller) {
+  return async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
+    const token = sessionToken(request, options);
+    if (request.method !== 'GET')
+      proveOwnRequest(context, options, request, caller === 'anyone' ? undefined : token);
+    if (caller !== 'anyone') {
+      if (token === undefined) throw signedOut();
+      await admit(context, request, context.sha256(token), caller);
+    }
+    // No id has such characters, and a store may not even be asked for them.
+    if (!Object.values(request.params as Record<string, string>).every(isKeepable)) {
+      throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
+    }
+  };
+}
+
+async function admit(
+  context: Context,
+  request: FastifyRequest,
+  tokenHash: string,
+  caller: Exclude<Caller, 'anyone'>,
+): Promise<void> {
+  if (caller === 'person') {
+    request.signedIn = await readSession(context, tokenHash);
+    request.personId = request.signedIn.session.userId;
+    return;
+  }
+  const { organizationId } = request.params as { organizationId: string };
+  const entered = await enterOrganization(context, tokenHash, organizationId);
+  request.signedIn = entered;
+  request.personId = entered.session.userId;
+  request.principal = entered.principal;
+  if (caller === 'admin' && entered.membership.role !== 'admin') {
+    throw new ServiceError('FORBIDDEN', 'Only an admin of the organization may do this.');
+  }
+}

@@ -1,0 +1,20 @@
+import type { Patience } from '../patience.ts';
+
+/** What the console's backend is told about the service around it. */
+export interface ConsoleOptions {
+  /** In code points. */
+  readonly limits: {
+    readonly promptLengthMax: number;
+    readonly titleLengthMax: number;
+    readonly linkLengthMax: number;
+  };
+  readonly documentBytesMax: number;
+  /** Where people reach the service. */
+  readonly baseUrl: () => string;
+  /** Where access tokens are issued. */
+  readonly authUrl: () => string;
+  /** Whether people reach it by HTTPS: their cookies are then sent no other way. */
+  readonly secure: () => boolean;
+  /** Requests that wait, and streams, end when the service stops. */
+  readonly patience: Patience;
+}

@@ -1,0 +1,46 @@
+import type { Doer } from '../domain/audit.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { OrganizationId, UserId } from '../domain/id.ts';
+import { generateInvitationToken } from '../domain/sign-in-token.ts';
+import { auditNote } from './audit-note.ts';
+import type { Context } from './context.ts';
+
+export interface IssuedInvitation {
+  /** Known only now: the store keeps a hash of it. */
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+const invitationMs = 7 * 24 * 60 * 60 * 1000;
+
+/**
+ * How a person gets into an organization, once. With `resets` they may choose a new password although they have one: that
+ * is for the operator alone, since it gives the whole account to whoever has the link.
+ */
+export async function inviteMember(
+  context: Context,
+  organizationId: OrganizationId,
+  doer: Doer,
+  userId: UserId,
+  { resets }: { resets: boolean },
+): Promise<IssuedInvitation> {
+  const { store, now, randomBytes, sha256 } = context;
+  const token = generateInvitationToken(randomBytes);
+  const expiresAt = now() + invitationMs;
+  const outcome = await store.createInvitation(
+    organizationId,
+    { tokenHash: sha256(token), userId, keepMs: invitationMs, resets },
+    auditNote(context, doer, 'member.invited', userId, { resets }),
+  );
+  switch (outcome) {
+    case 'created':
+      return { token, expiresAt };
+    case 'not-a-member':
+      throw new ServiceError('NOT_FOUND', 'There is no such member.');
+    case 'service-account':
+      throw new ServiceError(
+        'INVALID_PARAMS',
+        'A service account cannot sign in: make a key for it instead.',
+      );
+  }
+}
