@@ -95,7 +95,32 @@ const tables = [
   {
     name: 'member',
     keyLength: 2,
-    columns: { organization_id: text, user_id: text, role: text, service: flag, joined_at: whole },
+    columns: {
+      ...{ organization_id: text, user_id: text, role: text, service: flag },
+      ...{ joined_at: whole, opened_at: whole },
+    },
+  },
+  { name: 'password', keyLength: 1, columns: { user_id: text, hash: text, set_at: whole } },
+  {
+    name: 'identity',
+    keyLength: 2,
+    columns: { issuer: text, subject: text, user_id: text, bound_at: whole },
+  },
+  {
+    name: 'invitation',
+    keyLength: 2,
+    columns: {
+      ...{ organization_id: text, user_id: text, token_hash: text, resets: flag },
+      ...{ created_at: whole, expires_at: whole },
+    },
+  },
+  {
+    name: 'session',
+    keyLength: 1,
+    columns: {
+      ...{ token_hash: text, user_id: text, proof: text, created_at: whole },
+      ...{ seen_at: whole, expires_at: whole, ends_at: whole },
+    },
   },
   {
     name: 'api_key',

@@ -88,6 +88,7 @@ export interface NewMember {
 }
 
 export interface Members {
+  /** The subject of the note is the person's id, whichever that turns out to be. */
   addMember(
     organizationId: OrganizationId,
     member: NewMember,

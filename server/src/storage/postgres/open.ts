@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts';
+import { postgresAccounts } from './accounts.ts';
 import { postgresAdmissions } from './admissions.ts';
 import { postgresApiKeys } from './api-keys.ts';
 import { postgresApplications } from './applications.ts';
@@ -6,10 +7,12 @@ import { postgresAudits } from './audit.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { postgresDocuments } from './documents.ts';
+import { postgresInvitations } from './invitations.ts';
 import { postgresMembers } from './members.ts';
 import { postgresNews } from './news.ts';
 import { postgresOrganizations } from './organizations.ts';
 import { postgresReplies } from './replies.ts';
+import { postgresSessions } from './sessions.ts';
 import { postgresSigningKeys } from './signing-keys.ts';
 import { type NodeClock, StoreTime } from './store-time.ts';
 import { postgresThreads } from './threads.ts';
@@ -45,6 +48,9 @@ export async function openPostgresStore(
   return {
     ...postgresOrganizations(database),
     ...postgresMembers(database),
+    ...postgresAccounts(database),
+    ...postgresInvitations(database),
+    ...postgresSessions(database),
     ...postgresApiKeys(database),
     ...postgresApplications(database),
     ...postgresSigningKeys(database),

@@ -1,6 +1,7 @@
 import type { UserId } from '../../domain/id.ts';
 import type { Member, MemberRole } from '../../domain/organization.ts';
-import type { Members } from '../store.ts';
+import type { Accounts, Members } from '../store.ts';
+import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
@@ -10,12 +11,22 @@ interface MemberRow {
   role: MemberRole;
   service: number;
   joined_at: number;
+  opened_at: number | null;
+  invited_until: number | null;
 }
 
-const selectMember =
-  'SELECT user_id, email, role, service, joined_at FROM member JOIN user ON user.id = user_id';
+/** The first parameter is the time. */
+const selectMember = `SELECT member.user_id, email, role, service, joined_at, opened_at, expires_at AS invited_until
+  FROM member JOIN user ON user.id = member.user_id
+    LEFT JOIN invitation ON invitation.organization_id = member.organization_id
+      AND invitation.user_id = member.user_id AND expires_at > ?
+  WHERE member.organization_id = ?`;
 
-export function sqliteMembers(database: Database, commits: CommitQueue): Members {
+export function sqliteMembers(
+  database: Database,
+  commits: CommitQueue,
+): Members & Pick<Accounts, 'setMemberRole'> {
+  const audit = auditWriter(database);
   const organizationExists = database.prepare<[string]>('SELECT 1 FROM organization WHERE id = ?');
   // The no-op update makes RETURNING answer for a known address, too.
   const upsertUser = database
@@ -28,46 +39,72 @@ export function sqliteMembers(database: Database, commits: CommitQueue): Members
     `INSERT INTO member (organization_id, user_id, role, service, joined_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
   );
-  const deleteMember = database
-    .prepare<[string, string], UserId>(
-      `DELETE FROM member WHERE organization_id = ? AND user_id = (SELECT id FROM user WHERE email = ?)
-       RETURNING user_id`,
-    )
-    .pluck();
+  const deleteMember = database.prepare<[string, string]>(
+    'DELETE FROM member WHERE organization_id = ? AND user_id = ?',
+  );
   const revokeKeysOfUser = database.prepare<[number, string, string]>(
     'UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND user_id = ? AND revoked_at IS NULL',
   );
-  const byEmail = database.prepare<[string, string], MemberRow>(
-    `${selectMember} WHERE organization_id = ? AND email = ?`,
+  const setRole = database.prepare<[string, string, string]>(
+    'UPDATE member SET role = ? WHERE organization_id = ? AND user_id = ?',
   );
-  const all = database.prepare<[string], MemberRow>(
-    `${selectMember} WHERE organization_id = ? ORDER BY joined_at, user_id`,
+  const hasOtherAdmin = database.prepare<[string, string]>(
+    `SELECT 1 FROM member WHERE organization_id = ? AND user_id <> ? AND role = 'admin' AND service = 0 LIMIT 1`,
+  );
+  const byEmail = database.prepare<[number, string, string], MemberRow>(`${selectMember} AND email = ?`);
+  const byUser = database.prepare<[number, string, string], MemberRow>(
+    `${selectMember} AND member.user_id = ?`,
+  );
+  const all = database.prepare<[number, string], MemberRow>(
+    `${selectMember} ORDER BY joined_at, member.user_id`,
   );
 
+  function isLastAdmin(organizationId: string, { role, service, user_id }: MemberRow): boolean {
+    return role === 'admin' && service === 0 && hasOtherAdmin.get(organizationId, user_id) === undefined;
+  }
+
   return {
-    addMember: (organizationId, { candidateUserId, email, role, service }) =>
+    addMember: (organizationId, { candidateUserId, email, role, service }, note) =>
       commits.durable((clock) => {
         if (organizationExists.get(organizationId) === undefined) return { outcome: 'organization-missing' };
         const userId = upsertUser.get(candidateUserId, email, clock.now())!;
         const { changes } = insertMember.run(organizationId, userId, role, Number(service), clock.now());
-        return changes === 1 ? { outcome: 'added', userId } : { outcome: 'already-member' };
+        if (changes === 0) return { outcome: 'already-member' };
+        audit(organizationId, { ...note, subject: userId }, clock.now());
+        return { outcome: 'added', userId };
       }),
 
-    removeMember: (organizationId, email) =>
+    // An invitation goes with its membership.
+    removeMember: (organizationId, email, keepAdmin, note) =>
       commits.durable((clock) => {
-        const userId = deleteMember.get(organizationId, email);
-        if (userId === undefined) return { outcome: 'missing' };
+        const member = byEmail.get(clock.now(), organizationId, email);
+        if (member === undefined) return { outcome: 'missing' };
+        if (keepAdmin && isLastAdmin(organizationId, member)) return { outcome: 'last-admin' };
+        const userId = member.user_id;
+        deleteMember.run(organizationId, userId);
         const { changes } = revokeKeysOfUser.run(clock.now(), organizationId, userId);
+        audit(organizationId, note, clock.now());
         return { outcome: 'removed', userId, keysRevoked: changes };
       }),
 
+    setMemberRole: (organizationId, userId, role, note) =>
+      commits.durable((clock) => {
+        const member = byUser.get(clock.now(), organizationId, userId);
+        if (member === undefined) return 'missing';
+        if (member.role === role) return 'changed';
+        if (isLastAdmin(organizationId, member)) return 'last-admin';
+        setRole.run(role, organizationId, userId);
+        audit(organizationId, note, clock.now());
+        return 'changed';
+      }),
+
     async findMember(organizationId, email) {
-      const row = byEmail.get(organizationId, email);
+      const row = byEmail.get(commits.now(), organizationId, email);
       return row && toMember(row);
     },
 
     async listMembers(organizationId) {
-      return all.all(organizationId).map(toMember);
+      return all.all(commits.now(), organizationId).map(toMember);
     },
   };
 }
@@ -79,5 +116,7 @@ function toMember(row: MemberRow): Member {
     role: row.role,
     service: row.service === 1,
     joinedAt: row.joined_at,
+    opened: row.opened_at !== null,
+    invitedUntil: row.invited_until,
   };
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts';
+import { sqliteAccounts } from './accounts.ts';
 import { sqliteAdmissions } from './admissions.ts';
 import { sqliteApiKeys } from './api-keys.ts';
 import { sqliteApplications } from './applications.ts';
@@ -7,10 +8,12 @@ import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts'
 import { openDatabase } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { sqliteDocuments } from './documents.ts';
+import { sqliteInvitations } from './invitations.ts';
 import { sqliteMembers } from './members.ts';
 import { sqliteOrganizations } from './organizations.ts';
 import { sqliteQuotas } from './quotas.ts';
 import { sqliteReplies } from './replies.ts';
+import { sqliteSessions } from './sessions.ts';
 import { sqliteSigningKeys } from './signing-keys.ts';
 import { sqliteThreads } from './threads.ts';
 import { sqliteUsages } from './usage.ts';
@@ -35,6 +38,9 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
   return {
     ...sqliteOrganizations(database, commits),
     ...sqliteMembers(database, commits),
+    ...sqliteAccounts(database, commits),
+    ...sqliteInvitations(database, commits),
+    ...sqliteSessions(database, commits),
     ...apiKeys,
     ...applications,
     ...sqliteSigningKeys(database, commits),

@@ -1,0 +1,99 @@
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { Accounts, Invitation } from '../store.ts';
+import { keepPasswordText } from './accounts.ts';
+import { auditWriter } from './audit.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { Database } from './database.ts';
+import { endSessionsText } from './sessions.ts';
+
+interface InvitationRow {
+  organization_id: OrganizationId;
+  name: string;
+  user_id: UserId;
+  email: string;
+  hash: string | null;
+  choose: number;
+}
+
+export function sqliteInvitations(
+  database: Database,
+  commits: CommitQueue,
+): Pick<Accounts, 'createInvitation' | 'findInvitation' | 'acceptInvitation'> {
+  const audit = auditWriter(database);
+  const service = database
+    .prepare<[string, string], number>('SELECT service FROM member WHERE organization_id = ? AND user_id = ?')
+    .pluck();
+  // At most two, as for sessions.
+  const forgetExpired = database.prepare<[string, number]>(
+    `DELETE FROM invitation WHERE (organization_id, user_id) IN (
+       SELECT organization_id, user_id FROM invitation
+       WHERE organization_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT 2)`,
+  );
+  const replace = database.prepare(
+    `INSERT OR REPLACE INTO invitation (organization_id, user_id, token_hash, resets, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  );
+  const find = database.prepare<[string, number], InvitationRow>(
+    `SELECT invitation.organization_id, organization.name, invitation.user_id, email, hash,
+       hash IS NULL OR resets OR opened_at IS NOT NULL AS choose
+     FROM invitation JOIN member USING (organization_id, user_id)
+       JOIN organization ON organization.id = invitation.organization_id
+       JOIN user ON user.id = invitation.user_id LEFT JOIN password ON password.user_id = invitation.user_id
+     WHERE token_hash = ? AND expires_at > ?`,
+  );
+  const use = database.prepare<[string]>('DELETE FROM invitation WHERE token_hash = ?');
+  const open = database.prepare<[number, string, string]>(
+    'UPDATE member SET opened_at = ? WHERE organization_id = ? AND user_id = ?',
+  );
+  const closeAll = database.prepare<[string]>('UPDATE member SET opened_at = NULL WHERE user_id = ?');
+  const keepPassword = database.prepare<[string, string, number]>(keepPasswordText);
+  const endSessions = database.prepare<[string]>(endSessionsText);
+
+  return {
+    createInvitation: (organizationId, { tokenHash, userId, keepMs, resets }, note) =>
+      commits.durable((clock) => {
+        const now = clock.now();
+        const isService = service.get(organizationId, userId);
+        if (isService === undefined) return 'not-a-member';
+        if (isService === 1) return 'service-account';
+        forgetExpired.run(organizationId, now);
+        replace.run(organizationId, userId, tokenHash, Number(resets), now, now + keepMs);
+        audit(organizationId, note, now);
+        return 'created';
+      }),
+
+    async findInvitation(tokenHash) {
+      const row = find.get(tokenHash, commits.now());
+      return row && toInvitation(row);
+    },
+
+    acceptInvitation: (tokenHash, { passwordHash }, note) =>
+      commits.durable((clock) => {
+        const now = clock.now();
+        const row = find.get(tokenHash, now);
+        if (row === undefined) return { outcome: 'missing' };
+        if ((row.choose === 1) !== (passwordHash !== null)) return { outcome: 'refused' };
+        const { organization_id: organizationId, user_id: userId } = row;
+        use.run(tokenHash);
+        if (passwordHash !== null) {
+          keepPassword.run(userId, passwordHash, now);
+          endSessions.all(userId);
+          closeAll.run(userId);
+        }
+        open.run(now, organizationId, userId);
+        audit(organizationId, note, now);
+        return { outcome: 'accepted', userId, organizationId };
+      }),
+  };
+}
+
+function toInvitation(row: InvitationRow): Invitation {
+  return {
+    organizationId: row.organization_id,
+    organizationName: row.name,
+    userId: row.user_id,
+    email: row.email,
+    password: row.choose === 1 ? 'choose' : 'prove',
+    passwordHash: row.choose === 1 ? null : row.hash,
+  };
+}
