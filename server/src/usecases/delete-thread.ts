@@ -1,20 +1,26 @@
+import type { Doer } from '../domain/audit.ts';
 import { ServiceError, threadNotFound } from '../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../domain/id.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { canRead } from '../domain/visibility.ts';
+import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 
 export async function deleteThread(
-  { store, replySignals, telemetry }: Context,
+  context: Context,
   principal: UserPrincipal,
+  doer: Doer,
   threadId: string,
 ): Promise<ThreadId> {
+  const { store, replySignals, threadSignals, telemetry } = context;
+  const { organizationId, userId } = principal;
   if (!isThreadId(threadId)) throw threadNotFound();
-  const result = await store.deleteThread(principal.organizationId, threadId, principal.userId);
+  const note = auditNote(context, doer, 'thread.deleted', threadId);
+  const result = await store.deleteThread(organizationId, threadId, userId, note);
   if (result.outcome === 'deleted') {
-    const { organizationId } = principal;
     for (const messageId of result.cancelled)
       replySignals.replyEnded({ organizationId, threadId, messageId });
+    threadSignals.changed(threadId);
     telemetry.repliesEnded('cancelled', result.cancelled.length);
     return threadId;
   }

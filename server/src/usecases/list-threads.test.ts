@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createCursorSeal } from '../cursor-seal.ts';
 import type { ThreadId } from '../domain/id.ts';
-import { World } from '../storage/contract/fixture.ts';
+import { note, World } from '../storage/contract/fixture.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { Context } from './context.ts';
 import { listThreads } from './list-threads.ts';
@@ -23,7 +23,8 @@ describe('A walk at the pagination window', () => {
     const ids: ThreadId[] = [];
     for (let index = 0; index < 8; index += 1) ids.push((await world.thread(organizationId, userId)).id);
     const publish = async (...indexes: number[]) => {
-      for (const index of indexes) await world.store.setThreadPublished(organizationId, ids[index]!, true);
+      for (const index of indexes)
+        await world.store.setThreadPublished(organizationId, ids[index]!, true, note());
     };
     const context = {
       store: world.store,

@@ -6,14 +6,17 @@ import { canRead } from '../domain/visibility.ts';
 import type { Context } from './context.ts';
 
 export async function renameThread(
-  { store }: Context,
+  { store, threadSignals }: Context,
   principal: UserPrincipal,
   threadId: string,
   title: string,
 ): Promise<Thread> {
   if (!isThreadId(threadId)) throw threadNotFound();
   const result = await store.renameThread(principal.organizationId, threadId, principal.userId, title);
-  if (result.outcome === 'renamed') return result.thread;
+  if (result.outcome === 'renamed') {
+    threadSignals.changed(threadId);
+    return result.thread;
+  }
   // What may not be read is not there; what may be read, but is another's, is forbidden (§7).
   if (result.outcome === 'missing' || !canRead(principal, result.thread)) throw threadNotFound();
   throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can rename it.');

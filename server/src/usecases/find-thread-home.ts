@@ -1,0 +1,21 @@
+import { threadNotFound } from '../domain/errors.ts';
+import { isThreadId, type OrganizationId } from '../domain/id.ts';
+import { canRead } from '../domain/visibility.ts';
+import type { Context } from './context.ts';
+import type { SignedIn } from './read-session.ts';
+
+/** In which of the organizations that the session may enter the person can read the thread: its address names none. */
+export async function findThreadHome(
+  { store }: Context,
+  { session: { userId, proof } }: Pick<SignedIn, 'session'>,
+  threadId: string,
+): Promise<OrganizationId> {
+  if (!isThreadId(threadId)) throw threadNotFound();
+  for (const { organizationId } of await store.listMemberships(userId, proof)) {
+    const found = await store.getThread(organizationId, threadId);
+    if (found !== undefined && canRead({ kind: 'user', organizationId, userId }, found.thread)) {
+      return organizationId;
+    }
+  }
+  throw threadNotFound();
+}

@@ -1,0 +1,27 @@
+import type { Doer } from '../domain/audit.ts';
+import { threadNotFound } from '../domain/errors.ts';
+import { isThreadId } from '../domain/id.ts';
+import type { UserPrincipal } from '../domain/principal.ts';
+import type { Thread } from '../domain/thread.ts';
+import { auditNote } from './audit-note.ts';
+import type { Context } from './context.ts';
+import { getThread } from './get-thread.ts';
+
+/** How long a deletion can be taken back. */
+export const undoMs = 600_000;
+
+/** Takes a deletion back. For all but the thread's creator, and later, the thread is as gone as it was. */
+export async function restoreThread(
+  context: Context,
+  principal: UserPrincipal,
+  doer: Doer,
+  threadId: string,
+): Promise<Thread> {
+  const { organizationId, userId } = principal;
+  if (!isThreadId(threadId)) throw threadNotFound();
+  const note = auditNote(context, doer, 'thread.restored', threadId);
+  const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
+  if (outcome === 'missing') throw threadNotFound();
+  context.threadSignals.changed(threadId);
+  return (await getThread(context, principal, threadId)).thread;
+}
