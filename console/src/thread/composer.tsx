@@ -1,59 +1,159 @@
-import { Button, Stack, Textarea } from '@mantine/core';
-import { useState } from 'react';
-import { keep, readKept } from '../app/kept.ts';
+import { Button, Text, Textarea } from '@mantine/core';
+import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react';
+import { type KeyboardEvent, type Ref, useEffect, useId, useRef, useState } from 'react';
+import classes from './composer.module.css';
+import { useDraft } from './draft.ts';
 
 export interface ComposerProps {
-  /** What the draft is kept under; unique to the person, the organization and the thread. */
+  /** What the draft is kept under: see `draftNameOf`. Give another one a `key` of its own, too. */
   readonly draftName: string;
   /** The name of the field. */
   readonly label: string;
+  /** Whether the name is only said, not shown. */
+  readonly compact?: boolean;
   readonly placeholder?: string;
   /** The verb on the button. */
-  readonly sendLabel: string;
-  readonly sending: boolean;
+  readonly sendLabel?: string;
+  readonly sending?: boolean;
+  /** A reply is being written: the draft can be worked on, and sent later. */
+  readonly running?: boolean;
+  readonly onStop?: () => Promise<unknown>;
   readonly autoFocus?: boolean;
-  /** The draft is forgotten once it resolves, and kept where it rejects. */
+  readonly fieldRef?: Ref<HTMLTextAreaElement>;
+  /** The draft is forgotten once it resolves, and kept where it rejects: the caller says why. */
   readonly onSend: (prompt: string) => Promise<unknown>;
 }
 
-export function Composer({
-  draftName,
-  label,
-  placeholder,
-  sendLabel,
-  sending,
-  autoFocus,
-  onSend,
-}: ComposerProps) {
-  const [text, setText] = useState(() => readKept(draftName) ?? '');
-  const change = (next: string) => {
-    setText(next);
-    keep(draftName, next);
-  };
+const promptLengthMax = 100_000;
+
+/** A field that grows. Enter sends it, Shift + Enter begins a line; on a phone's keyboard Enter begins a line. */
+export function Composer(props: ComposerProps) {
+  const {
+    draftName,
+    label,
+    compact = false,
+    placeholder,
+    autoFocus = false,
+    running = false,
+    onSend,
+  } = props;
+  const [text, setText, forget] = useDraft(draftName);
+  const [isSending, setSending] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const hint = useId();
+  const busy = isSending || props.sending === true;
+  const excess = promptExcess(text);
+  const canSend = text.trim() !== '' && excess === 0 && !running && !busy;
+
+  useEffect(() => {
+    if (autoFocus) field.current?.focus({ preventScroll: true });
+  }, [autoFocus]);
+
   const send = () => {
-    if (text.trim() !== '' && !sending)
-      onSend(text).then(
-        () => change(''),
-        () => undefined,
-      );
+    if (!canSend) return;
+    setSending(true);
+    field.current?.focus({ preventScroll: true });
+    onSend(text)
+      .then(forget, () => undefined)
+      .finally(() => setSending(false));
+  };
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (isTouch() && !event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    send();
+  };
+
+  return (
+    <div className={classes.composer}>
+      <Textarea
+        ref={(element) => {
+          field.current = element;
+          if (typeof props.fieldRef === 'function') props.fieldRef(element);
+          else if (props.fieldRef) props.fieldRef.current = element;
+        }}
+        {...(compact ? { 'aria-label': label } : { label })}
+        {...(placeholder !== undefined && { placeholder })}
+        variant="unstyled"
+        classNames={{ input: classes.field, label: classes.label }}
+        autosize
+        minRows={compact ? 1 : 4}
+        maxRows={14}
+        aria-describedby={hint}
+        aria-invalid={excess > 0}
+        readOnly={busy}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={pressed}
+      />
+      <div className={classes.row}>
+        <Text
+          id={hint}
+          size="xs"
+          c={excess > 0 ? 'var(--mantine-color-error)' : 'dimmed'}
+          className={classes.hint}
+        >
+          <Hint running={running} excess={excess} />
+        </Text>
+        {running && props.onStop ? (
+          <StopButton onStop={props.onStop} then={() => field.current?.focus({ preventScroll: true })} />
+        ) : (
+          <Button
+            size="sm"
+            onClick={send}
+            loading={busy}
+            // Not `disabled`: a button that cannot be reached cannot say why.
+            aria-disabled={!canSend}
+            {...(!canSend && { 'data-disabled': true })}
+            rightSection={<IconArrowUp size={16} aria-hidden />}
+          >
+            {props.sendLabel ?? 'Send'}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Hint({ running, excess }: { running: boolean; excess: number }) {
+  if (excess > 0) {
+    const most = promptLengthMax.toLocaleString('en');
+    return (
+      <>
+        A prompt has at most {most} characters: this one has {excess.toLocaleString('en')} too many.
+      </>
+    );
+  }
+  if (running) return <>A reply is being written. You can send once it has ended; your draft is kept.</>;
+  return <span className={classes.keys}>Enter to send, Shift + Enter for a new line</span>;
+}
+
+function StopButton({ onStop, then }: { onStop: () => Promise<unknown>; then: () => void }) {
+  const [isStopping, setStopping] = useState(false);
+  const stop = () => {
+    setStopping(true);
+    then();
+    onStop().catch(() => setStopping(false));
   };
   return (
-    <Stack>
-      <Textarea
-        label={label}
-        {...(placeholder !== undefined && { placeholder })}
-        autosize
-        minRows={3}
-        data-autofocus={autoFocus}
-        value={text}
-        onChange={(event) => change(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
-        }}
-      />
-      <Button onClick={send} loading={sending}>
-        {sendLabel}
-      </Button>
-    </Stack>
+    <Button
+      size="sm"
+      variant="default"
+      onClick={stop}
+      loading={isStopping}
+      leftSection={<IconPlayerStopFilled size={14} aria-hidden />}
+    >
+      Stop
+    </Button>
   );
+}
+
+/** In code points, as the service counts. */
+function promptExcess(text: string): number {
+  if (text.length <= promptLengthMax) return 0;
+  return Math.max(0, [...text].length - promptLengthMax);
+}
+
+function isTouch(): boolean {
+  return matchMedia('(hover: none) and (pointer: coarse)').matches;
 }

@@ -1,0 +1,17 @@
+import { useState } from 'react';
+import { keep, readKept } from '../app/kept.ts';
+
+/** `threadId` is `new` for a thread that is to be begun. */
+export function draftNameOf(userId: string, organizationId: string, threadId: string): string {
+  return `draft.${userId}.${organizationId}.${threadId}`;
+}
+
+/** A text that a reload, a closed window or a failed request does not lose. */
+export function useDraft(name: string): [text: string, change: (text: string) => void, forget: () => void] {
+  const [text, setText] = useState(() => readKept(name) ?? '');
+  const change = (next: string) => {
+    setText(next);
+    keep(name, next);
+  };
+  return [text, change, () => change('')];
+}

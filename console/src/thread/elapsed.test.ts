@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ReplyJson } from '../api/contract.ts';
+import { durationText, stepDurationsMs, totalMs } from './elapsed.ts';
+
+const reply: ReplyJson = {
+  id: 'msg_2',
+  role: 'assistant',
+  content: '',
+  createdAt: '2026-11-15T08:00:00.000Z',
+  status: 'completed',
+  completedAt: '2026-11-15T08:00:03.200Z',
+  steps: [
+    { description: 'Searching', elapsedMs: 100 },
+    { description: 'Reading', elapsedMs: 1_100 },
+  ],
+  sources: null,
+  model: null,
+  traceId: null,
+  failure: null,
+};
+
+test('a duration is short and names its unit', () => {
+  assert.deepEqual([0, 420, 9_949, 9_950, 59_400, 59_600, 64_000, 3_725_000, -5].map(durationText), [
+    '0.0 s',
+    '0.4 s',
+    '9.9 s',
+    '10 s',
+    '59 s',
+    '1 min 0 s',
+    '1 min 4 s',
+    '1 h 2 min',
+    '0.0 s',
+  ]);
+});
+
+test('a step takes until the next begins, and the last until the reply ends', () => {
+  assert.deepEqual(stepDurationsMs(reply), [1_000, 2_100]);
+  assert.equal(totalMs(reply), 3_200);
+});
+
+test('the current step of a running reply has no duration yet', () => {
+  assert.deepEqual(stepDurationsMs({ ...reply, status: 'in_progress', completedAt: null }), [1_000, null]);
+});
+
+test('a step whose time was not kept has no duration, nor has the one before it', () => {
+  const steps = [...reply.steps.slice(0, 1), { description: 'Reading', elapsedMs: null }];
+  assert.deepEqual(stepDurationsMs({ ...reply, steps }), [null, null]);
+});

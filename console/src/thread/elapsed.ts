@@ -1,0 +1,28 @@
+import type { ReplyJson } from '../api/contract.ts';
+
+/** `0.4 s`, `12 s`, `1 min 4 s`. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60
+    ? `${minutes} min ${whole % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** How long each step took: until the next began, or the reply ended. Null where that is not known, or not over. */
+export function stepDurationsMs(reply: ReplyJson): (number | null)[] {
+  const endMs = totalMs(reply);
+  return reply.steps.map(({ elapsedMs }, at) => {
+    const next = reply.steps[at + 1];
+    const untilMs = next === undefined ? endMs : next.elapsedMs;
+    return elapsedMs === null || untilMs === null ? null : Math.max(0, untilMs - elapsedMs);
+  });
+}
+
+/** From the prompt to the reply's end; null while it is being written. */
+export function totalMs({ createdAt, completedAt }: ReplyJson): number | null {
+  return completedAt === null ? null : Math.max(0, Date.parse(completedAt) - Date.parse(createdAt));
+}

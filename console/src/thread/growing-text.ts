@@ -1,0 +1,50 @@
+/**
+ * A text that is still being written, as it will look once what is open is closed: no mark of Markdown shows for a moment,
+ * and nothing changes its look when the rest arrives.
+ */
+export function closeOpenMarks(text: string): string {
+  if (isInFence(text)) return text;
+  const from = text.lastIndexOf('\n\n') + 1;
+  const block = text.slice(from);
+  return text.slice(0, from) + (isHeadOfTable(block) ? '\n' : closeInline(withoutLoneMarks(block)));
+}
+
+/** A fence that is not closed reaches to the end by itself. */
+function isInFence(text: string): boolean {
+  let fence: string | undefined;
+  for (const [, mark] of text.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
+    if (fence === undefined) fence = mark;
+    else if (mark?.startsWith(fence)) fence = undefined;
+  }
+  return fence !== undefined;
+}
+
+/** Lines that will be a table once its second line is whole. */
+function isHeadOfTable(block: string): boolean {
+  const [head = '', rule, ...rows] = block.trimStart().split('\n');
+  if (!head.startsWith('|') || rows.length > 0) return false;
+  return rule === undefined || (/^[\s|:-]*$/.test(rule) && cells(rule) < cells(head));
+}
+
+function cells(line: string): number {
+  return line.split('|').length;
+}
+
+/** `-` below a paragraph makes it a heading until the blank behind it makes it a list. */
+function withoutLoneMarks(block: string): string {
+  return block.replace(/(^|\n)[ \t]*(?:[-=*+_`~#>]+|\d{1,9}[.)]?)[ \t]*$/, '$1');
+}
+
+function closeInline(block: string): string {
+  const open = block.replace(/`[^`]*`/g, (code) => 'x'.repeat(code.length));
+  if (open.includes('`')) return block.endsWith('`') ? block.slice(0, -1) : `${block}\``;
+  const link = /!?\[([^\]\n]*)(?:\](?:\([^)\n]*)?)?$/.exec(open);
+  const closed = link && !/^\[[\d,; ]+\]$/.test(link[0]) ? block.slice(0, link.index) : block;
+  return closeEmphasis(closed);
+}
+
+function closeEmphasis(block: string): string {
+  const bare = block.replace(/(?:\*{1,3}|_{1,3})$/, '');
+  const strong = bare.replace(/`[^`]*`/g, '').match(/\*\*/g)?.length ?? 0;
+  return strong % 2 === 0 ? bare : `${bare.trimEnd()}**`;
+}

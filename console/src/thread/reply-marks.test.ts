@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type HtmlNode, markReply } from './reply-marks.ts';
+
+function text(value: string): HtmlNode {
+  return { type: 'text', value };
+}
+
+function element(tagName: string, properties: Record<string, unknown>, ...children: HtmlNode[]): HtmlNode {
+  return { type: 'element', tagName, properties, children };
+}
+
+/** What a paragraph becomes: texts as they are, other nodes as `<name attributes>content`. */
+function marked(sourceCount: number, ...children: HtmlNode[]): string[] {
+  const tree = { type: 'root', children: [element('p', {}, ...children)] };
+  markReply({ sourceCount })(tree);
+  return (tree.children[0]?.children ?? []).map(shown);
+}
+
+function shown(node: HtmlNode): string {
+  if (node.type !== 'element') return node.value ?? '';
+  return `<${node.tagName} ${JSON.stringify(node.properties)}>${(node.children ?? []).map(shown).join('')}`;
+}
+
+const first = '<button {"dataCitation":"1"}>[1]';
+const second = '<button {"dataCitation":"2"}>[2]';
+
+describe('a citation', () => {
+  test('becomes a button between the texts around it', () => {
+    assert.deepEqual(marked(2, text('Thirty days [1].')), ['Thirty days ', first, '.']);
+  });
+
+  test('of several sources becomes as many buttons', () => {
+    assert.deepEqual(marked(2, text('So [1][2]')), ['So ', first, second]);
+    assert.deepEqual(marked(2, text('So [1, 2]')), ['So ', first, second]);
+  });
+
+  test('of a source that is not there stays text', () => {
+    assert.deepEqual(marked(1, text('So [2] and [0] and [1; 7]')), ['So [2] and [0] and [1; 7]']);
+    assert.deepEqual(marked(0, text('So [1]')), ['So [1]']);
+  });
+
+  test('is no index of a list, no code and no link', () => {
+    assert.deepEqual(marked(1, text('list[1]')), ['list[1]']);
+    assert.deepEqual(marked(1, element('code', {}, text('[1]'))), ['<code {}>[1]']);
+    assert.deepEqual(marked(1, element('a', { href: 'x' }, text('[1]'))), ['<a {"href":"x"}>[1]']);
+  });
+
+  test('is found in emphasis, too', () => {
+    assert.deepEqual(marked(1, element('strong', {}, text('yes [1]'))), [`<strong {}>yes ${first}`]);
+  });
+});
+
+describe('a reply', () => {
+  test('loads no image: it becomes a link to it, or its words where it is in a link', () => {
+    const image = element('img', { src: 'https://elsewhere.example/a.png', alt: 'A chart' });
+    assert.deepEqual(marked(0, image), ['<a {"href":"https://elsewhere.example/a.png"}>Image: A chart']);
+    assert.deepEqual(marked(0, element('a', { href: 'x' }, image)), ['<a {"href":"x"}>Image: A chart']);
+  });
+
+  test('brings no ids of its own', () => {
+    assert.deepEqual(marked(0, element('em', { id: 'root', className: ['x'] })), [
+      '<em {"className":["x"]}>',
+    ]);
+  });
+
+  test('breaks lines where its HTML does, and leaves other HTML to be shown as text', () => {
+    assert.deepEqual(marked(0, { type: 'raw', value: '<br/>' }), ['<br {}>']);
+    assert.deepEqual(marked(0, { type: 'raw', value: '<script>' }), ['<script>']);
+  });
+});

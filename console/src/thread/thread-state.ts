@@ -1,0 +1,92 @@
+import type { ReplyJson, ThreadEvents, ThreadViewJson } from '../api/contract.ts';
+
+/** What is known of a thread. */
+export interface ThreadState {
+  readonly view: ThreadViewJson | null;
+  /** The service's time less the page's: a wrong clock of this machine does not matter. Null before the first event. */
+  readonly clockAheadMs: number | null;
+  /** Counts the events that did not fit what was known: after each, the stream is opened again and begins with all there is. */
+  readonly misfits: number;
+}
+
+export type ThreadChange =
+  /** `pageMs`: when it arrived, on a clock of the page that nobody sets. */
+  | { readonly type: 'view'; readonly view: ThreadEvents['view']; readonly pageMs: number }
+  | { readonly type: 'progress'; readonly progress: ThreadEvents['progress'] }
+  /** The answer to a request. It may be older than what the stream has told meanwhile. */
+  | { readonly type: 'answer'; readonly view: ThreadViewJson; readonly isLive: boolean };
+
+export const nothingKnown: ThreadState = { view: null, clockAheadMs: null, misfits: 0 };
+
+export function reduceThread(state: ThreadState, change: ThreadChange): ThreadState {
+  switch (change.type) {
+    case 'view': {
+      const { now, ...view } = change.view;
+      const clockAheadMs = Date.parse(now) - change.pageMs;
+      return { ...state, view: keepEqual(state.view, view), clockAheadMs };
+    }
+    case 'progress': {
+      const view = state.view && withProgress(state.view, change.progress);
+      return view ? { ...state, view } : { ...state, misfits: state.misfits + 1 };
+    }
+    case 'answer':
+      return { ...state, view: withAnswer(state.view, change.view, change.isLive) };
+  }
+}
+
+/** Whether a reply is being written: no prompt is taken meanwhile. */
+export function isRunning(reply: ReplyJson | undefined): boolean {
+  return reply?.status === 'in_progress' || reply?.status === 'corroborating';
+}
+
+export function latestReply(view: ThreadViewJson | null): ReplyJson | undefined {
+  return view?.messages.findLast((message) => message.role === 'assistant');
+}
+
+/** Undefined where the text or the steps that should come before are not there. */
+function withProgress(
+  view: ThreadViewJson,
+  { messageId, status, stepsFrom, steps, textFrom, text }: ThreadEvents['progress'],
+): ThreadViewJson | undefined {
+  const reply = view.messages.find(({ id }) => id === messageId);
+  if (reply?.role !== 'assistant') return undefined;
+  if (stepsFrom > reply.steps.length || textFrom > reply.content.length) return undefined;
+  const grown: ReplyJson = {
+    ...reply,
+    status,
+    steps: [...reply.steps.slice(0, stepsFrom), ...steps],
+    content: reply.content.slice(0, textFrom) + text,
+  };
+  return withState({ ...view, messages: view.messages.map((one) => (one === reply ? grown : one)) });
+}
+
+/**
+ * While the stream is live, only messages that it has not told of yet are taken from an answer: a fast reply may have
+ * ended before the answer to its prompt arrives.
+ */
+function withAnswer(
+  known: ThreadViewJson | null,
+  answer: ThreadViewJson,
+  isLive: boolean,
+): ThreadViewJson | null {
+  if (known === null || !isLive) return keepEqual(known, answer);
+  const ids = new Set(known.messages.map(({ id }) => id));
+  const unknown = answer.messages.filter(({ id }) => !ids.has(id));
+  return unknown.length === 0 ? known : withState({ ...known, messages: [...known.messages, ...unknown] });
+}
+
+function withState(view: ThreadViewJson): ThreadViewJson {
+  const reply = latestReply(view);
+  return { ...view, state: isRunning(reply) ? 'in_progress' : reply?.status === 'failed' ? 'error' : 'idle' };
+}
+
+/** The next view, with messages that did not change as the objects they were: they are not drawn again. */
+function keepEqual(known: ThreadViewJson | null, next: ThreadViewJson): ThreadViewJson {
+  if (known === null) return next;
+  const byId = new Map(known.messages.map((message) => [message.id, message]));
+  const messages = next.messages.map((message) => {
+    const before = byId.get(message.id);
+    return before && JSON.stringify(before) === JSON.stringify(message) ? before : message;
+  });
+  return { ...next, messages };
+}

@@ -1,0 +1,71 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+import type { ThreadViewJson } from '../api/contract.ts';
+import { keys, threadOptions } from '../api/queries.ts';
+import { ApiError, inOrganization } from '../api/request.ts';
+import { nothingKnown, reduceThread } from './thread-state.ts';
+import { openThreadStream, type ThreadStream } from './thread-stream.ts';
+
+export interface FollowedThread {
+  readonly view: ThreadViewJson | null;
+  readonly clockAheadMs: number | null;
+  readonly isLive: boolean;
+  readonly isGone: boolean;
+  /** Takes in what a request was answered. */
+  readonly take: (answer: ThreadViewJson) => void;
+}
+
+/** A thread as it is now, and as it becomes. */
+export function useThread(organizationId: string, threadId: string): FollowedThread {
+  const queryClient = useQueryClient();
+  const key = keys.thread(organizationId, threadId);
+  const [state, dispatch] = useReducer(reduceThread, null, () => ({
+    ...nothingKnown,
+    view: queryClient.getQueryData<ThreadViewJson>(key) ?? null,
+  }));
+  const [isLive, setLive] = useState(false);
+  const [isGone, setGone] = useState(false);
+  const stream = useRef<ThreadStream>(undefined);
+
+  useEffect(() => {
+    const opened = openThreadStream({
+      url: `/console${inOrganization(organizationId, `/threads/${encodeURIComponent(threadId)}/events`)}`,
+      onView: (view) => dispatch({ type: 'view', view, pageMs: performance.now() }),
+      onProgress: (progress) => dispatch({ type: 'progress', progress }),
+      onLive: setLive,
+      isGone: async () => {
+        try {
+          const view = await queryClient.fetchQuery({
+            ...threadOptions(organizationId, threadId),
+            staleTime: 0,
+          });
+          dispatch({ type: 'answer', view, isLive: false });
+          return false;
+        } catch (error) {
+          // An ended session is noticed by the query client, which leads to signing in.
+          const isOver = error instanceof ApiError && (error.status === 404 || error.status === 401);
+          if (isOver && error.status === 404) setGone(true);
+          return isOver;
+        }
+      },
+    });
+    stream.current = opened;
+    return () => opened.close();
+  }, [organizationId, threadId, queryClient]);
+
+  useEffect(() => {
+    if (state.misfits > 0) stream.current?.restart();
+  }, [state.misfits]);
+
+  // Whoever comes back to the thread sees at once what was seen last.
+  const { view } = state;
+  useEffect(() => {
+    if (view) queryClient.setQueryData(keys.thread(organizationId, threadId), view);
+  }, [view, organizationId, threadId, queryClient]);
+
+  const take = useCallback(
+    (answer: ThreadViewJson) => dispatch({ type: 'answer', view: answer, isLive }),
+    [isLive],
+  );
+  return { view, clockAheadMs: state.clockAheadMs, isLive, isGone, take };
+}
