@@ -12,8 +12,11 @@ export interface Findings {
 export interface Library {
   /** Rejects with an `UnreadableDocument` where a file cannot be read. The format follows from the name's ending. */
   read(name: string, bytes: Uint8Array): Promise<DocumentText>;
-  /** The words by which a passage is found, normalised: what the store's index holds. */
-  termsOf(text: string): string[];
+  /**
+   * The words by which each of these passages is found, normalised: what the store's index holds. Others have their turn
+   * meanwhile.
+   */
+  termsOf(texts: readonly string[]): Promise<string[][]>;
   /** Draws on the organization's general documents and, with an account, on that account's. */
   search(
     organizationId: OrganizationId,

@@ -31,12 +31,9 @@ export async function addDocument(
   refuseLongNames(name, accountId);
   const { store, ids, library } = context;
   const { title, url, passages }: DocumentText = await library.read(name, bytes);
-  const indexed = passages.map(({ heading, text }) => ({
-    heading,
-    text,
-    // A passage is found by what stands above it, too.
-    terms: library.termsOf(`${title}\n${heading}\n${text}`),
-  }));
+  // A passage is found by what stands above it, too.
+  const terms = await library.termsOf(passages.map(({ heading, text }) => `${title}\n${heading}\n${text}`));
+  const indexed = passages.map(({ heading, text }, index) => ({ heading, text, terms: terms[index] ?? [] }));
   const document = { id: ids.document(), accountId, name, title, url, passages: indexed };
   const detail = { name, accountId, passages: passages.length };
   const note = auditNote(context, doer, 'document.added', document.id, detail);

@@ -12,6 +12,8 @@ export type ReadingOutcome = { readonly document: DocumentText } | { readonly fa
 const deadlineMs = 120_000;
 const memoryMaxMb = 1_024;
 const idleMs = 5_000;
+/** However many files come together: each thread may take all of its memory, and a processor. */
+const readAtOnceMax = 2;
 
 /** Starting one takes about 180 ms: the next file is likely to come soon. */
 let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
@@ -21,6 +23,22 @@ let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
  * and requests are answered meanwhile. What a parser prints reaches nobody.
  */
 export async function readInWorker(task: ReadingTask, timeMaxMs = deadlineMs): Promise<DocumentText> {
+  if (reading >= readAtOnceMax) await new Promise<void>((resolve) => waiting.push(resolve));
+  else reading += 1;
+  try {
+    return await readNow(task, timeMaxMs);
+  } finally {
+    // The place is handed on, or given back.
+    const next = waiting.shift();
+    if (next === undefined) reading -= 1;
+    else next();
+  }
+}
+
+let reading = 0;
+const waiting: (() => void)[] = [];
+
+async function readNow(task: ReadingTask, timeMaxMs: number): Promise<DocumentText> {
   const worker = takeWorker();
   const outcome = await outcomeOf(worker, task, timeMaxMs);
   if (outcome === undefined) {
