@@ -1,16 +1,25 @@
 import type { Source, Step } from '../domain/message.ts';
 import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
-import type { ClaimedReply, Replies } from '../storage/store.ts';
+import type { AuditNote, ClaimedReply, Replies } from '../storage/store.ts';
 import type { ReplyEvent } from './model.ts';
 
 type Result = Parameters<Replies['settleReply']>[1];
+
+export interface DraftSettings {
+  /** The pause between two writes. */
+  readonly everyMs: number;
+  readonly now: () => number;
+  /** Called when what there is was written. */
+  readonly kept: () => void;
+  /** Called when another has the reply, or it ended meanwhile: nothing more is ours to write. */
+  readonly lost: () => void;
+}
 
 /** One reply on its way into the store: what the model said so far, written now and then. */
 export class Draft {
   readonly #store: Replies;
   readonly #reply: ClaimedReply;
-  readonly #everyMs: number;
-  readonly #lost: () => void;
+  readonly #settings: DraftSettings;
   #status: RunningStatus = 'in_progress';
   #content = '';
   #steps: Step[] = [];
@@ -18,18 +27,16 @@ export class Draft {
   #due: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** `lost` is called when another has the reply, or it ended meanwhile: nothing more is ours to write. */
-  constructor(store: Replies, reply: ClaimedReply, everyMs: number, lost: () => void) {
+  constructor(store: Replies, reply: ClaimedReply, settings: DraftSettings) {
     this.#store = store;
     this.#reply = reply;
-    this.#everyMs = everyMs;
-    this.#lost = lost;
+    this.#settings = settings;
   }
 
   take(event: ReplyEvent): void {
     switch (event.type) {
       case 'step':
-        this.#steps.push({ description: event.description });
+        this.#steps.push({ description: event.description, at: this.#settings.now() });
         break;
       case 'text':
         this.#content += event.text;
@@ -44,7 +51,7 @@ export class Draft {
         this.#sources = event.sources;
         break;
     }
-    this.#due ??= setTimeout(() => void this.#keep(), this.#everyMs);
+    this.#due ??= setTimeout(() => void this.#keep(), this.#settings.everyMs);
   }
 
   /** Whether the reply was still ours to end. */
@@ -52,8 +59,8 @@ export class Draft {
     return this.#end({ status: 'completed', content: this.#content, sources: this.#sources, model });
   }
 
-  fail(model: string, failure: string): Promise<boolean> {
-    return this.#end({ status: 'failed', content: failedReplyContent, sources: null, model, failure });
+  fail(model: string, failure: string, note: AuditNote): Promise<boolean> {
+    return this.#end({ status: 'failed', content: failedReplyContent, sources: null, model, failure, note });
   }
 
   close(): void {
@@ -71,6 +78,7 @@ export class Draft {
     const progress = { status: this.#status, content: this.#content, steps: this.#steps };
     // A write that fails is made up for by the next.
     const held = await this.#store.recordReplyProgress(this.#reply, progress).catch(() => true);
-    if (!held && !this.#closed) this.#lost();
+    if (held) this.#settings.kept();
+    else if (!this.#closed) this.#settings.lost();
   }
 }

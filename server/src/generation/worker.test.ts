@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { OrganizationId } from '../domain/id.ts';
+import { createIdGenerator, type OrganizationId } from '../domain/id.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { failedReplyContent } from '../domain/reply.ts';
-import { newThread, World } from '../storage/contract/fixture.ts';
+import { newThread, note, World } from '../storage/contract/fixture.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { NewThread } from '../storage/store.ts';
 import { cancelReply } from '../usecases/cancel-reply.ts';
@@ -15,8 +16,9 @@ import type { Context } from '../usecases/context.ts';
 import { deleteThread } from '../usecases/delete-thread.ts';
 import { ReplySignals } from '../usecases/reply-signals.ts';
 import { noTelemetry } from '../usecases/telemetry.ts';
-import { tendReplies } from '../usecases/tend-replies.ts';
-import type { Model, ReplyEvent, ReplyRequest } from './model.ts';
+import { overdueFailure, tendReplies } from '../usecases/tend-replies.ts';
+import { ThreadSignals } from '../usecases/thread-signals.ts';
+import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from './model.ts';
 import { scriptedModel } from './models/scripted.ts';
 import { ReplyWorker, type WorkerSettings } from './worker.ts';
 
@@ -31,15 +33,22 @@ describe('The reply worker', () => {
   let context: Context;
   let workers: ReplyWorker[];
   let logged: string[];
-  const note = (_: object, text: string) => logged.push(text);
-  const log = { info: note, warn: note, error: note };
+  const keep = (_: object, text: string) => logged.push(text);
+  const log = { info: keep, warn: keep, error: keep };
   const usual = { concurrency: 4, leaseMs: 60_000, attemptsMax: 3 };
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-worker-'));
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
     // Of the context a worker uses these.
-    const used = { store: world.store, replySignals: new ReplySignals(), telemetry: noTelemetry };
+    const used = {
+      store: world.store,
+      ids: createIdGenerator(Date.now, randomBytes),
+      now: world.clock.wall,
+      replySignals: new ReplySignals(),
+      threadSignals: new ThreadSignals(),
+      telemetry: noTelemetry,
+    };
     context = used as Partial<Context> as Context;
     workers = [];
     logged = [];
@@ -133,7 +142,7 @@ describe('The reply worker', () => {
     const half = await until(reply, ({ content }) => content !== '');
     assert.deepEqual(
       [half.status, half.content, half.steps],
-      ['in_progress', 'Half ', [{ description: 'One' }]],
+      ['in_progress', 'Half ', [{ description: 'One', at: world.clock.ms }]],
     );
     await until(reply, ({ status }) => status === 'corroborating');
     const whole = await until(reply, ended);
@@ -144,17 +153,61 @@ describe('The reply worker', () => {
     const { reply } = await ask('#step One\n#say Half\n#fail secret reason');
     await start();
     const { status, content, steps } = await until(reply, ended);
-    assert.deepEqual([status, content, steps], ['failed', failedReplyContent, [{ description: 'One' }]]);
+    const taken = [{ description: 'One', at: world.clock.ms }];
+    assert.deepEqual([status, content, steps], ['failed', failedReplyContent, taken]);
     assert.deepEqual(logged, ['reply failed']);
   });
 
   it('fails a reply whose model has a fault of its own, and logs that as ours', async () => {
-    const { reply } = await ask('x');
+    const { reply, organization, thread } = await ask('x');
     const { model } = watched(() => {
       throw new TypeError('undefined is not a function');
     });
     await start(model);
     assert.equal((await until(reply, ended)).status, 'failed');
+    const [origin] = await world.store.listReplyOrigins(organization, thread.id);
+    assert.match(origin?.failure ?? '', /went wrong/, 'its own words are for the log');
+  });
+
+  it('writes down that a reply failed, by the trace id of the request that asked for it', async () => {
+    const failed = await ask('#fail', { traceId: 'trace of the failed' });
+    await start();
+    await until(failed.reply, ended);
+    const overdue = await ask('#hang', { traceId: 'trace of the overdue', replyDeadlineMs: 50 });
+    world.clock.pass(50);
+    await tendReplies(context, 0);
+    for (const [{ organization, thread }, reason] of [
+      [failed, 'The script says so.'],
+      [overdue, overdueFailure],
+    ] as const) {
+      const { traceId } = thread;
+      const written = await world.store.listAudit(organization, { traceId, limit: 10 });
+      assert.deepEqual(
+        written.map(({ action, subject, actor, detail }) => ({ action, subject, actor, detail })),
+        [
+          {
+            action: 'reply.failed',
+            subject: thread.id,
+            actor: { kind: 'skein' },
+            detail: { reason, message: thread.replyId },
+          },
+        ],
+      );
+    }
+  });
+
+  it('says within the process that a thread has news, each time that some was kept', async () => {
+    const { reply, thread } = await ask('#say One\n#wait 300\n#say Two\n#wait 300\n#say Three');
+    const seen: string[] = [];
+    const reading: Promise<void>[] = [];
+    const unfollow = context.threadSignals.follow(thread.id, () => {
+      reading.push(reply().then(({ content }) => void seen.push(content)));
+    });
+    await start();
+    await until(reply, ended);
+    await Promise.all(reading);
+    unfollow();
+    assert.deepEqual(seen.slice(0, 2), ['One', 'OneTwo']);
   });
 
   it('tries again after a failure that may pass, later, from a clean reply', async () => {
@@ -177,7 +230,8 @@ describe('The reply worker', () => {
       worker.wake();
     }
     const { status, content, steps } = await until(reply, ended);
-    assert.deepEqual([status, content, steps], ['completed', 'Text.', [{ description: 'One' }]]);
+    const taken = [{ description: 'One', at: world.clock.ms }];
+    assert.deepEqual([status, content, steps], ['completed', 'Text.', taken]);
     assert.deepEqual(logged, ['reply will be tried again', 'reply will be tried again']);
   });
 
@@ -257,7 +311,7 @@ describe('The reply worker', () => {
   });
 
   for (const [how, stop] of [
-    ['deleted', (thread: Asked) => deleteThread(context, thread.principal, thread.thread.id)],
+    ['deleted', (thread: Asked) => deleteThread(context, thread.principal, note(), thread.thread.id)],
     ['stopped', (thread: Asked) => cancelReply(context, thread.principal, thread.thread.id)],
   ] as const) {
     it(`aborts the model at once when the thread is ${how}, and keeps what it had`, async () => {
@@ -283,7 +337,7 @@ describe('The reply worker', () => {
     await start(model);
     await until(async () => seen.begun, Boolean);
     const elsewhere = await world.node();
-    await elsewhere.deleteThread(asked.organization, asked.thread.id, asked.thread.userId);
+    await elsewhere.deleteThread(asked.organization, asked.thread.id, asked.thread.userId, note());
     await tendReplies(context, 0);
     assert.equal(seen.aborted, 1);
   });
@@ -337,17 +391,30 @@ describe('The reply worker', () => {
     assert.equal((await until(reply, ended)).status, 'completed');
   });
 
-  it('gives a model the whole conversation, less replies that came to nothing', async () => {
-    const organization = await world.organization();
-    const { reply } = await ask('First', {}, organization);
-    let conversation: ReplyRequest['conversation'] = [];
-    const { model } = watched(async function* (request) {
-      conversation = request.conversation;
+  it('gives a model what was said, up to the prompt that it is to answer', async () => {
+    const { organization, thread, reply } = await ask('First');
+    const conversations: string[][] = [];
+    const { model } = watched(async function* ({ conversation }) {
+      conversations.push(conversation.map(({ role, content }) => `${role}: ${content}`));
+      if (conversations.length === 2) throw new ModelError('It fails once.', { transient: false });
       yield { type: 'text', text: 'done' };
     });
-    await start(model);
+    const worker = await start(model);
     await until(reply, ended);
-    assert.deepEqual(conversation, [{ role: 'user', content: 'First' }]);
+    for (const content of ['Second', null]) {
+      const { ids, store } = context;
+      const prompt = content === null ? null : { messageId: ids.message(), content };
+      const asked = { prompt, replyId: ids.message(), replyDeadlineMs: 60_000, traceId: 'x' };
+      const added = await store.addReply(organization, thread.id, thread.userId, asked);
+      assert.equal(added.outcome, 'added');
+      worker.wake();
+      await until(
+        async () => (await store.getThread(organization, thread.id))?.messages.at(-1) as AssistantMessage,
+        (last) => last.id === asked.replyId && ended(last),
+      );
+    }
+    const second = ['user: First', 'assistant: done', 'user: Second'];
+    assert.deepEqual(conversations, [['user: First'], second, second]);
   });
 
   it('hands back what is not finished when it stops, and another begins it anew', async () => {

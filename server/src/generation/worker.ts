@@ -1,10 +1,12 @@
+import { conversationBefore } from '../domain/conversation.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
 import type { ClaimedReply } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
+import { replyFailedNote } from '../usecases/reply-failed-note.ts';
 import type { AttemptOutcome } from '../usecases/telemetry.ts';
 import { Draft } from './draft.ts';
-import { type Model, ModelError, type ReplyRequest, type Turn } from './model.ts';
+import { type Model, ModelError, type ReplyRequest } from './model.ts';
 import { persistently } from './persistently.ts';
 
 export interface WorkerSettings {
@@ -28,6 +30,9 @@ interface Running {
   ended: 'lost' | 'stopping' | undefined;
   done: Promise<void>;
 }
+
+/** What people are told of a fault in here: its own words may hold anything, and go to the log only. */
+const unexpectedFailure = 'Something went wrong inside the service; its log says more, by the trace id.';
 
 /** So many leases are renewed in one commit: ten thousand at once would hold up everybody else. */
 const renewedAtOnce = 500;
@@ -159,9 +164,15 @@ export class ReplyWorker {
 
   async #write(running: Running): Promise<AttemptOutcome> {
     const { reply, abort } = running;
-    const { store, replySignals } = this.#context;
-    const unwatch = replySignals.watch(reply, () => end(running, 'lost'));
-    const draft = new Draft(store, reply, this.#progressEveryMs(), () => end(running, 'lost'));
+    const { store, replySignals, threadSignals, now } = this.#context;
+    const lost = () => end(running, 'lost');
+    const unwatch = replySignals.watch(reply, lost);
+    const draft = new Draft(store, reply, {
+      everyMs: this.#progressEveryMs(),
+      now,
+      kept: () => threadSignals.changed(reply.threadId),
+      lost,
+    });
     try {
       const request = await persistently(() => this.#requestFor(running));
       for await (const event of untilAborted(this.#model.reply(request), abort.signal)) draft.take(event);
@@ -180,20 +191,23 @@ export class ReplyWorker {
 
   async #endEarly(running: Running, draft: Draft, error: unknown): Promise<AttemptOutcome> {
     const { reply } = running;
-    const { store, replySignals } = this.#context;
+    const { store, replySignals, threadSignals } = this.#context;
     draft.close();
     if (running.ended === 'stopping') await store.releaseReply(reply);
     if (running.ended !== undefined) return 'stopped';
-    const failure = error instanceof Error ? error.message : String(error);
+    const failure = error instanceof ModelError ? error.message : unexpectedFailure;
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
       this.#log.info({ failure, delay_ms: delayMs, ...nameForLog(reply) }, 'reply will be tried again');
-      return (await store.retryReply(reply, { delayMs, failure })) ? 'retried' : 'stopped';
+      if (!(await store.retryReply(reply, { delayMs, failure }))) return 'stopped';
+      threadSignals.changed(reply.threadId);
+      return 'retried';
     }
     // Of an error whose kind is known its sentence is enough; any other is a fault in here, and wants its stack.
     if (error instanceof ModelError) this.#log.warn({ failure, ...nameForLog(reply) }, 'reply failed');
     else this.#log.error({ err: error, ...nameForLog(reply) }, 'reply failed');
-    if (!(await draft.fail(this.#model.name, failure))) return 'stopped';
+    const note = replyFailedNote(this.#context, reply, failure);
+    if (!(await draft.fail(this.#model.name, failure, note))) return 'stopped';
     replySignals.replyEnded(reply);
     return 'failed';
   }
@@ -208,14 +222,7 @@ export class ReplyWorker {
   async #requestFor({ reply, abort }: Running): Promise<ReplyRequest> {
     const { organizationId, threadId, messageId, accountId, attempts } = reply;
     const found = await this.#context.store.getThread(organizationId, threadId);
-    const messages = found?.messages ?? [];
-    const before = messages.slice(
-      0,
-      messages.findIndex(({ id }) => id === messageId),
-    );
-    // A reply that failed or was stopped is no part of what was said.
-    const said = before.filter((message) => message.role === 'user' || message.status === 'completed');
-    const conversation = said.map(({ role, content }): Turn => ({ role, content }));
+    const conversation = conversationBefore(found?.messages ?? [], messageId);
     return { organizationId, accountId, conversation, attempt: attempts + 1, signal: abort.signal };
   }
 

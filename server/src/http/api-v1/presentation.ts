@@ -45,7 +45,8 @@ export function presentMessage(message: Message): MessageJson {
     status: message.status,
     createdAt,
     completedAt: isoOrNull(message.completedAt),
-    steps: message.steps as MessageJson['steps'],
+    // When they were taken is for the console.
+    steps: message.steps.map(({ description }) => ({ description })),
     sources: message.sources as MessageJson['sources'],
     attachments: null,
     model: message.model,
