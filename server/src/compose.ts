@@ -21,6 +21,7 @@ import { ReplyWorker } from './generation/worker.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
 import { createPasswords } from './passwords.ts';
 import { relayReplies } from './reply-relay.ts';
+import { createIdentityProvider } from './single-sign-on.ts';
 import { type Archive, type ArchiveTarget, StoreInUse } from './storage/archive.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store } from './storage/store.ts';
@@ -63,6 +64,7 @@ export async function openContext(
       ofPerson: new FailedAttempts(Date.now, failuresOfOneMax),
       ofPlace: new FailedAttempts(Date.now, failuresOfPlaceMax),
     },
+    identityProvider: config.sso && createIdentityProvider(config.sso),
     knownKeys: new Map(),
     settings: {
       paginationWindow: config.paginationWindow,

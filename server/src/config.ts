@@ -293,7 +293,8 @@ function readSso(text: (name: VariableName) => string): SsoChoice | undefined {
   if (clientSecret === '') {
     throw new ConfigError('SKEIN_OIDC_CLIENT_SECRET', 'must be set with SKEIN_OIDC_ISSUER');
   }
-  return { issuer, clientId, clientSecret, name };
+  // As it is written: a slash at its end belongs to an issuer's name.
+  return { issuer: text('SKEIN_OIDC_ISSUER'), clientId, clientSecret, name };
 }
 
 function isLoopback(host: string): boolean {

@@ -2,6 +2,7 @@ import type { AccessTokens } from '../domain/access-token.ts';
 import type { FailedAttempts } from '../domain/attempts.ts';
 import type { CursorSeal } from '../domain/cursor.ts';
 import type { IdGenerator } from '../domain/id.ts';
+import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
@@ -26,6 +27,8 @@ export interface Context {
   readonly failedAttempts: FailedAttempts;
   readonly passwords: Passwords;
   readonly passwordAttempts: PasswordAttempts;
+  /** Undefined where people sign in by password alone. */
+  readonly identityProvider: IdentityProvider | undefined;
   /** By hash: whose a key is, of those that called lately. */
   readonly knownKeys: Map<string, Principal>;
   readonly settings: Settings;

@@ -15,6 +15,18 @@ export interface SignInOffer {
   readonly sso: { readonly name: string } | null;
 }
 
+/**
+ * Why single sign-on came back without a session: `/sign-in?problem=…`. `unverified`: the provider does not vouch for the
+ * address. `unknown-person`: nobody here has it, or whoever does signs in as somebody else there.
+ */
+export type SignInProblem =
+  | 'provider-unavailable'
+  | 'cancelled'
+  | 'expired'
+  | 'unverified'
+  | 'unknown-person'
+  | 'failed';
+
 /** `POST /sign-in` answers `SessionJson`; 401 for a wrong address or password alike, 429 after too many. */
 export interface SignInBody {
   readonly email: string;

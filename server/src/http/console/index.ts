@@ -5,11 +5,18 @@ import { sendErrorUnchallenged } from '../error-response.ts';
 import { mountConsoleRoute } from './mount.ts';
 import type { ConsoleOptions } from './options.ts';
 import type { ConsoleRoute } from './route.ts';
+import { sessionRoutes } from './session-routes.ts';
 import { settingRoutes } from './setting-routes.ts';
+import { ssoRoutes } from './sso-routes.ts';
 import { threadRoutes } from './thread-routes.ts';
 
 export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [...threadRoutes(options), ...settingRoutes(options)];
+  return [
+    ...sessionRoutes(options),
+    ...ssoRoutes(options),
+    ...threadRoutes(options),
+    ...settingRoutes(options),
+  ];
 }
 
 /** The backend of the web application, under `/console`. It knows its callers by a cookie, and counts nothing. */

@@ -1,0 +1,33 @@
+const lengthMin = 10;
+/** Long enough for any sentence, short enough that hashing it costs nothing more. */
+export const passwordLengthMax = 256;
+
+/**
+ * Why a password cannot be taken, or `undefined` when it can. Length counts and what others try first does not, as NIST
+ * SP 800-63B advises: no rule about digits or signs, which make passwords worse.
+ */
+export function passwordFault(password: string, email: string): string | undefined {
+  const length = [...password].length;
+  if (length < lengthMin) return `must have at least ${lengthMin} characters`;
+  if (length > passwordLengthMax) return `must have at most ${passwordLengthMax} characters`;
+  const plain = password.toLowerCase().trim();
+  if (plain === email || plain === email.split('@')[0]) return 'must not be your address';
+  if (new Set(plain).size < 3 || commonest.has(plain)) {
+    return 'is one that others try first: take a few words that do not belong together';
+  }
+  return undefined;
+}
+
+/** The commonest of at least that length in lists of leaked passwords. */
+const commonest: ReadonlySet<string> = new Set(
+  `0123456789 01234567890 0987654321 1029384756 1122334455 12345678910 1234567890 12345678900 1234567891 123456789a
+  123456789q 1234567890a 1234567890q 123456abcd 1234qwerasdf 1q2w3e4r5t 1q2w3e4r5t6y 1qaz2wsx3edc 1qazxsw23edc 741852963
+  9876543210 98765432100 a123456789 abc1234567 abcd123456 abcd1234567 abcdefghij abcdefghijk administrator asdfghjkl1
+  asdfghjkl123 asdfghjkl; baseball123 changeme123 charlie123 computer123 correcthorsebatterystaple football123
+  godisgreat1 hello12345 iloveyou12 iloveyou123 iloveyou1234 jesuschrist letmein123 letmein1234 liverpool1 manchester
+  michael123 mynameis123 p@ssw0rd123 passw0rd123 password01 password10 password11 password12 password123 password123!
+  password1234 password12345 password1! password!1 passwordpassword princess12 princess123 q1w2e3r4t5 q1w2e3r4t5y6 qazwsxedc1
+  qazwsxedc123 qazwsxedcrfv qwerty1234 qwerty12345 qwerty123456 qwertyuiop qwertyuiop1 qwertyuiop123 qwertyuiop[] secret1234
+  sunshine123 superman123 test123456 testtest123 trustno1234 welcome123 welcome1234 zaq12wsxcde3 zxcvbnm123 zxcvbnm1234
+  zxcvbnm,./`.split(/\s+/),
+);

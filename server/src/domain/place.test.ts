@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { placeOf } from './place.ts';
+
+describe('The place of an attempt', () => {
+  it('is an IPv4 address, also where it is written as an IPv6 one', () => {
+    assert.equal(placeOf('203.0.113.7'), '203.0.113.7');
+    assert.equal(placeOf('::ffff:203.0.113.7'), '203.0.113.7');
+  });
+
+  it('is the network of an IPv6 address', () => {
+    assert.equal(placeOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2');
+    assert.equal(placeOf('2001:db8:1:2::9'), placeOf('2001:db8:1:2:ffff::1'));
+    assert.equal(placeOf('2001:db8::1'), '2001:db8:0:0');
+    assert.equal(placeOf('::1'), '0:0:0:0');
+    assert.equal(placeOf('fe80::1%eth0'), 'fe80:0:0:0');
+  });
+});

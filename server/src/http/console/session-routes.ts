@@ -1,0 +1,182 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { passwordLengthMax } from '../../domain/password.ts';
+import { acceptInvitation, readInvitation } from '../../usecases/accept-invitation.ts';
+import { TooManyAttempts } from '../../usecases/attempt-password.ts';
+import { changePassword } from '../../usecases/change-password.ts';
+import type { Context } from '../../usecases/context.ts';
+import { readSession, type SignedIn, signedOut } from '../../usecases/read-session.ts';
+import { signIn } from '../../usecases/sign-in.ts';
+import { signOut, signOutEverywhere } from '../../usecases/sign-out.ts';
+import type { StartedSession } from '../../usecases/start-session.ts';
+import type { InvitationJson, SessionJson, SignInOffer } from './contract.ts';
+import { dropSessionToken, keepSessionToken, sessionToken } from './cookies.ts';
+import { csrfTokenOf } from './csrf.ts';
+import type { ConsoleOptions } from './options.ts';
+import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+
+const email = Type.String({ format: 'text', maxLength: 320 });
+// Twice: a character may be two units of a password that was valid when it was set.
+const password = Type.String({ format: 'text', maxLength: 2 * passwordLengthMax });
+const token = Type.String({ maxLength: 128 });
+
+/** Signing in and out, and what belongs to a person rather than to one of their organizations. */
+export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [
+    signInOffer,
+    signInRoute(options),
+    sessionRoute(options),
+    signOutRoute(options),
+    signOutEverywhereRoute(options),
+    passwordRoute,
+    readInvitationRoute,
+    acceptInvitationRoute(options),
+  ];
+}
+
+const signInOffer = defineConsoleRoute({
+  method: 'GET',
+  url: '/sign-in',
+  caller: 'anyone',
+  async handle({ context: { identityProvider } }) {
+    const body: SignInOffer = { sso: identityProvider ? { name: identityProvider.name } : null };
+    return { body };
+  },
+});
+
+const signInRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'POST',
+    url: '/sign-in',
+    caller: 'anyone',
+    body: Type.Object({ email, password }),
+    async handle({ context, body, address, traceId, reply }) {
+      const started = await withPatience(reply, signIn(context, { ...body, address }, traceId));
+      return { body: await welcome(context, options, reply, started) };
+    },
+  });
+
+const sessionRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'GET',
+    url: '/session',
+    caller: 'person',
+    async handle({ context, session, reply }) {
+      const own = sessionToken(reply.request, options) as string;
+      return { body: await presentSession(context, session, own) };
+    },
+  });
+
+const signOutRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'POST',
+    url: '/sign-out',
+    caller: 'person',
+    async handle({ context, session, reply }) {
+      await signOut(context, session.tokenHash);
+      dropSessionToken(reply, options);
+      return { body: {} };
+    },
+  });
+
+const signOutEverywhereRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'POST',
+    url: '/sign-out-everywhere',
+    caller: 'person',
+    async handle({ context, session, doer, reply }) {
+      await signOutEverywhere(context, session, doer);
+      dropSessionToken(reply, options);
+      return { body: {} };
+    },
+  });
+
+const passwordRoute = defineConsoleRoute({
+  method: 'POST',
+  url: '/password',
+  caller: 'person',
+  body: Type.Object({ current: password, next: password }),
+  async handle({ context, session, body, address, doer, reply }) {
+    await withPatience(reply, changePassword(context, session, { ...body, address }, doer));
+    return { body: {} };
+  },
+});
+
+const readInvitationRoute = defineConsoleRoute({
+  method: 'POST',
+  url: '/invitation/read',
+  caller: 'anyone',
+  body: Type.Object({ token }),
+  async handle({ context, body, address, reply }) {
+    const invitation = await withPatience(reply, readInvitation(context, { ...body, address }));
+    const { email: invited, organizationName, password: proof } = invitation;
+    return {
+      body: { email: invited, organization: organizationName, password: proof } satisfies InvitationJson,
+    };
+  },
+});
+
+const acceptInvitationRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'POST',
+    url: '/invitation/accept',
+    caller: 'anyone',
+    body: Type.Object({ token, password }),
+    async handle({ context, body, address, traceId, reply }) {
+      const started = await withPatience(reply, acceptInvitation(context, { ...body, address }, traceId));
+      return { body: await welcome(context, options, reply, started) };
+    },
+  });
+
+/** The browser gets the new session in the place of whichever it had. */
+export async function keepSession(
+  context: Context,
+  options: ConsoleOptions,
+  reply: FastifyReply,
+  { token: fresh, userId }: StartedSession,
+): Promise<void> {
+  const { request } = reply;
+  const replaced = sessionToken(request, options);
+  if (replaced !== undefined) await signOut(context, context.sha256(replaced));
+  keepSessionToken(reply, options, fresh, context.settings.sessionLifeMs);
+  request.personId = userId;
+}
+
+async function welcome(
+  context: Context,
+  options: ConsoleOptions,
+  reply: FastifyReply,
+  started: StartedSession,
+): Promise<SessionJson> {
+  await keepSession(context, options, reply, started);
+  const session = await readSession(context, context.sha256(started.token));
+  return presentSession(context, session, started.token);
+}
+
+async function presentSession(context: Context, { session }: SignedIn, own: string): Promise<SessionJson> {
+  const { userId, email: address, proof } = session;
+  const memberships = await context.store.listMemberships(userId, proof);
+  // Removed from their last organization, a person has nowhere to go.
+  if (memberships.length === 0) throw signedOut();
+  return {
+    user: { id: userId, email: address },
+    csrfToken: csrfTokenOf(context, own),
+    proof,
+    organizations: memberships.map(({ organizationId, organizationName, role, apiEnabled }) => ({
+      id: organizationId,
+      name: organizationName,
+      role,
+      apiEnabled,
+    })),
+  };
+}
+
+/** Whoever has to wait is told how long, in the header that says so. */
+async function withPatience<T>(reply: FastifyReply, attempt: Promise<T>): Promise<T> {
+  try {
+    return await attempt;
+  } catch (error) {
+    if (error instanceof TooManyAttempts) reply.header('retry-after', error.retryAfterSeconds);
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { localPath } from './sso-routes.ts';
+
+describe('Where single sign-on returns to', () => {
+  it('is the path that was asked for', () => {
+    assert.equal(localPath('/threads/thr_1?scope=mine#end'), '/threads/thr_1?scope=mine#end');
+  });
+
+  it('is the first page rather than another site', () => {
+    const elsewhere = [
+      undefined,
+      '',
+      'threads',
+      'https://evil.example',
+      '//evil.example',
+      '/\\evil.example',
+      '/\t/evil.example',
+      '/.//evil.example',
+      'javascript:alert(1)',
+    ];
+    for (const text of elsewhere) assert.equal(localPath(text), '/', String(text));
+  });
+});

@@ -1,0 +1,93 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { ServiceError } from '../../domain/errors.ts';
+import { type IdentityProvider, ProviderError } from '../../domain/identity-provider.ts';
+import type { Context } from '../../usecases/context.ts';
+import {
+  beginSingleSignOn,
+  finishSingleSignOn,
+  type SsoProblem,
+  ssoPatienceMs,
+} from '../../usecases/single-sign-on.ts';
+import type { SignInProblem } from './contract.ts';
+import { clearCookie, readCookie, setCookie } from './cookies.ts';
+import type { ConsoleOptions } from './options.ts';
+import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { keepSession } from './session-routes.ts';
+
+const begunCookie = 'skein-sso';
+const callbackPath = '/console/sso/callback';
+
+/** Single sign-on by way of the browser: whatever happens, the person ends on a page of ours. */
+export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [startRoute(options), callbackRoute(options)];
+}
+
+const startRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'GET',
+    url: '/sso/start',
+    caller: 'anyone',
+    query: Type.Object({ returnTo: Type.Optional(Type.String({ format: 'text', maxLength: 2000 })) }),
+    async handle({ context, query, reply }) {
+      const provider = providerOf(context);
+      const returnAddress = `${options.baseUrl()}${callbackPath}`;
+      try {
+        const returnTo = localPath(query.returnTo);
+        const begun = await beginSingleSignOn(context, provider, returnAddress, returnTo);
+        setCookie(reply, options, begunCookie, begun.sealed, ssoPatienceMs);
+        await reply.redirect(begun.address, 303);
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        await turnBack(reply, error.fault, error.message);
+      }
+      return undefined;
+    },
+  });
+
+const callbackRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'GET',
+    url: '/sso/callback',
+    caller: 'anyone',
+    async handle({ context, reply, traceId }) {
+      const provider = providerOf(context);
+      const { request } = reply;
+      const callback = new URL(`${options.baseUrl()}${callbackPath}`);
+      callback.search = request.query as string;
+      const sealed = readCookie(request, options, begunCookie);
+      clearCookie(reply, options, begunCookie);
+      const result = await finishSingleSignOn(
+        context,
+        provider,
+        { callback: callback.href, sealed },
+        traceId,
+      );
+      if (result.outcome === 'refused') await turnBack(reply, result.problem, result.reason);
+      else {
+        await keepSession(context, options, reply, result.started);
+        await reply.redirect(result.returnTo, 303);
+      }
+      return undefined;
+    },
+  });
+
+function providerOf({ identityProvider }: Context): IdentityProvider {
+  if (identityProvider === undefined) {
+    throw new ServiceError('NOT_FOUND', 'There is no single sign-on here.');
+  }
+  return identityProvider;
+}
+
+async function turnBack(reply: FastifyReply, problem: SsoProblem, reason: string): Promise<void> {
+  reply.log.info({ trace_id: reply.request.id, problem, reason }, 'single sign-on failed');
+  await reply.redirect(`/sign-in?problem=${problem satisfies SignInProblem}`, 303);
+}
+
+/** A path of this site, and nothing that a browser could take for another's address. */
+export function localPath(text: string | undefined): string {
+  const own = 'http://here.invalid';
+  if (text === undefined || !text.startsWith('/') || !URL.canParse(text, own)) return '/';
+  const url = new URL(text, own);
+  return url.origin === own && !url.pathname.startsWith('//') ? url.pathname + url.search + url.hash : '/';
+}

@@ -1,0 +1,25 @@
+import { ServiceError } from '../domain/errors.ts';
+import { normalizeEmail } from '../domain/organization.ts';
+import { attempt } from './attempt-password.ts';
+import type { Context } from './context.ts';
+import { type StartedSession, startSession } from './start-session.ts';
+
+/**
+ * A session for whoever knows the person's password. An unknown address, a wrong password and a person who belongs nowhere
+ * get the same answer after the same work: who is known here is nobody's business.
+ */
+export async function signIn(
+  context: Context,
+  { email, password, address }: { email: string; password: string; address: string },
+  traceId: string,
+): Promise<StartedSession> {
+  const { store, passwords } = context;
+  const spelling = normalizeEmail(email) ?? '';
+  const started = await attempt(context, { person: spelling, address }, async () => {
+    const person = await store.findPerson(spelling);
+    const isRight = await passwords.verify(person?.passwordHash ?? null, password);
+    return person && isRight ? startSession(context, person.userId, 'password', traceId) : undefined;
+  });
+  if (started === undefined) throw new ServiceError('UNAUTHORIZED', 'The address or the password is wrong.');
+  return started;
+}
