@@ -2,13 +2,23 @@ import type { Position } from '../domain/cursor.ts';
 import type { ThreadId } from '../domain/id.ts';
 import type { ListedThread, Listing, ThreadPage } from './store.ts';
 
-/** Own means own or published; each kind has its index. */
-export type ListingKind = 'own' | 'ownAccount' | 'published' | 'publishedAccount';
+/** Mine means the user's own, own means those or published. */
+export const listingKinds = [
+  'own',
+  'ownAccount',
+  'published',
+  'publishedAccount',
+  'mine',
+  'mineAccount',
+] as const;
+
+export type ListingKind = (typeof listingKinds)[number];
 
 /** After the last row of any listing. */
 export const bottom: Position = { activityAt: 0, id: '' as ThreadId };
 
-export function kindOf({ userId, accountId }: Listing): ListingKind {
+export function kindOf({ userId, ownOnly, accountId }: Listing): ListingKind {
+  if (ownOnly) return accountId === undefined ? 'mine' : 'mineAccount';
   if (userId === null) return accountId === undefined ? 'published' : 'publishedAccount';
   return accountId === undefined ? 'own' : 'ownAccount';
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, newThread, strangers, type World } from './fixture.ts';
+import { hashOf, newThread, note, strangers, type World } from './fixture.ts';
 
 const everything = 'Z̷̡a\u0301lgo 🧶\u{10FFFF} \u2028 "\\ \t\r\n ﷽ null';
 
@@ -144,9 +144,9 @@ export function describeThreads(world: () => World): void {
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
       const { id, replyId } = await world().thread(organization, ada);
-      assert.equal((await store.deleteThread(organization, id, bob)).outcome, 'refused');
+      assert.equal((await store.deleteThread(organization, id, bob, note())).outcome, 'refused');
       assert.equal((await store.getThread(organization, id))?.thread.deletedAt, null);
-      assert.deepEqual(await store.deleteThread(organization, id, ada), {
+      assert.deepEqual(await store.deleteThread(organization, id, ada, note()), {
         outcome: 'deleted',
         cancelled: [replyId],
       });
@@ -155,10 +155,10 @@ export function describeThreads(world: () => World): void {
       const reply = kept?.messages[1];
       assert.equal(reply?.role === 'assistant' && reply.status, 'cancelled');
       assert.equal(reply?.role === 'assistant' && reply.completedAt, clock.ms);
-      assert.equal((await store.deleteThread(organization, id, ada)).outcome, 'refused');
+      assert.equal((await store.deleteThread(organization, id, ada, note())).outcome, 'refused');
       assert.equal((await store.renameThread(organization, id, ada, 'x')).outcome, 'refused');
-      assert.equal(await store.setThreadPublished(organization, id, true), 'missing');
-      assert.deepEqual(await store.deleteThread(organization, strangers.thread(), ada), {
+      assert.equal(await store.setThreadPublished(organization, id, true, note()), 'missing');
+      assert.deepEqual(await store.deleteThread(organization, strangers.thread(), ada, note()), {
         outcome: 'missing',
       });
     });
@@ -168,12 +168,12 @@ export function describeThreads(world: () => World): void {
       const organization = await world().organization();
       const { id } = await world().thread(organization, await world().member(organization));
       for (const published of [true, true, false, false]) {
-        assert.equal(await store.setThreadPublished(organization, id, published), 'done');
+        assert.equal(await store.setThreadPublished(organization, id, published, note()), 'done');
         const thread = (await store.getThread(organization, id))?.thread;
         assert.equal(thread?.published, published);
         assert.equal(thread?.updatedAt, null);
       }
-      assert.equal(await store.setThreadPublished(organization, strangers.thread(), true), 'missing');
+      assert.equal(await store.setThreadPublished(organization, strangers.thread(), true, note()), 'missing');
     });
   });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ThreadId } from '../../domain/id.ts';
 import type { Listing } from '../store.ts';
-import { idsOf, type World } from './fixture.ts';
+import { idsOf, note, type World } from './fixture.ts';
 
 export function describeWalks(world: () => World): void {
   describe('walks', () => {
@@ -23,8 +23,8 @@ export function describeWalks(world: () => World): void {
       const made = [];
       for (const userId of [ada, bob, ada, bob]) made.push((await world().thread(organization, userId)).id);
       const [adaHidden, bobHidden, adaShown, bobShown] = made as [ThreadId, ThreadId, ThreadId, ThreadId];
-      await store.setThreadPublished(organization, adaShown, true);
-      await store.setThreadPublished(organization, bobShown, true);
+      await store.setThreadPublished(organization, adaShown, true, note());
+      await store.setThreadPublished(organization, bobShown, true, note());
       for (const limit of [1, 2, 10]) {
         assert.deepEqual(await world().walk(organization, { userId: ada }, limit), [
           bobShown,
@@ -48,7 +48,7 @@ export function describeWalks(world: () => World): void {
         for (const accountId of [null, '', 'a', 'a', '=a']) {
           for (const published of [false, true]) {
             const { id } = await world().thread(organization, userId, { accountId });
-            if (published) await store.setThreadPublished(organization, id, true);
+            if (published) await store.setThreadPublished(organization, id, true, note());
           }
         }
       }
@@ -75,11 +75,11 @@ export function describeWalks(world: () => World): void {
             async (listing) => (await store.beginWalk(organization, listing, 1)).size,
           ),
         );
-      await store.setThreadPublished(organization, first.id, true);
-      await store.setThreadPublished(organization, second.id, true);
+      await store.setThreadPublished(organization, first.id, true, note());
+      await store.setThreadPublished(organization, second.id, true, note());
       assert.deepEqual(await sizes(), [2, 2, 2, 2]);
-      await store.setThreadPublished(organization, second.id, false);
-      await store.deleteThread(organization, first.id, userId);
+      await store.setThreadPublished(organization, second.id, false, note());
+      await store.deleteThread(organization, first.id, userId, note());
       assert.deepEqual(await sizes(), [1, 0, 1, 0]);
     });
 
@@ -130,7 +130,7 @@ export function describeWalks(world: () => World): void {
       clock.ms += 10;
       await store.renameThread(organization, made[5]!, userId, 'Twice');
       await store.renameThread(organization, made[8]!, userId, 'The last');
-      await store.deleteThread(organization, made[7]!, userId);
+      await store.deleteThread(organization, made[7]!, userId, note());
       const rest = await world().restOfWalk(organization, { userId }, 3, first);
       assert.deepEqual(rest, [made[3], made[4], made[5], made[6], made[8]]);
     });
@@ -158,7 +158,7 @@ export function describeWalks(world: () => World): void {
       const made: ThreadId[] = [];
       for (let index = 0; index < 4; index += 1) {
         const { id } = await world().thread(organization, ada, { accountId: 'a' });
-        await store.setThreadPublished(organization, id, true);
+        await store.setThreadPublished(organization, id, true, note());
         made.unshift(id);
       }
       for (const listing of [
@@ -168,13 +168,13 @@ export function describeWalks(world: () => World): void {
       ] satisfies Listing[]) {
         const first = await store.beginWalk(organization, listing, 1);
         for (const id of made.slice(1)) await store.renameThread(organization, id, ada, 'Moved');
-        await store.setThreadPublished(organization, made[2]!, false);
+        await store.setThreadPublished(organization, made[2]!, false, note());
         const order = idsOf(first.rows);
         const rest = await world().restOfWalk(organization, listing, 1, first);
         assert.equal(order.length, 1);
         assert.ok(!rest.includes(made[2]!));
         assert.equal(new Set(rest).size, rest.length);
-        await store.setThreadPublished(organization, made[2]!, true);
+        await store.setThreadPublished(organization, made[2]!, true, note());
       }
     });
   });

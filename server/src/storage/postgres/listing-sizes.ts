@@ -1,3 +1,7 @@
+import { accountKey, accountOfKey, emptyAccountsMax } from '../account-key.ts';
+import type { Threads } from '../store.ts';
+import type { Run } from './database.ts';
+
 /**
  * Keeps the sizes in step, as a part of the statement that changes a thread. `changed` is a relation of one row or none,
  * with the thread's user_id and account_id and by how much `threads` and `published` change.
@@ -18,10 +22,32 @@ export function adjustSizes(organizationId: string, changed: string): string {
     DO UPDATE SET threads = size.threads + excluded.threads, published = size.published + excluded.published`;
 }
 
-/** The size of a listing: the published threads and, of the user's own, those that are not. */
-export function sizeExpression(ofUser: boolean): string {
+/** Which threads a listing counts: the published ones, the user's, or both. */
+export type Counted = 'published' | 'mine' | 'own';
+
+/** The size of a listing as an SQL expression. */
+export function sizeExpression(counted: Counted): string {
   const one = (amount: string, user: string) => `coalesce((SELECT ${amount} FROM listing_size
     WHERE organization_id = $1 AND user_id = ${user} AND account_key = $4), 0)`;
   const published = one('published', "''");
-  return ofUser ? `${published} + ${one('threads - published', '$2')}` : published;
+  if (counted === 'mine') return one('threads', '$2');
+  return counted === 'own' ? `${published} + ${one('threads - published', '$2')}` : published;
+}
+
+const looked = (user: string) => `SELECT * FROM (SELECT * FROM listing_size
+  WHERE organization_id = $1 AND user_id = ${user} AND account_key >= $3
+  ORDER BY account_key LIMIT $4::bigint + ${emptyAccountsMax}) AS looked`;
+const list = {
+  name: 'list-accounts',
+  text: `SELECT account_key FROM (${looked('$2')} WHERE threads > 0
+      UNION ALL ${looked("''")} WHERE published > 0) AS account
+    WHERE starts_with(account_key, $3) GROUP BY account_key ORDER BY account_key LIMIT $4`,
+};
+
+export function listAccounts(run: Run): Threads['listAccounts'] {
+  return async (organizationId, userId, prefix, limit) => {
+    const values = [organizationId, userId, accountKey(prefix), limit];
+    const rows = await run<{ account_key: string }>(list, values);
+    return rows.map(({ account_key }) => accountOfKey(account_key)!);
+  };
 }

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import { note } from '../contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
 import type { Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
@@ -80,7 +81,7 @@ describe('The statements of the PostgreSQL store', () => {
     'go on with a walk from its middle': (store) =>
       store.continueWalk(organization, { userId: user }, 25, { start: `${threads}.0`, after: after5000 }),
     'rename a thread': (store) => store.renameThread(organization, thread, user, 'Renamed'),
-    'publish a thread': (store) => store.setThreadPublished(organization, thread, true),
+    'publish a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
     'find who has something waiting': (store) => store.organizationsWaiting(undefined, 100),
     'claim replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
     'sweep replies': (store) => store.sweepReplies({ content: '', failure: '' }),
@@ -88,7 +89,7 @@ describe('The statements of the PostgreSQL store', () => {
       store.endedReplies([
         { organizationId: organization, threadId: thread, messageId: 'msg_1x' as MessageId },
       ]),
-    'delete a thread': (store) => store.deleteThread(organization, thread, user),
+    'delete a thread': (store) => store.deleteThread(organization, thread, user, note()),
   };
 
   for (const [name, run] of Object.entries(work)) {

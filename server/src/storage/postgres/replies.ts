@@ -1,5 +1,6 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { ClaimedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
+import { auditText, auditValues } from './audit.ts';
 import type { Database } from './database.ts';
 import { now } from './store-time.ts';
 
@@ -97,10 +98,13 @@ const progress = {
   text: `UPDATE message SET status = $7, content = $8, steps = $9 ${whereClaimHolds}
     RETURNING id, $1::bigint, $2::bigint, ${unsynced}`,
 };
-const settle = {
-  name: 'settle-reply',
-  text: `UPDATE message SET held = false, status = $7, content = $8, steps = $9, sources = $10, model = $11,
-      failure = $12, completed_at = greatest(${now}, created_at) ${whereClaimHolds} RETURNING completed_at`,
+const settleText = `UPDATE message SET held = false, status = $7, content = $8, steps = $9, sources = $10, model = $11,
+      failure = $12, completed_at = greatest(${now}, created_at) ${whereClaimHolds} RETURNING completed_at`;
+const settle = { name: 'settle-reply', text: settleText };
+const settleWithNote = {
+  name: 'settle-reply-with-note',
+  text: `WITH settled AS (${settleText}), noted AS (${auditText('settled', '$3', 'completed_at', 13)})
+    SELECT completed_at FROM settled`,
 };
 const letGo = {
   name: 'let-go-of-reply',
@@ -203,8 +207,8 @@ export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNew
       return (await run(progress, [...claimParameters(held), ...written])).length === 1;
     },
 
-    async settleReply(held, { status, content, steps, sources, model, failure }) {
-      const [row] = await run<{ completed_at: number }>(settle, [
+    async settleReply(held, { status, content, steps, sources, model, failure, note }) {
+      const values = [
         ...claimParameters(held),
         status,
         content,
@@ -212,8 +216,11 @@ export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNew
         sources === null ? null : JSON.stringify(sources),
         model,
         failure ?? null,
-      ]);
-      return row !== undefined;
+      ];
+      const rows = await (note === undefined
+        ? run(settle, values)
+        : run(settleWithNote, [...values, ...auditValues(note)]));
+      return rows.length === 1;
     },
 
     retryReply: async (held, { delayMs, failure }) =>

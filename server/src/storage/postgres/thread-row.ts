@@ -1,5 +1,6 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { Run } from './database.ts';
 
 export interface ThreadRow {
   organization_id: OrganizationId;
@@ -16,6 +17,37 @@ export interface ThreadRow {
 
 export const threadColumns = `thread.organization_id, thread.id, thread.user_id, thread.title, thread.account_id,
   thread.secondary_id, thread.created_at, thread.updated_at, thread.published, thread.deleted_at`;
+
+const select = {
+  name: 'find-thread',
+  text: `SELECT ${threadColumns} FROM thread WHERE organization_id = $1 AND id = $2`,
+};
+
+export function findThread(
+  run: Run,
+): (organizationId: OrganizationId, threadId: ThreadId) => Promise<Thread | undefined> {
+  return async (organizationId, threadId) => {
+    const [row] = await run<ThreadRow>(select, [organizationId, threadId]);
+    return row && toThread(row);
+  };
+}
+
+/**
+ * The user's thread (organization $3, thread $4, user $5) as the latest commit left it, held until ours: a locked row is
+ * read anew. `gate` is the relation that holds the organization's row.
+ */
+export function ownThread(gate: string): string {
+  return `SELECT thread.*, thread.xmin AS version, ${gate}.* FROM ${gate} JOIN thread ON organization_id = $3
+    AND thread.id = $4 AND user_id = $5 AND deleted_at IS NULL FOR UPDATE OF thread`;
+}
+
+/**
+ * The thread as it was when the statement began, like all other rows that are not locked. Of another version than the
+ * locked row, it was changed while we waited, and so may those others have been.
+ */
+export const seenThread = `seen AS (
+      SELECT xmin AS version, user_id, deleted_at FROM thread WHERE organization_id = $3 AND id = $4
+    )`;
 
 export function toThread(row: ThreadRow): Thread {
   return {

@@ -1,22 +1,20 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { Message, MessageStatus } from '../../domain/message.ts';
 import type { NewThread, Threads } from '../store.ts';
 import type { Database } from './database.ts';
-import { adjustSizes } from './listing-sizes.ts';
-import { isRunning } from './replies.ts';
+import { postgresFollowUps } from './follow-ups.ts';
+import { adjustSizes, listAccounts } from './listing-sizes.ts';
+import {
+  inOrderOfCreation,
+  insertReply,
+  insertUserMessage,
+  type MessageRow,
+  messageColumns,
+  toMessage,
+} from './messages.ts';
 import { now } from './store-time.ts';
-import { type ThreadRow, threadColumns, toThread } from './thread-row.ts';
-
-interface MessageRow {
-  message_id: MessageId;
-  content: string;
-  message_created_at: number;
-  status: MessageStatus | null;
-  completed_at: number | null;
-  steps: string | null;
-  sources: string | null;
-  model: string | null;
-}
+import { postgresThreadListing } from './thread-listing.ts';
+import { noteMove } from './thread-moves.ts';
+import { findThread, ownThread, type ThreadRow, threadColumns, toThread } from './thread-row.ts';
 
 interface IdempotencyRow {
   body_hash: string;
@@ -25,8 +23,6 @@ interface IdempotencyRow {
   reply_id: MessageId;
   created_at: number;
 }
-
-const moveNoteKeptMs = 86_400_000;
 
 /** The organization's next time: never before its last, and a tick after it where the clock is behind. */
 const nextTime = `CASE WHEN ${now} >= latest_at THEN ${now} ELSE latest_at + 1 END`;
@@ -44,13 +40,8 @@ function createText(condition: string, first = ''): string {
         activity_at, published)
       SELECT $3, $4, thread_sequence, $5, $6, $7, $8, at, at, false FROM tick
       RETURNING user_id, account_id, 1 AS threads, 0 AS published
-    ), asked AS (
-      INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
-      SELECT $3, $4, $9, 'user', $10, at FROM tick
-    ), reply AS (
-      INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
-        available_at, claim_token, attempts, deadline_at, trace_id)
-      SELECT $3, $4, $11, 'assistant', '', at, 'in_progress', '[]', at, 0, 0, at + $12::bigint, $13 FROM tick
+    ), asked AS (${insertUserMessage('tick', 'at', '$9', '$10')}
+    ), reply AS (${insertReply('tick', 'at', { replyId: '$11', deadlineMs: '$12', traceId: '$13' })}
     ), sizes AS (${adjustSizes('$3', 'made')})
     SELECT at FROM tick`;
 }
@@ -84,22 +75,12 @@ const findIdempotencyKey = {
       AND message.id = key.message_id
     WHERE key.organization_id = $1 AND key.user_id = $2 AND key.key = $3`,
 };
-const select = {
-  name: 'find-thread',
-  text: `SELECT ${threadColumns} FROM thread WHERE organization_id = $1 AND id = $2`,
-};
 const selectWithMessages = {
   name: 'get-thread',
-  text: `SELECT ${threadColumns}, message.id AS message_id, content, message.created_at AS message_created_at, status,
-      completed_at, steps, sources, model
+  text: `SELECT ${threadColumns}, ${messageColumns}
     FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-    WHERE thread.organization_id = $1 AND thread.id = $2 ORDER BY message.id`,
+    WHERE thread.organization_id = $1 AND thread.id = $2 ORDER BY ${inOrderOfCreation}`,
 };
-/** The row as the latest commit left it, held until ours: a locked row is read anew. */
-const ownThread = (
-  gate: string,
-) => `SELECT thread.*, ${gate}.* FROM ${gate} JOIN thread ON organization_id = $3
-  AND thread.id = $4 AND user_id = $5 AND deleted_at IS NULL FOR UPDATE OF thread`;
 const rename = {
   name: 'rename-thread',
   text: `WITH tick AS (
@@ -108,51 +89,13 @@ const rename = {
         SELECT FROM thread WHERE organization_id = $3 AND id = $4 AND user_id = $5 AND deleted_at IS NULL)
       RETURNING latest_at AS tick_at, move_sequence AS tick_sequence
     ), left_behind AS (${ownThread('tick')}
-    ), moved AS (
-      INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
-      SELECT $3, tick_sequence, $4, activity_at, tick_at FROM left_behind
-    ), forgotten AS (
-      DELETE FROM thread_move WHERE organization_id = $3 AND moved_at < ${now} - ${moveNoteKeptMs} AND sequence IN (
-        SELECT sequence FROM thread_move WHERE organization_id = $3 ORDER BY sequence LIMIT 2)
-    )
+    ), ${noteMove('left_behind')}
     UPDATE thread SET title = $6, updated_at = tick_at, activity_at = tick_at FROM left_behind
     WHERE thread.organization_id = $3 AND thread.id = $4 RETURNING ${threadColumns}`,
 };
-/** In the order in which creates and renames lock, too. */
-const gate = 'gate AS (SELECT id AS gate_id FROM organization WHERE id = $3 FOR NO KEY UPDATE)';
-const softDelete = {
-  name: 'delete-thread',
-  text: `WITH ${gate}, doomed AS (${ownThread('gate')}
-    ), deleted AS (
-      UPDATE thread SET deleted_at = greatest(${now}, doomed.activity_at) FROM doomed
-      WHERE thread.organization_id = $3 AND thread.id = $4
-      RETURNING thread.user_id, thread.account_id, -1 AS threads,
-        CASE WHEN thread.published THEN -1 ELSE 0 END AS published
-    ), cancelled AS (
-      UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(${now}, message.created_at)
-      FROM doomed WHERE message.organization_id = $3 AND message.thread_id = $4 AND ${isRunning}
-      RETURNING message.id
-    ), sizes AS (${adjustSizes('$3', 'deleted')})
-    SELECT (SELECT count(*) FROM deleted)::int AS deleted, ARRAY(SELECT id FROM cancelled) AS cancelled`,
-};
-const publish = {
-  name: 'publish-thread',
-  text: `WITH ${gate}, shown AS (
-      SELECT thread.* FROM gate JOIN thread ON organization_id = $3 AND thread.id = $4 AND deleted_at IS NULL
-        AND published <> $5 FOR UPDATE OF thread
-    ), changed AS (
-      UPDATE thread SET published = $5 FROM shown WHERE thread.organization_id = $3 AND thread.id = $4
-      RETURNING thread.user_id, thread.account_id, 0 AS threads,
-        CASE WHEN thread.published THEN 1 ELSE -1 END AS published
-    ), sizes AS (${adjustSizes('$3', 'changed')})
-    SELECT count(*)::int AS changed, max(coalesce($1::bigint, $2::bigint)) AS unused FROM changed`,
-};
-
-export function postgresThreads({ run, time }: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
-  const find = async (organizationId: OrganizationId, threadId: ThreadId) => {
-    const [row] = await run<ThreadRow>(select, [organizationId, threadId]);
-    return row && toThread(row);
-  };
+export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
+  const { run, time } = database;
+  const find = findThread(run);
 
   async function createThreadOnce(
     organizationId: OrganizationId,
@@ -199,24 +142,9 @@ export function postgresThreads({ run, time }: Database): Omit<Threads, 'beginWa
       return { outcome: 'renamed', thread: toThread(renamed) };
     },
 
-    async deleteThread(organizationId, threadId, userId) {
-      const values = [organizationId, threadId, userId];
-      const [row] = await run<{ deleted: number; cancelled: MessageId[] }>(softDelete, [
-        ...time.parameters(),
-        ...values,
-      ]);
-      if (row!.deleted === 1) return { outcome: 'deleted', cancelled: row!.cancelled };
-      const thread = await find(organizationId, threadId);
-      return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
-    },
-
-    async setThreadPublished(organizationId, threadId, published) {
-      const values = [organizationId, threadId, published];
-      const [row] = await run<{ changed: number }>(publish, [...time.parameters(), ...values]);
-      if (row!.changed === 1) return 'done';
-      const thread = await find(organizationId, threadId);
-      return thread !== undefined && thread.deletedAt === null ? 'done' : 'missing';
-    },
+    ...postgresThreadListing(database),
+    ...postgresFollowUps(database),
+    listAccounts: listAccounts(run),
   };
 }
 
@@ -225,23 +153,4 @@ function parametersOf(organizationId: OrganizationId, thread: NewThread): unknow
   const { replyDeadlineMs, traceId } = thread;
   const texts = [userId, title, accountId, secondaryId, messageId, prompt, replyId];
   return [organizationId, id, ...texts, replyDeadlineMs, traceId];
-}
-
-function toMessage(row: ThreadRow & MessageRow): Message {
-  const common = {
-    id: row.message_id,
-    threadId: row.id,
-    content: row.content,
-    createdAt: row.message_created_at,
-  };
-  if (row.status === null) return { ...common, role: 'user' };
-  return {
-    ...common,
-    role: 'assistant',
-    status: row.status,
-    completedAt: row.completed_at,
-    steps: row.steps === null ? [] : JSON.parse(row.steps),
-    sources: row.sources === null ? null : JSON.parse(row.sources),
-    model: row.model,
-  };
 }

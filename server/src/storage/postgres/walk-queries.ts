@@ -1,5 +1,5 @@
 import type { ListingKind } from '../listing-page.ts';
-import { sizeExpression } from './listing-sizes.ts';
+import { type Counted, sizeExpression } from './listing-sizes.ts';
 
 interface Queries {
   readonly firstPage: string;
@@ -18,25 +18,27 @@ export function listingQueries(): Record<ListingKind, Queries> {
   const published = 'published';
   const account = 'account_id = $3';
   return {
-    own: queries(true, `(${own} OR ${published})`, own, published),
+    own: queries('own', `(${own} OR ${published})`, own, published),
     ownAccount: queries(
-      true,
+      'own',
       `(${own} OR ${published}) AND ${account}`,
       `${own} AND ${account}`,
       `${account} AND ${published}`,
     ),
-    published: queries(false, published, published),
-    publishedAccount: queries(false, `${published} AND ${account}`, `${account} AND ${published}`),
+    published: queries('published', published, published),
+    publishedAccount: queries('published', `${published} AND ${account}`, `${account} AND ${published}`),
+    mine: queries('mine', own, own),
+    mineAccount: queries('mine', `${own} AND ${account}`, `${own} AND ${account}`),
   };
 }
 
 /** Each text names every parameter that it is given, since PostgreSQL must know their types. */
 const named = `$2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL AS unused`;
 
-function queries(ofUser: boolean, visible: string, ...ranges: string[]): Queries {
+function queries(counted: Counted, visible: string, ...ranges: string[]): Queries {
   return {
     firstPage: `SELECT page.*, organization.thread_sequence, organization.move_sequence,
-        ${sizeExpression(ofUser)} AS size, ${named}
+        ${sizeExpression(counted)} AS size, ${named}
       FROM organization CROSS JOIN ${merged(ranges)} AS page WHERE organization.id = $1
       ORDER BY page.activity_at DESC, page.id DESC`,
     laterPage: `SELECT page.*, ${named} FROM ${merged(

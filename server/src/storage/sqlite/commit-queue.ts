@@ -4,8 +4,11 @@ import type { Database } from './database.ts';
 export interface CommitClock {
   /** Not before anything committed so far. */
   now(): number;
-  /** After everything that earlier commits dated, so that it stands above it in a listing even within one millisecond. */
-  after(): number;
+  /**
+   * After everything that earlier commits dated, so that it stands above it in a listing even within one millisecond;
+   * and after `time`, which may be of the same commit.
+   */
+  after(time?: number): number;
 }
 
 /** The machine's clocks, in milliseconds. */
@@ -176,9 +179,9 @@ class StoreClock implements CommitClock {
     return this.latest;
   }
 
-  after(): number {
+  after(time = 0): number {
     // One tick per commit at most: the clock runs ahead of the wall only while a thousand commits a second last.
-    this.latest = Math.max(this.now(), this.#committed + 1);
+    this.latest = Math.max(this.now(), this.#committed + 1, time + 1);
     return this.latest;
   }
 }

@@ -1,5 +1,6 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { accountKey } from '../account-key.ts';
+import { accountKey, accountOfKey, emptyAccountsMax } from '../account-key.ts';
+import type { Threads } from '../store.ts';
 import type { Database } from './database.ts';
 
 interface Owned {
@@ -32,10 +33,30 @@ export function prepareAdjustSizes(database: Database): (thread: Owned, change: 
   };
 }
 
-/** The size of a listing as an SQL expression: the published threads and, of the user's own, those that are not. */
-export function sizeExpression(ofUser: boolean): string {
+/** Which threads a listing counts: the published ones, the user's, or both. */
+export type Counted = 'published' | 'mine' | 'own';
+
+/** The size of a listing as an SQL expression. */
+export function sizeExpression(counted: Counted): string {
   const one = (amount: string, user: string) => `coalesce((SELECT ${amount} FROM listing_size
     WHERE organization_id = @organizationId AND user_id = ${user} AND account_key = @accountKey), 0)`;
   const published = one('published', `'${everyone}'`);
-  return ofUser ? `${published} + ${one('threads - published', '@userId')}` : published;
+  if (counted === 'mine') return one('threads', '@userId');
+  return counted === 'own' ? `${published} + ${one('threads - published', '@userId')}` : published;
+}
+
+export function prepareListAccounts(database: Database): Threads['listAccounts'] {
+  const looked = (user: string) => `SELECT * FROM (SELECT * FROM listing_size
+    WHERE organization_id = @organizationId AND user_id = ${user} AND account_key >= @key
+    ORDER BY account_key LIMIT @limit + ${emptyAccountsMax})`;
+  const list = database
+    .prepare<[{ organizationId: string; userId: string; key: string; limit: number }], string>(
+      `SELECT account_key FROM (${looked('@userId')} WHERE threads > 0
+         UNION ALL ${looked(`'${everyone}'`)} WHERE published > 0)
+       WHERE substr(account_key, 1, length(@key)) = @key
+       GROUP BY account_key ORDER BY account_key LIMIT @limit`,
+    )
+    .pluck();
+  return async (organizationId, userId, prefix, limit) =>
+    list.all({ organizationId, userId, key: accountKey(prefix), limit }).map((key) => accountOfKey(key)!);
 }

@@ -1,5 +1,6 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { ClaimedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
+import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { WorkerLock } from './worker-lock.ts';
@@ -97,6 +98,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
      RETURNING organization_id, thread_id, id, trace_id`,
   );
   const cancel = prepareCancelReplies(database);
+  const writeNote = auditWriter(database);
   const stillRuns = database.prepare<[string, string, string]>(
     `SELECT 1 FROM message WHERE organization_id = ? AND thread_id = ? AND id = ? AND ${isRunning}`,
   );
@@ -157,7 +159,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
         return progress.run({ ...names(held), ...written }).changes === 1;
       }),
 
-    settleReply: (held, { status, content, steps, sources, model, failure }) =>
+    settleReply: (held, { status, content, steps, sources, model, failure, note }) =>
       commits.durable((clock) => {
         const written = {
           status,
@@ -168,7 +170,9 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
           failure: failure ?? null,
           completedAt: clock.now(),
         };
-        return settle.run({ ...names(held), ...written }).changes === 1;
+        const settled = settle.run({ ...names(held), ...written }).changes === 1;
+        if (settled && note) writeNote(held.organizationId, note, clock.now());
+        return settled;
       }),
 
     retryReply: (held, { delayMs, failure }) =>

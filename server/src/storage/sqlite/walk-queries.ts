@@ -1,5 +1,5 @@
 import type { ListingKind } from '../listing-page.ts';
-import { sizeExpression } from './listing-sizes.ts';
+import { type Counted, sizeExpression } from './listing-sizes.ts';
 
 interface Queries {
   readonly firstPage: string;
@@ -18,23 +18,25 @@ export function listingQueries(): Record<ListingKind, Queries> {
   const published = 'published = 1';
   const account = 'account_id = @accountId';
   return {
-    own: queries(true, `(${own} OR ${published})`, own, published),
+    own: queries('own', `(${own} OR ${published})`, own, published),
     ownAccount: queries(
-      true,
+      'own',
       `(${own} OR ${published}) AND ${account}`,
       `${own} AND ${account}`,
       `${account} AND ${published}`,
     ),
-    published: queries(false, published, published),
-    publishedAccount: queries(false, `${published} AND ${account}`, `${account} AND ${published}`),
+    published: queries('published', published, published),
+    publishedAccount: queries('published', `${published} AND ${account}`, `${account} AND ${published}`),
+    mine: queries('mine', own, own),
+    mineAccount: queries('mine', `${own} AND ${account}`, `${own} AND ${account}`),
   };
 }
 
-function queries(ofUser: boolean, visible: string, ...ranges: string[]): Queries {
+function queries(counted: Counted, visible: string, ...ranges: string[]): Queries {
   return {
     firstPage: `SELECT ${columns}, thread.activity_at,
         (SELECT max(sequence) FROM thread), coalesce((SELECT max(sequence) FROM thread_move), 0),
-        ${sizeExpression(ofUser)} FROM ${merged(ranges)}`,
+        ${sizeExpression(counted)} FROM ${merged(ranges)}`,
     laterPage: `SELECT ${columns}, thread.activity_at FROM ${merged(
       ranges.map(
         (range) => `${range} AND (activity_at, id) < (@activityAt, @id) AND sequence <= @lastSequence`,

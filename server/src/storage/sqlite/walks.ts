@@ -1,6 +1,6 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import { accountKey } from '../account-key.ts';
-import { bottom, byPosition, cut, kindOf, type ListingKind } from '../listing-page.ts';
+import { bottom, byPosition, cut, kindOf, type ListingKind, listingKinds } from '../listing-page.ts';
 import type { ListedThread, Listing, Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { toThread } from './thread-row.ts';
@@ -49,12 +49,8 @@ export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'co
   const queries = listingQueries();
   const prepare = <Parameters, Row>(sqlOf: (kind: ListingKind) => string) => {
     const statement = (kind: ListingKind) => database.prepare<[Parameters], Row>(sqlOf(kind)).raw();
-    return {
-      own: statement('own'),
-      ownAccount: statement('ownAccount'),
-      published: statement('published'),
-      publishedAccount: statement('publishedAccount'),
-    };
+    const statements = listingKinds.map((kind) => [kind, statement(kind)]);
+    return Object.fromEntries(statements) as Record<ListingKind, ReturnType<typeof statement>>;
   };
   const firstPages = prepare<ListingParameters, FirstPageRow>((kind) => queries[kind].firstPage);
   const laterPages = prepare<PageParameters, ListedRow>((kind) => queries[kind].laterPage);

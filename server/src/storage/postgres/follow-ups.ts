@@ -1,0 +1,103 @@
+import type { MessageId } from '../../domain/id.ts';
+import type { NewReply, Threads } from '../store.ts';
+import type { Database } from './database.ts';
+import { inOrderOfCreation, insertReply, insertUserMessage } from './messages.ts';
+import { isRunning } from './replies.ts';
+import { now } from './store-time.ts';
+import { noteMove } from './thread-moves.ts';
+import { findThread, ownThread, seenThread } from './thread-row.ts';
+
+interface AddedRow {
+  running: boolean;
+  retriable: boolean;
+  /** When it was added; null where it was not. */
+  at: number | null;
+}
+
+interface OriginRow {
+  id: MessageId;
+  trace_id: string;
+  failure: string | null;
+}
+
+const reply = insertReply('same', 'tick_at', { replyId: '$6', deadlineMs: '$7', traceId: '$8' });
+
+/**
+ * The look at the latest reply is as old as the statement, which may have waited for its lock: it counts only if the
+ * thread is still as it was seen. Whatever adds a reply therefore writes the thread's row, if only as it is.
+ */
+function addText(allowed: string, parts: string, moves: 0 | 1, change: string): string {
+  return `WITH ${seenThread}, latest AS (
+      SELECT coalesce(${isRunning}, false) AS running, coalesce(status IN ('failed', 'cancelled'), false) AS retriable
+      FROM seen JOIN message ON organization_id = $3 AND thread_id = $4 AND role = 'assistant'
+      WHERE seen.user_id = $5 AND seen.deleted_at IS NULL
+      ORDER BY message.created_at DESC, message.id DESC LIMIT 1
+    ), tick AS (
+      UPDATE organization SET latest_at = greatest(${now}, latest_at + 1), move_sequence = move_sequence + ${moves}
+      WHERE id = $3 AND EXISTS (SELECT FROM latest WHERE ${allowed})
+      RETURNING latest_at AS tick_at, move_sequence AS tick_sequence
+    ), held_thread AS (${ownThread('tick')}
+    ), same AS (
+      SELECT held_thread.* FROM held_thread JOIN seen USING (version)
+    ), ${parts}reply AS (${reply}
+    ), changed AS (
+      UPDATE thread SET ${change} FROM same WHERE thread.organization_id = $3 AND thread.id = $4
+    )
+    SELECT running, retriable, (SELECT tick_at FROM same) AS at FROM latest`;
+}
+
+const followUp = {
+  name: 'add-follow-up',
+  text: addText(
+    'NOT running',
+    `${noteMove('same')}, asked AS (${insertUserMessage('same', 'tick_at', '$9', '$10')}), `,
+    1,
+    'updated_at = tick_at, activity_at = tick_at',
+  ),
+};
+const retry = { name: 'add-retry', text: addText('retriable', '', 0, 'title = thread.title') };
+
+const origins = {
+  name: 'list-reply-origins',
+  text: `SELECT id, trace_id, failure FROM message
+    WHERE organization_id = $1 AND thread_id = $2 AND role = 'assistant' ORDER BY ${inOrderOfCreation}`,
+};
+
+export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addReply' | 'listReplyOrigins'> {
+  const find = findThread(run);
+
+  async function ask(values: unknown[], prompt: NewReply['prompt']): Promise<AddedRow | undefined> {
+    const [row] = await (prompt === null
+      ? run<AddedRow>(retry, values)
+      : run<AddedRow>(followUp, [...values, prompt.messageId, prompt.content]));
+    return row;
+  }
+
+  const addReply: Threads['addReply'] = async (organizationId, threadId, userId, added) => {
+    const { prompt, replyId, replyDeadlineMs, traceId } = added;
+    const values = [organizationId, threadId, userId, replyId, replyDeadlineMs, traceId];
+    const row = await ask([...time.parameters(), ...values], prompt);
+    if (row === undefined) {
+      const thread = await find(organizationId, threadId);
+      const isOthers = thread !== undefined && thread.deletedAt === null && thread.userId !== userId;
+      return isOthers ? { outcome: 'refused', thread } : { outcome: 'missing' };
+    }
+    if (row.at !== null) {
+      time.see(row.at);
+      return { outcome: 'added' };
+    }
+    if (row.running) return { outcome: 'running' };
+    if (prompt === null && !row.retriable) return { outcome: 'nothing-to-retry' };
+    // It was changed between the look and the lock.
+    return addReply(organizationId, threadId, userId, added);
+  };
+
+  return {
+    addReply,
+
+    async listReplyOrigins(organizationId, threadId) {
+      const rows = await run<OriginRow>(origins, [organizationId, threadId]);
+      return rows.map(({ id, trace_id, failure }) => ({ messageId: id, traceId: trace_id, failure }));
+    },
+  };
+}

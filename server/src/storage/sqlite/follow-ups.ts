@@ -1,0 +1,78 @@
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { NewReply, Threads } from '../store.ts';
+import type { CommitClock, CommitQueue } from './commit-queue.ts';
+import type { Database } from './database.ts';
+import { inOrderOfCreation, prepareInsertMessages } from './messages.ts';
+import { isRunning } from './replies.ts';
+import { prepareNoteMove } from './thread-moves.ts';
+import { prepareFindThread } from './thread-row.ts';
+
+interface LatestReplyRow {
+  activity_at: number;
+  created_at: number;
+  running: number;
+  retriable: number;
+}
+
+interface OriginRow {
+  id: MessageId;
+  trace_id: string;
+  failure: string | null;
+}
+
+type Added = Awaited<ReturnType<Threads['addReply']>>;
+
+export function sqliteFollowUps(
+  database: Database,
+  commits: CommitQueue,
+): Pick<Threads, 'addReply' | 'listReplyOrigins'> {
+  const findThread = prepareFindThread(database);
+  const insertMessages = prepareInsertMessages(database);
+  const noteMove = prepareNoteMove(database);
+  const latestReplyOfOwn = database.prepare<[string, string, string], LatestReplyRow>(
+    `SELECT activity_at, message.created_at, ${isRunning} AS running, status IN ('failed', 'cancelled') AS retriable
+     FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
+     WHERE thread.organization_id = ? AND thread.id = ? AND user_id = ? AND deleted = 0 AND role = 'assistant'
+     ORDER BY message.created_at DESC, message.id DESC LIMIT 1`,
+  );
+  const touch = database.prepare<[number, number, string, string]>(
+    'UPDATE thread SET updated_at = ?, activity_at = ? WHERE organization_id = ? AND id = ?',
+  );
+  const origins = database.prepare<[string, string], OriginRow>(
+    `SELECT id, trace_id, failure FROM message
+     WHERE organization_id = ? AND thread_id = ? AND role = 'assistant' ORDER BY ${inOrderOfCreation}`,
+  );
+
+  function addNow(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    userId: UserId,
+    reply: NewReply,
+    clock: CommitClock,
+  ): Added {
+    const latest = latestReplyOfOwn.get(organizationId, threadId, userId);
+    if (latest === undefined) {
+      const thread = findThread(organizationId, threadId);
+      return thread && thread.deletedAt === null ? { outcome: 'refused', thread } : { outcome: 'missing' };
+    }
+    if (latest.running === 1) return { outcome: 'running' };
+    if (reply.prompt === null && latest.retriable === 0) return { outcome: 'nothing-to-retry' };
+    const at = clock.after(latest.created_at);
+    insertMessages(organizationId, threadId, reply, at);
+    if (reply.prompt !== null) {
+      touch.run(at, at, organizationId, threadId);
+      noteMove(organizationId, threadId, { leftActivityAt: latest.activity_at, movedAt: at });
+    }
+    return { outcome: 'added' };
+  }
+
+  return {
+    addReply: (organizationId, threadId, userId, reply) =>
+      commits.durable((clock) => addNow(organizationId, threadId, userId, reply, clock)),
+
+    listReplyOrigins: async (organizationId, threadId) =>
+      origins
+        .all(organizationId, threadId)
+        .map(({ id, trace_id, failure }) => ({ messageId: id, traceId: trace_id, failure })),
+  };
+}

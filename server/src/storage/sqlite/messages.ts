@@ -1,0 +1,59 @@
+import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { Message, MessageStatus } from '../../domain/message.ts';
+import type { NewReply } from '../store.ts';
+import type { Database } from './database.ts';
+
+export type MessageRow = [
+  id: MessageId,
+  content: string,
+  createdAt: number,
+  status: MessageStatus | null,
+  completedAt: number | null,
+  steps: string | null,
+  sources: string | null,
+  model: string | null,
+];
+
+/** In the order of `MessageRow`. */
+export const messageColumns =
+  'message.id, content, message.created_at, status, completed_at, steps, sources, model';
+
+/** Ids alone do not tell which came first: each is made by the clock of its node. */
+export const inOrderOfCreation = 'message.created_at, message.id';
+
+/** What the user said, if anything, and the reply to it, which waits from `at` on. To be called in a transaction. */
+export function prepareInsertMessages(
+  database: Database,
+): (organizationId: OrganizationId, threadId: ThreadId, reply: NewReply, at: number) => void {
+  const insertUserMessage = database.prepare(
+    `INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
+     VALUES (?, ?, ?, 'user', ?, ?)`,
+  );
+  const insertReply = database.prepare(
+    `INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
+       available_at, claim_token, attempts, deadline_at, trace_id)
+     VALUES (?, ?, ?, 'assistant', '', ?, 'in_progress', '[]', ?, 0, 0, ?, ?)`,
+  );
+  return (organizationId, threadId, { prompt, replyId, replyDeadlineMs, traceId }, at) => {
+    if (prompt !== null)
+      insertUserMessage.run(organizationId, threadId, prompt.messageId, prompt.content, at);
+    insertReply.run(organizationId, threadId, replyId, at, at, at + replyDeadlineMs, traceId);
+  };
+}
+
+export function toMessage(threadId: ThreadId, row: MessageRow): Message {
+  const [id, content, createdAt, status, completedAt, steps, sources, model] = row;
+  if (status === null) return { id, threadId, role: 'user', content, createdAt };
+  return {
+    id,
+    threadId,
+    role: 'assistant',
+    content,
+    createdAt,
+    status,
+    completedAt,
+    steps: steps === null ? [] : JSON.parse(steps),
+    sources: sources === null ? null : JSON.parse(sources),
+    model,
+  };
+}
