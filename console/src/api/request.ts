@@ -4,13 +4,22 @@ export class ApiError extends Error {
   readonly status: number;
   /** To be quoted to support; null where nothing answered. */
   readonly traceId: string | null;
+  /** How long to wait before the next try, where the service said so. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(code: string, message: string, status: number, traceId: string | null) {
+  constructor(
+    code: string,
+    message: string,
+    status: number,
+    traceId: string | null,
+    retryAfterSeconds: number | null = null,
+  ) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
     this.status = status;
     this.traceId = traceId;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
@@ -45,7 +54,7 @@ export async function request<Answer>(
   });
   const json = await answer.json().catch(() => undefined);
   if (answer.ok) return json as Answer;
-  throw toApiError(answer.status, json);
+  throw toApiError(answer.status, json, answer.headers.get('retry-after'));
 }
 
 /** The address of an organization's resource, below `/console`. */
@@ -103,9 +112,10 @@ function unreachable(): ApiError {
   );
 }
 
-function toApiError(status: number, json: unknown): ApiError {
+function toApiError(status: number, json: unknown, retryAfter: string | null = null): ApiError {
   const error = (json as { error?: { code: string; message: string; trace_id: string } } | undefined)?.error;
   if (error === undefined)
     return new ApiError('INTERNAL_ERROR', 'Something went wrong. Please try again.', status, null);
-  return new ApiError(error.code, error.message, status, error.trace_id);
+  const seconds = retryAfter === null ? null : Number.parseInt(retryAfter, 10);
+  return new ApiError(error.code, error.message, status, error.trace_id, seconds);
 }

@@ -1,7 +1,8 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
 import { announce } from './announcer.tsx';
+import { copyText } from './copy-text.ts';
 
 interface CopyButtonProps {
   readonly value: string;
@@ -12,24 +13,29 @@ interface CopyButtonProps {
 }
 
 export function CopyButton({ value, label, compact = false }: CopyButtonProps) {
-  const clipboard = useClipboard({ timeout: 2_000 });
-  const copy = () => {
-    clipboard.copy(value);
-    announce('Copied');
+  const [outcome, setOutcome] = useState<string | null>(null);
+  useEffect(() => {
+    if (outcome === null) return;
+    const timer = setTimeout(() => setOutcome(null), 2_000);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = async () => {
+    const text = (await copyText(value)) ? 'Copied' : 'Could not be copied';
+    setOutcome(text);
+    announce(text);
   };
-  const icon = clipboard.copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />;
-  const text = clipboard.copied ? 'Copied' : label;
+  const Icon = outcome === 'Copied' ? IconCheck : IconCopy;
   if (!compact) {
     return (
-      <Button variant="default" size="xs" leftSection={icon} onClick={copy}>
-        {text}
+      <Button variant="default" size="xs" leftSection={<Icon size={16} aria-hidden />} onClick={copy}>
+        {outcome ?? label}
       </Button>
     );
   }
   return (
-    <Tooltip label={text}>
+    <Tooltip label={outcome ?? label}>
       <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={copy}>
-        {icon}
+        <Icon size={16} aria-hidden />
       </ActionIcon>
     </Tooltip>
   );

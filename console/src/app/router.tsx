@@ -6,11 +6,12 @@ import {
   notFound,
   redirect,
 } from '@tanstack/react-router';
-import { readThreadHome, sessionOptions, threadOptions } from '../api/queries.ts';
+import { readThreadHome, sessionOptions, signInOfferOptions, threadOptions } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
 import { FailedPage } from './failed-page.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
+import { PendingPage } from './pending-page.tsx';
 import { currentOrganization, switchOrganization } from './session.tsx';
 import { Shell } from './shell.tsx';
 
@@ -31,6 +32,8 @@ const signIn = createRoute({
     const path = safeReturn(returnTo);
     return { ...(path !== undefined && { returnTo: path }), ...(typeof problem === 'string' && { problem }) };
   },
+  // Known before the page is shown, so that nothing in it moves. Where it cannot be known, passwords remain.
+  loader: () => queryClient.ensureQueryData(signInOfferOptions).catch(() => null),
   component: lazyRouteComponent(() => import('../sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 
@@ -181,6 +184,8 @@ export const router = createRouter({
   defaultPreloadStaleTime: 0,
   defaultErrorComponent: FailedPage,
   defaultNotFoundComponent: NotFoundPage,
+  defaultPendingComponent: PendingPage,
+  defaultPendingMs: 300,
   scrollRestoration: true,
 });
 

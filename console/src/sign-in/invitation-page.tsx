@@ -1,3 +1,138 @@
+import { Alert, Button, PasswordInput, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { IconMailOff } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import type { AcceptInvitationBody, InvitationBody, InvitationJson, SessionJson } from '../api/contract.ts';
+import { ApiError, request } from '../api/request.ts';
+import { Failure } from '../app/failure.tsx';
+import { Doorstep } from './doorstep.tsx';
+import { useEnter } from './enter.ts';
+import { PasswordStrength } from './password-strength.tsx';
+import { TooManyAttempts } from './too-many-attempts.tsx';
+
+/** The token stands behind `#`, which browsers keep to themselves: it is in no log on the way. */
 export function InvitationPage() {
-  return null;
+  const [token] = useState(() => location.hash.slice(1));
+  const reading = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: ({ signal }) =>
+      request<InvitationJson>('POST', '/invitation/read', {
+        body: { token } satisfies InvitationBody,
+        signal,
+      }),
+    enabled: token !== '',
+    // Once it was accepted it could not be read again.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  });
+  if (token === '' || isGone(reading.error)) return <Gone />;
+  return (
+    <Doorstep title={reading.data ? `Join ${reading.data.organization}` : 'Your invitation'}>
+      {reading.isError ? (
+        <Failure
+          error={reading.error}
+          title="The invitation could not be read"
+          onRetry={() => void reading.refetch()}
+        />
+      ) : reading.data ? (
+        <Accept token={token} invitation={reading.data} />
+      ) : (
+        <Stack aria-busy="true">
+          <Skeleton height={58} />
+          <Skeleton height={58} />
+          <Skeleton height={36} />
+        </Stack>
+      )}
+    </Doorstep>
+  );
+}
+
+function isGone(error: Error | null): boolean {
+  return error instanceof ApiError && (error.status === 404 || error.status === 400);
+}
+
+function Gone() {
+  return (
+    <Doorstep title="This invitation cannot be used">
+      <Stack>
+        <Alert color="yellow" variant="light" icon={<IconMailOff aria-hidden />}>
+          It was used already, has expired, or the link is not complete. Ask whoever sent it for a new one. If
+          you have set your password already, just sign in.
+        </Alert>
+        <Button component={Link} to="/sign-in" variant="default">
+          Go to sign in
+        </Button>
+      </Stack>
+    </Doorstep>
+  );
+}
+
+function Accept({ token, invitation }: { token: string; invitation: InvitationJson }) {
+  const enter = useEnter();
+  const [password, setPassword] = useState('');
+  const accepting = useMutation({
+    mutationFn: (body: AcceptInvitationBody) => request<SessionJson>('POST', '/invitation/accept', { body }),
+    onSuccess: (session) => enter(session, '/'),
+  });
+  const chooses = invitation.password === 'choose';
+  const fault = passwordFault(accepting.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    accepting.mutate({ token, password });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm">
+          {chooses
+            ? 'Choose the password that you will sign in with.'
+            : 'You have a password already. Enter it to join.'}
+        </Text>
+        <TextInput
+          label="Email"
+          name="email"
+          autoComplete="username"
+          value={invitation.email}
+          readOnly
+          variant="filled"
+        />
+        <PasswordInput
+          label={chooses ? 'New password' : 'Your password'}
+          {...(chooses && {
+            description: 'At least 10 characters. A few words that do not belong together are best.',
+          })}
+          name="password"
+          autoComplete={chooses ? 'new-password' : 'current-password'}
+          {...(chooses && { minLength: 10 })}
+          required
+          withAsterisk={false}
+          autoFocus
+          error={fault}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
+        />
+        {chooses && <PasswordStrength password={password} />}
+        {accepting.isError && fault === null && <Refused error={accepting.error} />}
+        <Button type="submit" loading={accepting.isPending}>
+          {chooses ? 'Set the password and join' : 'Join'}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** What the service says of the password: "password: must …". */
+function passwordFault(error: Error | null): string | null {
+  const fault = error instanceof ApiError && /^password: (.*)$/s.exec(error.message)?.[1];
+  return fault ? `The password ${fault}` : null;
+}
+
+function Refused({ error }: { error: Error }) {
+  return error instanceof ApiError && error.status === 429 ? (
+    <TooManyAttempts error={error} />
+  ) : (
+    <Failure error={error} title="You could not join" />
+  );
 }

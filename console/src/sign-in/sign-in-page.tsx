@@ -1,3 +1,108 @@
+import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { IconAlertTriangle, IconLogin2 } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { type FormEvent, useRef } from 'react';
+import type { SessionJson, SignInBody } from '../api/contract.ts';
+import { signInOfferOptions } from '../api/queries.ts';
+import { ApiError, query, request } from '../api/request.ts';
+import { Failure } from '../app/failure.tsx';
+import { Doorstep } from './doorstep.tsx';
+import { useEnter } from './enter.ts';
+import { problemText } from './problem-text.ts';
+import { TooManyAttempts } from './too-many-attempts.tsx';
+
 export function SignInPage() {
-  return null;
+  const { returnTo = '/', problem } = useSearch({ from: '/sign-in' });
+  return (
+    <Doorstep title="Sign in">
+      <Stack>
+        {problem !== undefined && (
+          <Alert role="alert" color="red" variant="light" icon={<IconAlertTriangle aria-hidden />}>
+            {problemText(problem)}
+          </Alert>
+        )}
+        <SingleSignOn returnTo={returnTo} />
+        <PasswordForm returnTo={returnTo} />
+      </Stack>
+    </Doorstep>
+  );
+}
+
+function SingleSignOn({ returnTo }: { returnTo: string }) {
+  const { data } = useQuery(signInOfferOptions);
+  if (!data?.sso) return null;
+  return (
+    <>
+      <Button
+        component="a"
+        href={`/console/sso/start${query({ returnTo })}`}
+        variant="default"
+        leftSection={<IconLogin2 size={18} aria-hidden />}
+      >
+        Continue with {data.sso.name}
+      </Button>
+      <Divider label="or with your password" />
+    </>
+  );
+}
+
+function PasswordForm({ returnTo }: { returnTo: string }) {
+  const enter = useEnter();
+  const password = useRef<HTMLInputElement>(null);
+  const signingIn = useMutation({
+    mutationFn: (body: SignInBody) => request<SessionJson>('POST', '/sign-in', { body }),
+    onSuccess: (session) => enter(session, returnTo),
+    onError: () => password.current?.select(),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    signingIn.mutate({ email: String(fields.get('email')), password: String(fields.get('password')) });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          name="email"
+          type="email"
+          label="Email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          autoFocus
+        />
+        <PasswordInput
+          ref={password}
+          name="password"
+          label="Password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
+        />
+        {signingIn.isError && <Refused error={signingIn.error} />}
+        <Button type="submit" loading={signingIn.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+function Refused({ error }: { error: Error }) {
+  if (!(error instanceof ApiError)) return <Failure error={error} />;
+  if (error.status === 429) return <TooManyAttempts error={error} />;
+  if (error.status !== 401) return <Failure error={error} title="You could not be signed in" />;
+  return (
+    <Alert
+      role="alert"
+      color="red"
+      variant="light"
+      title={error.message}
+      icon={<IconAlertTriangle aria-hidden />}
+    >
+      If you have forgotten your password, ask an admin of your organization for a new invitation.
+    </Alert>
+  );
 }

@@ -1,3 +1,84 @@
+import { Stack } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { NewThreadBody, ThreadViewJson } from '../api/contract.ts';
+import { keys } from '../api/queries.ts';
+import { inOrganization, request } from '../api/request.ts';
+import { Failure } from '../app/failure.tsx';
+import { Page } from '../app/page.tsx';
+import { useOrganization, useSession } from '../app/session.tsx';
+import { Composer } from '../thread/composer.tsx';
+import { draftNameOf, useDraft } from '../thread/draft.ts';
+import { AccountField } from './account-field.tsx';
+
 export function NewThreadPage() {
-  return null;
+  const { user } = useSession();
+  const organization = useOrganization();
+  const draftName = draftNameOf(user.id, organization.id, 'new');
+  return (
+    <Page title="New thread" description="Replies draw on your organization’s documents, and cite them.">
+      <NewThread key={draftName} organizationId={organization.id} draftName={draftName} />
+    </Page>
+  );
+}
+
+function NewThread({ organizationId, draftName }: { organizationId: string; draftName: string }) {
+  const [account, setAccount, forgetAccount] = useDraft(`${draftName}.account`);
+  const creating = useCreateThread(organizationId);
+  const send = async (prompt: string) => {
+    await creating.mutateAsync({ prompt, ...(account !== '' && { accountId: account }) });
+    forgetAccount();
+  };
+  return (
+    <Stack>
+      <Composer
+        draftName={draftName}
+        label="Your question"
+        placeholder="What do you want to know?"
+        sendLabel="Ask"
+        sending={creating.isPending}
+        autoFocus
+        onSend={send}
+      />
+      {creating.isError && <Failure error={creating.error} title="The thread was not created" />}
+      <AccountField
+        label="Account (optional)"
+        description="The reply then also draws on this account’s documents."
+        placeholder="For example acme-eu"
+        account={account}
+        onAccount={setAccount}
+      />
+    </Stack>
+  );
+}
+
+/** A try after a lost answer bears the key of the first: it does not make a second thread. */
+function useCreateThread(organizationId: string) {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [attempt, setAttempt] = useState({ body: '', key: '' });
+  return useMutation({
+    mutationFn: (body: NewThreadBody) => {
+      const text = JSON.stringify(body);
+      const key = attempt.body === text ? attempt.key : randomKey();
+      setAttempt({ body: text, key });
+      return request<ThreadViewJson>('POST', inOrganization(organizationId, '/threads'), {
+        body,
+        headers: { 'idempotency-key': key },
+      });
+    },
+    onSuccess: (view) => {
+      queryClient.setQueryData(keys.thread(organizationId, view.thread.id), view);
+      void queryClient.invalidateQueries({ queryKey: keys.threads(organizationId) });
+      void navigate({ to: '/threads/$threadId', params: { threadId: view.thread.id } });
+    },
+  });
+}
+
+/** `randomUUID` is there under TLS only. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 }

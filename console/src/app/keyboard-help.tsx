@@ -1,0 +1,48 @@
+import { Group, Kbd, Modal, Stack, Switch, Table } from '@mantine/core';
+import { closeOverlay } from './overlay.ts';
+import { shortcuts, useSingleKeys } from './shortcuts.ts';
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+export default function KeyboardHelp({ opened }: { opened: boolean }) {
+  const [singleKeys, setSingleKeys] = useSingleKeys();
+  return (
+    <Modal
+      opened={opened}
+      onClose={closeOverlay}
+      title="Keyboard shortcuts"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack>
+        <Table withRowBorders={false} verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Keys</Table.Th>
+              <Table.Th>What they do</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {shortcuts.map(({ keys, does }) => (
+              <Table.Tr key={does}>
+                <Table.Td>
+                  <Group gap={4} wrap="nowrap">
+                    {keys.map((key) => (
+                      <Kbd key={key}>{key === 'Ctrl' && isApple ? '⌘' : key}</Kbd>
+                    ))}
+                  </Group>
+                </Table.Td>
+                <Table.Td>{does}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+        <Switch
+          label="Single keys"
+          description="Turn / N and ? off where something types them unasked, such as speech input."
+          checked={singleKeys}
+          onChange={(event) => setSingleKeys(event.currentTarget.checked)}
+        />
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,131 @@
+import { Spotlight, spotlight } from '@mantine/spotlight';
+import '@mantine/spotlight/styles.layer.css';
+import { useMantineColorScheme } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import {
+  IconKeyboard,
+  IconMessage,
+  IconMoon,
+  IconPlus,
+  IconSearch,
+  IconUserCircle,
+} from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useThreadList } from '../threads/use-thread-list.ts';
+import { closeOverlay, openOverlay } from './overlay.ts';
+import { settingsFor, threadPlaces } from './places.ts';
+import { useOrganization } from './session.tsx';
+
+interface Deed {
+  readonly label: string;
+  readonly description?: string;
+  readonly icon: ReactNode;
+  readonly act: () => void;
+}
+
+/** Ctrl-K: pages, deeds, and threads by title. */
+export default function Palette({ opened }: { opened: boolean }) {
+  const [text, setText] = useState('');
+  useEffect(() => (opened ? spotlight.open() : spotlight.close()), [opened]);
+  return (
+    <Spotlight.Root
+      query={text}
+      onQueryChange={setText}
+      shortcut={null}
+      scrollable
+      maxHeight="min(28rem, 70dvh)"
+      onSpotlightClose={closeOverlay}
+      aria-label="Find"
+    >
+      <Spotlight.Search
+        aria-label="Find a page or a thread"
+        placeholder="Find a page or a thread"
+        leftSection={<IconSearch size={20} aria-hidden />}
+      />
+      <Spotlight.ActionsList>
+        <Deeds text={text} />
+        {opened && <Threads text={text} />}
+      </Spotlight.ActionsList>
+    </Spotlight.Root>
+  );
+}
+
+function Deeds({ text }: { text: string }) {
+  const wanted = text.trim().toLowerCase();
+  const found = useDeeds().filter(({ label }) => label.toLowerCase().includes(wanted));
+  if (found.length === 0) return null;
+  return (
+    <Spotlight.ActionsGroup label="Go to">
+      {found.map(({ label, description, icon, act }) => (
+        <Spotlight.Action
+          key={label}
+          label={label}
+          {...(description !== undefined && { description })}
+          leftSection={icon}
+          onClick={act}
+        />
+      ))}
+    </Spotlight.ActionsGroup>
+  );
+}
+
+function useDeeds(): Deed[] {
+  const navigate = useNavigate();
+  const { role } = useOrganization();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const dark = colorScheme !== 'dark';
+  const places = [...threadPlaces, ...settingsFor(role)].map((place) => ({
+    label: place.to === '/' || place.to === '/published' ? `${place.label} (threads)` : place.label,
+    icon: <place.Icon size={20} stroke={1.75} aria-hidden />,
+    act: () => void navigate({ to: place.to }),
+  }));
+  return [
+    {
+      label: 'New thread',
+      icon: <IconPlus size={20} aria-hidden />,
+      act: () => void navigate({ to: '/new' }),
+    },
+    ...places,
+    {
+      label: 'Your account',
+      icon: <IconUserCircle size={20} aria-hidden />,
+      act: () => void navigate({ to: '/settings/account' }),
+    },
+    {
+      label: dark ? 'Use dark colours' : 'Use light colours',
+      icon: <IconMoon size={20} aria-hidden />,
+      act: () => setColorScheme(dark ? 'dark' : 'light'),
+    },
+    {
+      label: 'Keyboard shortcuts',
+      icon: <IconKeyboard size={20} aria-hidden />,
+      act: () => openOverlay('keyboard'),
+    },
+  ];
+}
+
+function Threads({ text }: { text: string }) {
+  const navigate = useNavigate();
+  const [search] = useDebouncedValue(text.trim(), 200);
+  const mine = useThreadList({ scope: 'mine', search }, 6);
+  const published = useThreadList({ scope: 'published', search }, 6);
+  const threads = [...mine.threads, ...published.threads.filter((thread) => !thread.mine)];
+  if (threads.length === 0) {
+    const searching = mine.isSearching || published.isSearching;
+    return <Spotlight.Empty>{searching ? 'Searching…' : 'No thread has this in its title.'}</Spotlight.Empty>;
+  }
+  return (
+    <Spotlight.ActionsGroup label={search === '' ? 'Recent threads' : 'Threads'}>
+      {threads.slice(0, 10).map((thread) => (
+        <Spotlight.Action
+          key={thread.id}
+          label={thread.title}
+          {...(thread.accountId !== null && { description: `Account ${thread.accountId}` })}
+          leftSection={<IconMessage size={20} stroke={1.75} aria-hidden />}
+          onClick={() => void navigate({ to: '/threads/$threadId', params: { threadId: thread.id } })}
+        />
+      ))}
+    </Spotlight.ActionsGroup>
+  );
+}

@@ -1,0 +1,30 @@
+import {
+  IconActivity,
+  IconApps,
+  IconFiles,
+  IconHistory,
+  IconKey,
+  IconMessages,
+  IconUsers,
+  IconWorld,
+} from '@tabler/icons-react';
+
+/** Where one can go: the sidebar and the palette offer the same. */
+export const threadPlaces = [
+  { to: '/', label: 'Mine', hint: 'Threads you began', Icon: IconMessages },
+  { to: '/published', label: 'Published', hint: 'Threads everyone here can read', Icon: IconWorld },
+] as const;
+
+export const settingPlaces = [
+  { to: '/settings/keys', label: 'API keys', admin: false, Icon: IconKey },
+  { to: '/settings/applications', label: 'Applications', admin: true, Icon: IconApps },
+  { to: '/settings/members', label: 'Members', admin: true, Icon: IconUsers },
+  { to: '/settings/documents', label: 'Documents', admin: false, Icon: IconFiles },
+  { to: '/settings/usage', label: 'Usage', admin: false, Icon: IconActivity },
+  { to: '/settings/audit', label: 'Audit log', admin: true, Icon: IconHistory },
+] as const;
+
+/** Those that a person of this role may open. */
+export function settingsFor(role: 'admin' | 'member') {
+  return settingPlaces.filter((place) => role === 'admin' || !place.admin);
+}

@@ -1,0 +1,50 @@
+import { useSyncExternalStore } from 'react';
+
+/** "5 min ago", kept true; the exact time on pointing at it, and for machines. */
+export function RelativeTime({ at }: { at: string }) {
+  const now = useSyncExternalStore(everyMinute, () => minute);
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={exactTime(date)}>
+      {relativeTime(date, Math.max(now, Date.now()))}
+    </time>
+  );
+}
+
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
+const dayAndYear = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+
+export function exactTime(date: Date): string {
+  return exact.format(date);
+}
+
+/** Up to a week ago as a distance, then as a date. */
+export function relativeTime(date: Date, nowMs: number): string {
+  const seconds = (date.getTime() - nowMs) / 1_000;
+  if (seconds > -45) return 'just now';
+  if (seconds > -3_600) return relative.format(Math.min(-1, Math.round(seconds / 60)), 'minute');
+  if (seconds > -86_400) return relative.format(Math.round(seconds / 3_600), 'hour');
+  if (seconds > -7 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day');
+  const sameYear = date.getFullYear() === new Date(nowMs).getFullYear();
+  return (sameYear ? day : dayAndYear).format(date);
+}
+
+let minute = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function everyMinute(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    minute = Date.now();
+    for (const each of listeners) each();
+  }, 60_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}

@@ -1,0 +1,58 @@
+import { useLocalStorage, useWindowEvent } from '@mantine/hooks';
+import { useRouter } from '@tanstack/react-router';
+import { openOverlay } from './overlay.ts';
+
+export const searchFieldId = 'thread-search';
+
+export const shortcuts = [
+  { keys: ['Ctrl', 'K'], does: 'Open the palette: go anywhere, find a thread' },
+  { keys: ['/'], does: 'Search in the titles of threads' },
+  { keys: ['N'], does: 'New thread' },
+  { keys: ['?'], does: 'Show this help' },
+  { keys: ['↑', '↓'], does: 'Move through the list of threads' },
+  { keys: ['Enter'], does: 'Send what you have written; with Shift, begin a line' },
+  { keys: ['Esc'], does: 'Clear the search, or close what is open' },
+] as const;
+
+/** Keys without Ctrl can be turned off: speech input may type them unasked (WCAG 2.1.4). */
+export function useSingleKeys() {
+  return useLocalStorage({ key: 'skein.single-keys', defaultValue: true });
+}
+
+export function useShortcuts(): void {
+  const router = useRouter();
+  const [singleKeys] = useSingleKeys();
+  const single: Record<string, () => void> = {
+    '/': () => void searchThreads(router.navigate),
+    n: () => void router.navigate({ to: '/new' }),
+    '?': () => openOverlay('keyboard'),
+  };
+  useWindowEvent('keydown', (event) => {
+    if (event.defaultPrevented || event.altKey || event.isComposing) return;
+    const withControl = event.ctrlKey || event.metaKey;
+    // Also from within a text, where Ctrl-K means nothing.
+    if (withControl && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      openOverlay('palette');
+    } else if (!withControl && singleKeys && !takesKeys(event.target)) {
+      const act = single[event.key];
+      if (act === undefined) return;
+      event.preventDefault();
+      act();
+    }
+  });
+}
+
+/** Texts, and whatever lies over the page: their keys are their own. */
+function takesKeys(target: EventTarget | null): boolean {
+  return (
+    target instanceof Element &&
+    target.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="menu"]') !== null
+  );
+}
+
+async function searchThreads(navigate: ReturnType<typeof useRouter>['navigate']): Promise<void> {
+  if (document.getElementById(searchFieldId) === null) await navigate({ to: '/' });
+  // The page is there once React has drawn it.
+  requestAnimationFrame(() => document.getElementById(searchFieldId)?.focus());
+}

@@ -1,0 +1,31 @@
+import { Group, Progress, Text } from '@mantine/core';
+
+const grades = [
+  { label: 'Too short', part: 20, color: 'red' },
+  { label: 'Weak', part: 40, color: 'orange' },
+  { label: 'Good', part: 70, color: 'teal' },
+  { label: 'Strong', part: 100, color: 'teal' },
+] as const;
+
+/** A hint, in a word as well as in a bar; the service decides. */
+export function PasswordStrength({ password }: { password: string }) {
+  const grade = grades[strength(password)];
+  return (
+    <Group gap="xs" wrap="nowrap" aria-hidden={password === ''} opacity={password === '' ? 0 : 1}>
+      <Progress value={grade.part} color={grade.color} flex={1} aria-hidden />
+      <Text size="xs" w="4.5rem" ta="end" role="status">
+        {password === '' ? '' : grade.label}
+      </Text>
+    </Group>
+  );
+}
+
+/** Length is what counts, and different characters. */
+function strength(password: string): 0 | 1 | 2 | 3 {
+  const characters = [...password];
+  if (characters.length < 10) return 0;
+  const different = new Set(characters).size;
+  if (different < 6) return 1;
+  if (characters.length >= 16 && different >= 8) return 3;
+  return characters.length >= 12 ? 2 : 1;
+}

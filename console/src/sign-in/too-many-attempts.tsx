@@ -1,0 +1,23 @@
+import { Alert } from '@mantine/core';
+import { IconClock } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import type { ApiError } from '../api/request.ts';
+
+/** Says how long to wait, and counts down; a screen reader hears it once. */
+export function TooManyAttempts({ error }: { error: ApiError }) {
+  const waitSeconds = error.retryAfterSeconds ?? 60;
+  const [left, setLeft] = useState(waitSeconds);
+  useEffect(() => {
+    const until = Date.now() + waitSeconds * 1_000;
+    const tick = () => setLeft(Math.max(0, Math.ceil((until - Date.now()) / 1_000)));
+    tick();
+    const timer = setInterval(tick, 1_000);
+    return () => clearInterval(timer);
+  }, [waitSeconds]);
+  return (
+    <Alert color="yellow" variant="light" icon={<IconClock aria-hidden />} title="Too many attempts failed">
+      <span role="alert">{`Wait ${waitSeconds} seconds, then try again.`}</span>{' '}
+      <span aria-hidden>{left === 0 ? 'You can try again now.' : `${left} s left.`}</span>
+    </Alert>
+  );
+}

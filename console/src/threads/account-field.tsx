@@ -1,0 +1,58 @@
+import { Autocomplete, type AutocompleteProps, CloseButton } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconBuildingStore } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { accountsOptions } from '../api/queries.ts';
+import { useOrganization } from '../app/session.tsx';
+
+interface AccountFieldProps
+  extends Pick<AutocompleteProps, 'label' | 'description' | 'placeholder' | 'aria-label'> {
+  readonly account: string;
+  /** An account was chosen, typed out, or cleared (`''`). */
+  readonly onAccount: (account: string) => void;
+}
+
+/** An account's id, with those that exist as suggestions. Any other is as good: accounts come to be by being named. */
+export function AccountField({ account, onAccount, ...texts }: AccountFieldProps) {
+  const [text, setText] = useState(account);
+  useEffect(() => setText(account), [account]);
+  const suggestions = useSuggestions(text);
+  const apply = (next: string) => {
+    setText(next);
+    if (next.trim() !== account) onAccount(next.trim());
+  };
+  return (
+    <Autocomplete
+      {...texts}
+      data={suggestions}
+      value={text}
+      maxLength={255}
+      autoComplete="off"
+      comboboxProps={{ shadow: 'md' }}
+      leftSection={<IconBuildingStore size={18} aria-hidden />}
+      rightSection={
+        text !== '' && <CloseButton size="sm" aria-label="Clear the account" onClick={() => apply('')} />
+      }
+      // The service has matched them by the beginning already.
+      filter={({ options }) => options}
+      onChange={setText}
+      onOptionSubmit={apply}
+      onBlur={() => apply(text)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') apply(text);
+        if (event.key === 'Escape' && text !== '') apply('');
+      }}
+    />
+  );
+}
+
+function useSuggestions(text: string): readonly string[] {
+  const organization = useOrganization();
+  const [prefix] = useDebouncedValue(text.trim(), 150);
+  const { data } = useQuery({
+    ...accountsOptions(organization.id, prefix),
+    placeholderData: keepPreviousData,
+  });
+  return data?.accounts ?? [];
+}

@@ -1,0 +1,45 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { ThreadJson } from '../api/contract.ts';
+import { type ThreadFilter, threadsOptions } from '../api/queries.ts';
+import { useOrganization } from '../app/session.tsx';
+
+export interface ThreadList {
+  readonly threads: readonly ThreadJson[];
+  /** Nothing is known yet. */
+  readonly isPending: boolean;
+  /** More is being read, or will be at once. */
+  readonly isSearching: boolean;
+  readonly hasMore: boolean;
+  readonly isTruncated: boolean;
+  readonly error: Error | null;
+  readonly loadMore: () => void;
+  readonly retry: () => void;
+}
+
+/**
+ * A listing, page after page. A page that a search left empty though more follow asks for the next one by itself: people
+ * see results, not pages.
+ */
+export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList {
+  const organization = useOrganization();
+  const query = useInfiniteQuery(threadsOptions(organization.id, filter, limit));
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
+  const last = query.data?.pages.at(-1);
+  const goOn = last !== undefined && last.threads.length === 0 && hasNextPage && !isFetchNextPageError;
+  useEffect(() => {
+    if (goOn && !isFetchingNextPage) void fetchNextPage();
+  }, [goOn, isFetchingNextPage, fetchNextPage]);
+  return {
+    threads: query.data?.pages.flatMap((page) => page.threads) ?? [],
+    isPending: query.isPending,
+    isSearching: query.isPending || isFetchingNextPage || goOn,
+    hasMore: hasNextPage,
+    isTruncated: last?.truncated ?? false,
+    error: query.error,
+    loadMore: () => {
+      if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+    },
+    retry: () => void (isFetchNextPageError ? fetchNextPage() : query.refetch()),
+  };
+}
