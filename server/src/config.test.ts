@@ -65,6 +65,27 @@ describe('The configuration', () => {
     }
   });
 
+  it('takes a provider for single sign-on, over http only on this machine', () => {
+    const client = { SKEIN_OIDC_CLIENT_ID: 'skein', SKEIN_OIDC_CLIENT_SECRET: 'secret' };
+    const { sso } = readConfig({ SKEIN_OIDC_ISSUER: 'https://login.example/tenant/', ...client });
+    assert.deepEqual(sso, {
+      issuer: 'https://login.example/tenant/',
+      clientId: 'skein',
+      clientSecret: 'secret',
+      name: 'single sign-on',
+    });
+    for (const host of ['127.0.0.1:9', 'localhost:9', '[::1]:9'])
+      assert.equal(
+        readConfig({ SKEIN_OIDC_ISSUER: `http://${host}`, ...client }).sso?.issuer,
+        `http://${host}`,
+      );
+    for (const host of ['login.example', '127.example', '10.0.0.1'])
+      assert.throws(
+        () => readConfig({ SKEIN_OIDC_ISSUER: `http://${host}`, ...client }),
+        /^ConfigError: SKEIN_OIDC_ISSUER must be an https address/,
+      );
+  });
+
   it('refuses nonsense and names the variable', () => {
     const nonsense: [VariableName, string][] = [
       ['SKEIN_PORT', '65536'],
@@ -90,6 +111,11 @@ describe('The configuration', () => {
       ['SKEIN_TITLE_LENGTH_MAX', '0'],
       ['SKEIN_LINK_LENGTH_MAX', '0'],
       ['SKEIN_BODY_BYTES_MAX', '0'],
+      ['SKEIN_DOCUMENT_BYTES_MAX', '0'],
+      ['SKEIN_SESSION_IDLE_MS', '1'],
+      ['SKEIN_SESSION_LIFE_MS', '1'],
+      ['SKEIN_OIDC_CLIENT_ID', 'skein'],
+      ['SKEIN_OIDC_ISSUER', 'https://login.example'],
       ['SKEIN_LOG_LEVEL', 'loud'],
       ['SKEIN_TLS_CERT', '/does/not/exist'],
       ['SKEIN_TLS_KEY', '/does/not/exist'],

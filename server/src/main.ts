@@ -13,7 +13,7 @@ import { copy } from './commands/copy.ts';
 import { docAdd, docList, docRemove, docSearch } from './commands/doc.ts';
 import { doctor } from './commands/doctor.ts';
 import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
-import { memberAdd, memberList, memberRemove } from './commands/member.ts';
+import { memberAdd, memberInvite, memberList, memberRemove } from './commands/member.ts';
 import { orgCreate, orgList, orgSet } from './commands/org.ts';
 import { roles, serve } from './commands/serve.ts';
 import { signingKeyRotate } from './commands/signing-key.ts';
@@ -28,6 +28,7 @@ const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   orgSet,
   orgList,
   memberAdd,
+  memberInvite,
   memberRemove,
   memberList,
   keyCreate,

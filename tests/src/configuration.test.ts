@@ -11,6 +11,8 @@ type Environment = Record<string, string>;
 const certificate = join(root, 'tests/stand-ins/localhost-certificate.pem');
 const key = join(root, 'tests/stand-ins/localhost-key.pem');
 
+const client = { SKEIN_OIDC_CLIENT_ID: 'skein', SKEIN_OIDC_CLIENT_SECRET: 'hunter2' };
+
 /** For each variable, what makes no sense. Files are named from the folder that `before` prepares. */
 const nonsense: Record<string, Environment[]> = {
   SKEIN_HOST: [{ SKEIN_HOST: '203.0.113.1' }],
@@ -47,7 +49,19 @@ const nonsense: Record<string, Environment[]> = {
   SKEIN_TITLE_LENGTH_MAX: [{ SKEIN_TITLE_LENGTH_MAX: '-5' }],
   SKEIN_LINK_LENGTH_MAX: [{ SKEIN_LINK_LENGTH_MAX: 'NaN' }],
   SKEIN_BODY_BYTES_MAX: [{ SKEIN_BODY_BYTES_MAX: '1MiB' }],
+  SKEIN_DOCUMENT_BYTES_MAX: [{ SKEIN_DOCUMENT_BYTES_MAX: '50MB' }],
   SKEIN_REQUEST_TIMEOUT_MS: [{ SKEIN_REQUEST_TIMEOUT_MS: '0' }],
+  SKEIN_SESSION_IDLE_MS: [{ SKEIN_SESSION_IDLE_MS: '7d' }],
+  SKEIN_SESSION_LIFE_MS: [{ SKEIN_SESSION_LIFE_MS: '0' }],
+  SKEIN_OIDC_ISSUER: [
+    { SKEIN_OIDC_ISSUER: 'login.example', ...client },
+    { SKEIN_OIDC_ISSUER: 'https://ada:hunter2@login.example', ...client },
+    { SKEIN_OIDC_ISSUER: 'http://login.example', ...client },
+    client,
+  ],
+  SKEIN_OIDC_CLIENT_ID: [{ SKEIN_OIDC_ISSUER: 'https://login.example', SKEIN_OIDC_CLIENT_SECRET: 'x' }],
+  SKEIN_OIDC_CLIENT_SECRET: [{ SKEIN_OIDC_ISSUER: 'https://login.example', SKEIN_OIDC_CLIENT_ID: 'skein' }],
+  SKEIN_OIDC_NAME: [{ SKEIN_OIDC_NAME: 'x'.repeat(61) }, { SKEIN_OIDC_NAME: 'two\nlines' }],
   SKEIN_LOG_LEVEL: [{ SKEIN_LOG_LEVEL: 'loud' }],
   SKEIN_TLS_CERT: [
     { SKEIN_TLS_KEY: key },

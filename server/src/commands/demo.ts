@@ -5,26 +5,41 @@ import { addMember } from '../usecases/add-member.ts';
 import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/create-api-key.ts';
 import { createOrganization } from '../usecases/create-organization.ts';
+import { operatorDoer } from '../usecases/operator.ts';
+import { invitationLink } from './public-url.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
 
-/** On an empty store: something to try at once. Answers the demo's key, the only time it is known. */
-export async function makeDemo(context: Context): Promise<string | undefined> {
-  const organizations = await context.store.listOrganizations();
-  if (organizations.length > 0) return undefined;
-  const organizationId = await createOrganization(context, { name: 'Demo' });
-  const userId = await addMember(context, organizationId, { email: 'admin@demo.example', role: 'admin' });
-  for (const name of readdirSync(demoFolder).sort()) {
-    const bytes = readFileSync(join(demoFolder, name));
-    await addDocument(context, organizationId, { name, bytes, accountId: null });
-  }
-  const { key } = await createApiKey(context, organizationId, { userId, name: 'Demo' });
-  return key;
+/** What opens the demo, known only when it is made. */
+export interface Demo {
+  readonly key: string;
+  /** Of its admin. */
+  readonly invitationToken: string;
 }
 
-export function demoGreeting(key: string, baseUrl: string): string {
+/** On an empty store: something to try at once. */
+export async function makeDemo(context: Context): Promise<Demo | undefined> {
+  const organizations = await context.store.listOrganizations();
+  if (organizations.length > 0) return undefined;
+  const doer = operatorDoer(context);
+  const organizationId = await createOrganization(context, doer, { name: 'Demo' });
+  const admin = { email: 'admin@demo.example', role: 'admin' } as const;
+  const { userId, invitation } = await addMember(context, organizationId, doer, admin);
+  for (const name of readdirSync(demoFolder).sort()) {
+    const bytes = readFileSync(join(demoFolder, name));
+    await addDocument(context, organizationId, doer, { name, bytes, accountId: null });
+  }
+  const { key } = await createApiKey(context, organizationId, doer, { userId, name: 'Demo' });
+  return { key, invitationToken: invitation?.token ?? '' };
+}
+
+export function demoGreeting({ key, invitationToken }: Demo, baseUrl: string): string {
   return `
-Skein is ready, with a demo organization. This key is shown only now:
+Skein is ready, with a demo organization. Open it in a browser; this link is good once, and lets you choose a password:
+
+  ${invitationLink(baseUrl, invitationToken)}
+
+Or use its API key, which is shown only now:
 
   ${key}
 

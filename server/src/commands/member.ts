@@ -1,23 +1,56 @@
 import { addMember } from '../usecases/add-member.ts';
+import { findMember } from '../usecases/find-member.ts';
 import { findOrganization } from '../usecases/find-organization.ts';
+import { inviteMember } from '../usecases/invite-member.ts';
+import { operatorDoer } from '../usecases/operator.ts';
 import { removeMember } from '../usecases/remove-member.ts';
-import { optionChoice, positional, type StoreCommand, table } from './command.ts';
+import { counted, optionChoice, positional, type StoreCommand, table } from './command.ts';
+import { invitationLinkFor } from './public-url.ts';
 
 export const memberAdd: StoreCommand = {
   name: 'member add',
   usage: 'ORG EMAIL [--role admin|member] [--service]',
-  summary: 'Add a person, or with --service an account for automation',
+  summary: 'Add a person and show a link to sign in with, or with --service an account for automation',
   positionals: ['ORG', 'EMAIL'],
   options: { role: { type: 'string' }, service: { type: 'boolean' } },
-  async run(context, args) {
+  async run(context, args, config) {
     const organization = await findOrganization(context, positional(args, 0));
     const email = positional(args, 1);
     const role = optionChoice(args, 'role', ['admin', 'member']);
     const service = args.options.service === true;
-    const id = await addMember(context, organization.id, { email, service, ...(role && { role }) });
-    return { json: { id }, text: `Added ${email} to ${organization.name}: ${id}` };
+    const { userId, invitation } = await addMember(context, organization.id, operatorDoer(context), {
+      email,
+      service,
+      ...(role && { role }),
+    });
+    const added = `Added ${email} to ${organization.name}: ${userId}`;
+    if (invitation === null) return { json: { id: userId, invitation: null }, text: added };
+    const link = invitationLinkFor(config, invitation.token);
+    return { json: { id: userId, invitation: link }, text: `${added}\n${handOver(link)}` };
   },
 };
+
+export const memberInvite: StoreCommand = {
+  name: 'member invite',
+  usage: 'ORG EMAIL',
+  summary:
+    'Make a new link for a member to sign in with, and to choose a new password; the earlier one is void',
+  positionals: ['ORG', 'EMAIL'],
+  async run(context, args, config) {
+    const organization = await findOrganization(context, positional(args, 0));
+    const { userId } = await findMember(context, organization.id, positional(args, 1));
+    // The operator answers for who gets the link: it helps also whoever has forgotten their password.
+    const invitation = await inviteMember(context, organization.id, operatorDoer(context), userId, {
+      resets: true,
+    });
+    const link = invitationLinkFor(config, invitation.token);
+    return { json: { id: userId, invitation: link }, text: handOver(link) };
+  },
+};
+
+function handOver(link: string): string {
+  return `This link signs them in, once and within 7 days; hand it to nobody else:\n  ${link}`;
+}
 
 export const memberRemove: StoreCommand = {
   name: 'member remove',
@@ -26,8 +59,13 @@ export const memberRemove: StoreCommand = {
   positionals: ['ORG', 'EMAIL'],
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
-    const { userId, keysRevoked } = await removeMember(context, organization.id, positional(args, 1));
-    const keys = keysRevoked === 1 ? '1 personal key' : `${keysRevoked} personal keys`;
+    const { userId, keysRevoked } = await removeMember(
+      context,
+      organization.id,
+      operatorDoer(context),
+      positional(args, 1),
+    );
+    const keys = counted(keysRevoked, 'personal key');
     return { json: { id: userId }, text: `Removed ${positional(args, 1)} and revoked ${keys}.` };
   },
 };

@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../config.ts';
 import type { Context } from '../usecases/context.ts';
 import { overdueFailure, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, makeDemo } from './demo.ts';
+import { listeningUrl } from './public-url.ts';
 import { keepUsage } from './usage-keeping.ts';
 
 export const roles = ['all', 'api', 'worker'] as const;
@@ -98,8 +99,8 @@ function tend(context: Context, worker: Worker | undefined, log: Log): () => Pro
 
 /** Only where it can be shown, and only once we listen: a start that fails must not use up the demo. */
 async function greetNewcomer(context: Context, baseUrl: string): Promise<void> {
-  const key = await makeDemo(context);
-  if (key !== undefined) process.stdout.write(`${demoGreeting(key, baseUrl)}\n`);
+  const demo = await makeDemo(context);
+  if (demo !== undefined) process.stdout.write(`${demoGreeting(demo, baseUrl)}\n`);
 }
 
 type Log = ReturnType<typeof createLog>;
@@ -124,7 +125,7 @@ async function listen(
     await context.store.close();
     throw listenError(error as NodeJS.ErrnoException, 'SKEIN_PORT', config.host, config.port);
   }
-  address.baseUrl ||= listeningUrl(app.server.address() as AddressInfo, config.tls);
+  address.baseUrl ||= urlOf(app.server.address() as AddressInfo, config.tls);
   return app;
 }
 
@@ -133,7 +134,7 @@ async function listenForScrapes(config: Config, metrics: Metrics, context: Conte
   const { host, metricsPort = 0 } = config;
   try {
     const address = await metrics.listen(host, metricsPort, context.store);
-    return `${listeningUrl(address, undefined)}/metrics`;
+    return `${urlOf(address, undefined)}/metrics`;
   } catch (error) {
     await context.store.close();
     throw listenError(error as NodeJS.ErrnoException, 'SKEIN_METRICS_PORT', host, metricsPort);
@@ -162,10 +163,8 @@ function listenError(
   }
 }
 
-function listeningUrl({ address, family, port }: AddressInfo, tls: Config['tls']): string {
-  const everywhere = address === '0.0.0.0' || address === '::';
-  const host = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-  return `${tls ? 'https' : 'http'}://${host}:${port}`;
+function urlOf({ address, port }: AddressInfo, tls: Config['tls']): string {
+  return listeningUrl({ host: address, port, tls });
 }
 
 async function drain(app: FastifyInstance): Promise<void> {

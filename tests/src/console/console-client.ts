@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import type { Service } from '../service.ts';
+
+export interface ConsoleAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+export interface ConsoleCall {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly file?: Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+/** What a person's browser does with the console's backend: keeps cookies, and proves that the page sent a request. */
+export class ConsoleClient {
+  readonly baseUrl: string;
+  /** By name: what a browser would send. */
+  readonly cookies = new Map<string, string>();
+  csrfToken = 'none';
+  /** As the last answer that had one told it. */
+  session: any;
+
+  constructor(baseUrl: string) {
+    this.baseUrl = baseUrl;
+  }
+
+  /** `path` is under `/console`. */
+  async call(
+    method: string,
+    path: string,
+    { body, file, headers = {} }: ConsoleCall = {},
+  ): Promise<ConsoleAnswer> {
+    const response = await this.fetch(`/console${path}`, {
+      method,
+      headers: {
+        ...(method !== 'GET' && { 'x-skein-csrf': this.csrfToken }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(file !== undefined && { 'content-type': 'application/octet-stream' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(file !== undefined && { body: Uint8Array.from(file) }),
+    });
+    const text = await response.text();
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+    assert.equal(answer.headers.get('cache-control'), 'no-store', `${method} ${path} is kept nowhere`);
+    if (typeof answer.body?.csrfToken === 'string') {
+      this.session = answer.body;
+      this.csrfToken = answer.body.csrfToken;
+    }
+    return answer;
+  }
+
+  /** Any address of the service, with the cookies; redirects are not followed. */
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    if (cookie !== '') headers.set('cookie', cookie);
+    const response = await fetch(new URL(path, this.baseUrl), { redirect: 'manual', ...init, headers });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    return response;
+  }
+
+  get(path: string): Promise<ConsoleAnswer> {
+    return this.call('GET', path);
+  }
+
+  post(path: string, body?: unknown): Promise<ConsoleAnswer> {
+    return this.call('POST', path, { body });
+  }
+
+  put(path: string, body: unknown): Promise<ConsoleAnswer> {
+    return this.call('PUT', path, { body });
+  }
+
+  patch(path: string, body: unknown): Promise<ConsoleAnswer> {
+    return this.call('PATCH', path, { body });
+  }
+
+  delete(path: string): Promise<ConsoleAnswer> {
+    return this.call('DELETE', path);
+  }
+
+  signIn(email: string, password: string): Promise<ConsoleAnswer> {
+    return this.post('/sign-in', { email, password });
+  }
+
+  /** `link` as `skein member add` and the Members page show it. */
+  acceptInvitation(link: string, password: string): Promise<ConsoleAnswer> {
+    return this.post('/invitation/accept', { token: tokenOf(link), password });
+  }
+
+  /** The address of an organization's resource, below `/console`; of the person's first without an id. */
+  at(path: string, organizationId: string = this.session.organizations[0].id): string {
+    return `/organizations/${organizationId}${path}`;
+  }
+
+  #keep(line: string): void {
+    const [pair = '', ...attributes] = line.split(/; */);
+    const [name = '', value = ''] = pair.split('=');
+    const isGone = attributes.some((attribute) =>
+      /^(max-age=0|expires=thu, 01 jan 1970.*)$/i.test(attribute),
+    );
+    if (isGone) this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}
+
+export const testPassword = 'violin sky harbour';
+
+/** The token in an invitation link. */
+export function tokenOf(link: string): string {
+  return new URL(link).hash.slice(1);
+}
+
+/** Adds a person to the organization, who accepts at once; the password is `testPassword`. */
+export async function signedInMember(
+  service: Service,
+  organization: string,
+  email: string,
+  role: 'admin' | 'member' = 'member',
+): Promise<ConsoleClient> {
+  const { invitation } = await service.skein('member', 'add', organization, email, '--role', role);
+  return joined(service, invitation);
+}
+
+/** For a member who is there already (of `startWorld`, say): the operator gives them a new link, which they use. */
+export async function signedInAgain(
+  service: Service,
+  organization: string,
+  email: string,
+): Promise<ConsoleClient> {
+  const { invitation } = await service.skein('member', 'invite', organization, email);
+  return joined(service, invitation);
+}
+
+async function joined(service: Service, link: string): Promise<ConsoleClient> {
+  const client = new ConsoleClient(service.baseUrl);
+  const answer = await client.acceptInvitation(link, testPassword);
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return client;
+}
