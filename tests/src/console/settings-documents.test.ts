@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { smallPdf } from './small-pdf.ts';
+import { assertDone, assertRefused } from './visitor.ts';
+
+const bytesMax = 200_000;
+
+describe('Documents in the console', () => {
+  let world: SettingsWorld;
+  let api: Api;
+  before(async () => {
+    world = await startSettingsWorld({
+      SKEIN_MODEL: 'extractive',
+      SKEIN_DOCUMENT_BYTES_MAX: String(bytesMax),
+    });
+    const { key } = assertDone(await world.ada.post('/keys', { name: 'Ask', scope: 'personal' }), 201);
+    api = new Api(world.service.baseUrl, key);
+  });
+  after(() => world?.end());
+
+  async function listed(id: string) {
+    return assertDone(await world.ada.get('/documents')).documents.find((one: any) => one.id === id);
+  }
+
+  async function add(name: string, file: string, accountId?: string) {
+    const answer = await world.ada.upload({ name, ...(accountId && { accountId }) }, file);
+    return assertDone(answer, 201);
+  }
+
+  async function replyTo(prompt: string, accountId?: string): Promise<string> {
+    const { body } = await api.create({ prompt, ...(accountId && { accountId }) });
+    return (await api.untilDone(body.thread.id)).messages[1].content;
+  }
+
+  describe('accepts', () => {
+    it('Markdown, which the next reply draws on, and which is gone from the next after it was removed', async () => {
+      const made = await add('warranty.md', '# Warranty\n\nEvery umbrella has a warranty of seven years.\n');
+      assert.match(made.id, /^doc_/);
+      assert.deepEqual(made, { id: made.id, title: 'Warranty', passages: 1, replaced: false });
+      const { addedAt, ...shown } = await listed(made.id);
+      assert.ok(Date.parse(addedAt) > 0);
+      assert.deepEqual(shown, {
+        id: made.id,
+        name: 'warranty.md',
+        title: 'Warranty',
+        accountId: null,
+        passages: 1,
+      });
+      const question = 'How long is the warranty of an umbrella?';
+      assert.match(await replyTo(question), /seven years/);
+      assert.deepEqual(assertDone(await world.ada.delete(`/documents/${made.id}`)), {});
+      assert.equal(await listed(made.id), undefined);
+      assert.doesNotMatch(await replyTo(question), /seven years/);
+    });
+
+    it('HTML and PDF', async () => {
+      const html = await add('shipping.html', '<title>Shipping</title><p>Parcels leave on Tuesdays.</p>');
+      assert.equal(html.title, 'Shipping');
+      assert.match(await replyTo('When do parcels leave?'), /Tuesdays/);
+      await add('holidays.pdf', smallPdf('The office is closed on Midsummer Day.'));
+      assert.match(await replyTo('When is the office closed?'), /Midsummer Day/);
+    });
+
+    it('a document for one account, which no other account draws on', async () => {
+      const { id } = await add('discount.md', '# Discount\n\nThe discount is eleven percent.\n', 'account 1');
+      assert.equal((await listed(id)).accountId, 'account 1');
+      assert.match(await replyTo('How much is the discount?', 'account 1'), /eleven percent/);
+      assert.doesNotMatch(await replyTo('How much is the discount?', 'account 2'), /eleven percent/);
+    });
+
+    it('a file of the same name and account in the place of the first', async () => {
+      const first = await add('prices ü.txt', 'The price is five.');
+      const second = await add('prices ü.txt', 'The price is six.');
+      assert.deepEqual([second.id, second.replaced], [first.id, true]);
+      assert.equal((await listed(first.id)).name, 'prices ü.txt');
+      assert.equal((await add('prices ü.txt', 'The price is seven.', 'A')).replaced, false);
+    });
+
+    it('many files at once', async () => {
+      const names = Array.from({ length: 12 }, (_, index) => `part-${index}.md`);
+      await Promise.all(names.map((name) => add(name, `# ${name}\n\nThis is ${name}.\n`)));
+      const { documents } = assertDone(await world.ada.get('/documents'));
+      const known = new Set(documents.map((one: any) => one.name));
+      assert.deepEqual(
+        names.filter((name) => !known.has(name)),
+        [],
+      );
+    });
+
+    it("a member's look, with what can be read and how much", async () => {
+      const { bytesMax: shown, endings } = assertDone(await world.ben.get('/documents'));
+      assert.equal(shown, bytesMax);
+      for (const ending of ['.md', '.html', '.pdf', '.txt']) assert.ok(endings.includes(ending));
+    });
+  });
+
+  describe('rejects', () => {
+    const unreadable: [name: string, file: string, reason: RegExp][] = [
+      ['noise.pdf', 'not a PDF at all', /^noise\.pdf .*damaged/],
+      ['empty.md', '', /^empty\.md /],
+      ['picture.png', 'PNG', /^picture\.png /],
+      ['no-ending', 'text', /^no-ending /],
+      [`${'x'.repeat(600)}.md`, 'text', /600 characters/],
+    ];
+    for (const [name, file, reason] of unreadable) {
+      it(`${name.slice(0, 20)}, and says why`, async () => {
+        const before = assertDone(await world.ada.get('/documents')).documents;
+        assertRefused(await world.ada.upload({ name }, file), 400, reason);
+        assert.deepEqual(assertDone(await world.ada.get('/documents')).documents, before);
+      });
+    }
+
+    it('a file that is larger than the page says', async () => {
+      const file = '# Long\n\n'.padEnd(bytesMax + 1, 'word ');
+      assertRefused(await world.ada.upload({ name: 'long.md' }, file), 400, /too large/);
+      assertDone(await world.ada.upload({ name: 'long.md' }, file.slice(0, bytesMax)), 201);
+    });
+
+    it('a file without a name or with an empty account, and what is not sent as a file', async () => {
+      for (const query of ['', '?name=', '?name=a.md&accountId=', '?name=a.md&name=b.md']) {
+        assertRefused(await world.ada.call('POST', `/documents${query}`, { file: 'text' }), 400);
+      }
+      const headers = { 'content-type': 'text/markdown' };
+      const answer = await world.ada.call('POST', '/documents?name=a.md', { file: '# A', headers });
+      assertRefused(answer, 400, /octet-stream/);
+    });
+
+    it('the removal of what is not there', async () => {
+      assertRefused(await world.ada.delete('/documents/doc_nonsense'), 404);
+    });
+  });
+
+  describe('protects', () => {
+    it('documents from being changed by members, or by other organizations', async () => {
+      const { id } = await add('ours.md', '# Ours\n\nThis is ours.\n');
+      const { ben, eve, acme } = world;
+      assertRefused(await ben.upload({ name: 'theirs.md' }, '# Theirs'), 403);
+      assertRefused(await ben.delete(`/documents/${id}`), 403);
+      assertRefused(await eve.delete(`/documents/${id}`), 404);
+      const foreign = `/organizations/${acme}/documents`;
+      assertRefused(await eve.send('GET', foreign), 404);
+      assertRefused(await eve.send('POST', `${foreign}?name=a.md`, { file: '# A' }), 404);
+      assert.deepEqual(assertDone(await eve.get('/documents')).documents, []);
+      assert.ok(await listed(id));
+    });
+  });
+});

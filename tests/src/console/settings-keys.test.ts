@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { Api } from '../api.ts';
+import { describeOnEachEngine } from '../engines.ts';
+import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { assertDone, assertRefused, until, type Visitor } from './visitor.ts';
+
+describeOnEachEngine('API keys in the console', (engine) => {
+  let world: SettingsWorld;
+  before(async () => {
+    world = await startSettingsWorld(await engine.freshStore());
+  });
+  after(() => world?.end());
+
+  const apiOf = (key: string) => new Api(world.service.baseUrl, key);
+
+  async function makeKey(visitor: Visitor, body: Record<string, unknown>) {
+    const made = assertDone(await visitor.post('/keys', body), 201);
+    assert.match(made.id, /^key_/);
+    assert.match(made.key, /^eak_[0-9A-Za-z]{36}$/);
+    return made as { id: string; key: string; curl: string };
+  }
+
+  async function listed(visitor: Visitor, id: string) {
+    return assertDone(await visitor.get('/keys')).keys.find((key: any) => key.id === id);
+  }
+
+  /** What its line prints in a shell. */
+  async function paste(line: string): Promise<any> {
+    const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+    return JSON.parse(stdout);
+  }
+
+  describe('accepts', () => {
+    it('a personal key for the admin who makes it, which works at once and is listed without itself', async () => {
+      const { id, key, curl } = await makeKey(world.ada, { name: "Ada's laptop", scope: 'personal' });
+      const { createdAt, ...shown } = await listed(world.ada, id);
+      assert.deepEqual(shown, {
+        id,
+        name: "Ada's laptop",
+        hint: `${key.slice(0, 8)}…${key.slice(-4)}`,
+        scope: 'personal',
+        owner: 'ada@acme.example',
+        createdBy: 'ada@acme.example',
+        lastUsedAt: null,
+        revokedAt: null,
+      });
+      assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
+      const { thread } = await paste(curl);
+      assert.equal((await apiOf(key).get(thread.id)).status, 200, 'its line asks something');
+    });
+
+    it('an org-wide key, whose line lists threads', async () => {
+      const { id, curl } = await makeKey(world.ada, { name: 'Reports', scope: 'org-wide' });
+      assert.deepEqual((await paste(curl)).threads, []);
+      const { scope, owner } = await listed(world.ada, id);
+      assert.deepEqual({ scope, owner }, { scope: 'org-wide', owner: null });
+    });
+
+    it('a key for a service account', async () => {
+      const { id, key } = await makeKey(world.ada, {
+        name: 'Robot',
+        scope: 'personal',
+        ownerId: world.robotId,
+      });
+      assert.equal((await listed(world.ada, id)).owner, 'robot@acme.example');
+      assert.equal((await apiOf(key).create({ prompt: 'Hello' })).status, 201);
+    });
+
+    it('a revocation, from which moment the key gets 401; again changes nothing', async () => {
+      const { id, key } = await makeKey(world.ada, { name: 'Doomed', scope: 'personal' });
+      assert.equal((await apiOf(key).list()).status, 200);
+      assert.deepEqual(assertDone(await world.ada.post(`/keys/${id}/revoke`)), {});
+      assert.equal((await apiOf(key).list()).status, 401);
+      const { revokedAt } = await listed(world.ada, id);
+      assert.ok(Date.parse(revokedAt) > 0);
+      assertDone(await world.ada.post(`/keys/${id}/revoke`));
+      assert.equal((await listed(world.ada, id)).revokedAt, revokedAt);
+    });
+
+    it("a member's look at their own keys alone, and the end of them", async () => {
+      const { acme, service, ben } = world;
+      const made = await service.skein('key', 'create', acme, '--user', 'ben@acme.example', '--name', 'CLI');
+      const { keys } = assertDone(await ben.get('/keys'));
+      assert.deepEqual(
+        keys.map(({ id, owner, createdBy }: any) => ({ id, owner, createdBy })),
+        [{ id: made.id, owner: 'ben@acme.example', createdBy: null }],
+      );
+      assertDone(await ben.post(`/keys/${made.id}/revoke`));
+      assert.equal((await apiOf(made.key).list()).status, 401);
+    });
+
+    it('a use, which shows when the key was used last', async () => {
+      const { id, key } = await makeKey(world.ada, { name: 'Used', scope: 'personal' });
+      assert.equal((await listed(world.ada, id)).lastUsedAt, null);
+      await apiOf(key).list();
+      const used = await until(
+        () => listed(world.ada, id),
+        ({ lastUsedAt }) => lastUsedAt !== null,
+      );
+      assert.ok(Math.abs(Date.parse(used.lastUsedAt) - Date.now()) < 60_000);
+    });
+  });
+
+  describe('rejects', () => {
+    it('what is no key', async () => {
+      for (const body of [
+        {},
+        { name: 'x' },
+        { name: '', scope: 'personal' },
+        { name: 'x'.repeat(256), scope: 'personal' },
+        { name: 'NUL \0', scope: 'personal' },
+        { name: 'x', scope: 'everything' },
+        { name: 'x', scope: 'org-wide', ownerId: world.ada.userId },
+        { name: 'x', scope: 'personal', ownerId: 5 },
+        { name: 'x', scope: 'personal', createdBy: 'somebody else' },
+      ])
+        assertRefused(await world.ada.post('/keys', body), 400);
+    });
+
+    it('a key for somebody who is not a member, and the end of one that is not there', async () => {
+      const foreign = { name: 'x', scope: 'personal', ownerId: world.eve.userId };
+      assertRefused(await world.ada.post('/keys', foreign), 404);
+      assertRefused(await world.ada.post('/keys/key_nonsense/revoke'), 404);
+    });
+
+    it('any key outside the beta', async () => {
+      const { service, globex, eve } = world;
+      const { key } = await makeKey(eve, { name: 'Before', scope: 'personal' });
+      await service.skein('org', 'set', globex, '--api', 'off');
+      for (const scope of ['personal', 'org-wide']) {
+        assertRefused(await eve.post('/keys', { name: 'x', scope }), 403, /not enabled/);
+      }
+      assert.equal((await apiOf(key).list()).status, 404);
+      await service.skein('org', 'set', globex, '--api', 'on');
+    });
+  });
+
+  describe('protects', () => {
+    it('people from keys that others make for them, which only the operator may', async () => {
+      const forBen = { name: 'x', scope: 'personal', ownerId: world.ben.userId };
+      assertRefused(await world.ada.post('/keys', forBen), 403, /not for another person/);
+    });
+
+    it('the making of keys from members', async () => {
+      assertRefused(await world.ben.post('/keys', { name: 'x', scope: 'personal' }), 403, /admin/);
+    });
+
+    it("others' keys from members and from other organizations: they are not there", async () => {
+      const { id, key } = await makeKey(world.ada, { name: "Ada's", scope: 'personal' });
+      assertRefused(await world.ben.post(`/keys/${id}/revoke`), 404);
+      assertRefused(await world.eve.post(`/keys/${id}/revoke`), 404);
+      assertRefused(await world.eve.send('POST', `/organizations/${world.acme}/keys/${id}/revoke`), 404);
+      assert.equal((await apiOf(key).list()).status, 200);
+    });
+  });
+});

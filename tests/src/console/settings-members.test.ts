@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { describeOnEachEngine } from '../engines.ts';
+import { type SettingsWorld, signUp, startSettingsWorld } from './settings-world.ts';
+import { assertDone, assertRefused, Visitor } from './visitor.ts';
+
+describeOnEachEngine('Members in the console', (engine) => {
+  let world: SettingsWorld;
+  before(async () => {
+    world = await startSettingsWorld(await engine.freshStore());
+  });
+  after(() => world?.end());
+
+  async function listed(id: string) {
+    return assertDone(await world.ada.get('/members')).members.find((member: any) => member.id === id);
+  }
+
+  async function invite(email: string, role = 'member') {
+    return assertDone(await world.ada.post('/members', { email, role, service: false }), 201);
+  }
+
+  describe('accepts', () => {
+    it('a person, who is invited until they open their link, and can then sign in', async () => {
+      const { id, link, expiresAt } = await invite('Carol@Acme.example', 'admin');
+      assert.ok(link.startsWith(`${world.service.baseUrl}/invitation#`));
+      const { joinedAt, invitedUntil, ...shown } = await listed(id);
+      assert.ok(Date.parse(joinedAt) > 0);
+      assert.ok(Math.abs(Date.parse(invitedUntil) - Date.parse(expiresAt)) < 60_000);
+      const carol = { id, email: 'carol@acme.example', role: 'admin', service: false, keys: [] };
+      assert.deepEqual(shown, { ...carol, state: 'invited' });
+      const visitor = await Visitor.accept(world.acme, link);
+      assert.equal((await listed(id)).state, 'active');
+      assertDone(await visitor.get('/members'));
+    });
+
+    it('a new link, which takes the place of the old', async () => {
+      const { id, link } = await invite('dora@acme.example');
+      const again = assertDone(await world.ada.post(`/members/${id}/invitation`), 201);
+      assert.notEqual(again.link, link);
+      await assert.rejects(Visitor.accept(world.acme, link));
+      await Visitor.accept(world.acme, again.link);
+    });
+
+    it('a service account, which has no link', async () => {
+      const body = { email: 'bot@acme.example', role: 'member', service: true };
+      const { id, link, expiresAt } = assertDone(await world.ada.post('/members', body), 201);
+      assert.deepEqual({ link, expiresAt }, { link: null, expiresAt: null });
+      const { state, service } = await listed(id);
+      assert.deepEqual({ state, service }, { state: 'active', service: true });
+      assertRefused(await world.ada.post(`/members/${id}/invitation`), 400, /service account/);
+    });
+
+    it('a change of role, with the next request of the member', async () => {
+      const { service, acme, ada } = world;
+      const finn = await signUp(service, acme, 'finn@acme.example', 'member');
+      assertRefused(await finn.get('/members'), 403);
+      assert.deepEqual(assertDone(await ada.patch(`/members/${finn.userId}`, { role: 'admin' })), {});
+      assertDone(await finn.get('/members'));
+      assertDone(await ada.patch(`/members/${finn.userId}`, { role: 'member' }));
+      assertRefused(await finn.get('/members'), 403);
+    });
+
+    it('the end of a membership, with the keys that the list names, at once and for good', async () => {
+      const { service, acme, ada } = world;
+      const gina = await signUp(service, acme, 'gina@acme.example', 'member');
+      const { id, key } = await service.skein('key', 'create', acme, '--user', 'gina@acme.example');
+      const api = new Api(service.baseUrl, key);
+      assert.equal((await api.list()).status, 200);
+      assert.deepEqual(
+        (await listed(gina.userId)).keys.map((one: any) => one.id),
+        [id],
+      );
+      assertDone(await ada.delete(`/members/${gina.userId}`));
+      assert.equal((await api.list()).status, 401);
+      assertRefused(await gina.get('/keys'), 404);
+      assert.equal(await listed(gina.userId), undefined);
+      const { keys } = assertDone(await ada.get('/keys'));
+      const { owner, revokedAt } = keys.find((one: any) => one.id === id);
+      assert.ok(revokedAt !== null && owner !== null);
+      const back = await signUp(service, acme, 'gina@acme.example', 'member');
+      assert.equal(back.userId, gina.userId);
+      assert.equal((await api.list()).status, 401, 'coming back does not revive it');
+    });
+  });
+
+  describe('rejects', () => {
+    it('what is no member', async () => {
+      const good = { email: 'x@acme.example', role: 'member', service: false };
+      for (const wrong of [{ email: 'nobody' }, { email: '' }, { role: 'owner' }, { service: 'yes' }]) {
+        assertRefused(await world.ada.post('/members', { ...good, ...wrong }), 400);
+      }
+      assertRefused(await world.ada.post('/members', { ...good, email: 'BEN@acme.example' }), 400, /already/);
+      assertRefused(await world.ada.patch(`/members/${world.ben.userId}`, { role: 'owner' }), 400);
+    });
+
+    it('the end of the last admin, whoever tries it', async () => {
+      const { service, globex, eve } = world;
+      await service.skein('member', 'add', globex, 'machine@globex.example', '--service', '--role', 'admin');
+      assertRefused(await eve.patch(`/members/${eve.userId}`, { role: 'member' }), 400, /another member/);
+      assertRefused(await eve.delete(`/members/${eve.userId}`), 400, /another member/);
+      assertDone(await eve.get('/members'));
+    });
+
+    it('members that are not there', async () => {
+      const { ada, eve } = world;
+      for (const id of ['usr_nonsense', eve.userId]) {
+        assertRefused(await ada.patch(`/members/${id}`, { role: 'member' }), 404);
+        assertRefused(await ada.delete(`/members/${id}`), 404);
+        assertRefused(await ada.post(`/members/${id}/invitation`), 404);
+      }
+    });
+  });
+
+  describe('protects', () => {
+    it('members from those who are no admins, and from other organizations', async () => {
+      const { ada, ben, eve, acme } = world;
+      const body = { email: 'x@acme.example', role: 'admin', service: false };
+      assertRefused(await ben.get('/members'), 403);
+      assertRefused(await ben.post('/members', body), 403);
+      assertRefused(await ben.patch(`/members/${ben.userId}`, { role: 'admin' }), 403);
+      assertRefused(await ben.delete(`/members/${ada.userId}`), 403);
+      const foreign = `/organizations/${acme}/members`;
+      assertRefused(await eve.send('GET', foreign), 404);
+      assertRefused(await eve.send('POST', foreign, { body }), 404);
+      assertRefused(await eve.send('DELETE', `${foreign}/${ben.userId}`), 404);
+      assert.equal((await listed(ben.userId)).role, 'member');
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { Api } from '../api.ts';
+import { exchange } from '../applications.ts';
+import { describeOnEachEngine } from '../engines.ts';
+import { clockAtNoon } from '../shifted-clock.ts';
+import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { assertDone, assertRefused, until, type Visitor } from './visitor.ts';
+
+describeOnEachEngine('Usage in the console', (engine) => {
+  let world: SettingsWorld;
+  before(async () => {
+    world = await startSettingsWorld({ ...(await engine.freshStore()), ...clockAtNoon() });
+  });
+  after(() => world?.end());
+
+  const apiOf = (key: string) => new Api(world.service.baseUrl, key);
+  const requestsIn = (counts: any[]) => counts.reduce((sum, { requests }) => sum + requests, 0);
+
+  /** Once that many requests are counted, what is counted of them; nothing may come on top of it. */
+  async function usageOf(visitor: Visitor, requests: number): Promise<any> {
+    return until(
+      async () => assertDone(await visitor.get('/usage')),
+      ({ counts }) => requestsIn(counts) >= requests,
+    );
+  }
+
+  it('counts each request exactly once, by day, credential, operation and outcome', async () => {
+    const { ada, ben, acme, service } = world;
+    const made = assertDone(await ada.post('/keys', { name: 'Laptop', scope: 'personal' }), 201);
+    const bens = await service.skein('key', 'create', acme, '--user', 'ben@acme.example');
+    const app = assertDone(await ada.post('/applications', { name: 'Dashboards' }), 201);
+    const token = await exchange(service.baseUrl, { clientId: app.id, clientSecret: app.clientSecret });
+    const api = apiOf(made.key);
+    const { body } = await api.create({ prompt: 'Hello' });
+    for (let place = 0; place < 5; place += 1) await api.list();
+    await Promise.all(Array.from({ length: 20 }, () => api.get(body.thread.id)));
+    await api.get('thr_missing');
+    await api.rename(body.thread.id, 'Other');
+    await api.call('PATCH', `/threads/${body.thread.id}`, { body: { titel: 'x' } });
+    await api.delete(body.thread.id);
+    await fetch(`${service.baseUrl}/api/v1/nowhere`, { headers: { authorization: `Bearer ${made.key}` } });
+    await apiOf(`${made.key.slice(0, -1)}!`).list();
+    await apiOf(bens.key).list();
+    await apiOf(token).list();
+    await apiOf(token).create({ prompt: 'x' });
+
+    const { quota, days, counts } = await usageOf(ada, 34);
+    const today = days.at(-1);
+    const key = { id: made.id, kind: 'key', name: 'Laptop' };
+    const application = { id: app.id, kind: 'application', name: 'Dashboards' };
+    const bensKey = { id: bens.id, kind: 'key', name: `${bens.key.slice(0, 8)}…${bens.key.slice(-4)}` };
+    const expected = [
+      [key, 'createThread', 'OK', 1],
+      [key, 'listThreads', 'OK', 5],
+      [key, 'getThread', 'OK', 20],
+      [key, 'getThread', 'NOT_FOUND', 1],
+      [key, 'renameThread', 'OK', 1],
+      [key, 'renameThread', 'INVALID_PARAMS', 1],
+      [key, 'deleteThread', 'OK', 1],
+      [key, 'unknown', 'NOT_FOUND', 1],
+      [bensKey, 'listThreads', 'OK', 1],
+      [application, 'listThreads', 'OK', 1],
+      [application, 'createThread', 'FORBIDDEN', 1],
+    ].map(([credential, operation, outcome, requests]) => ({
+      day: today,
+      credential,
+      operation,
+      outcome,
+      requests,
+    }));
+    const inOrder = (list: any[]) => list.map((count) => JSON.stringify(sorted(count))).sort();
+    assert.deepEqual(inOrder(counts), inOrder(expected));
+    assert.equal(quota.used, 34, 'what is counted is what was taken from the quota');
+    assert.equal(quota.limit, 10_000);
+    assert.equal(quota.resetsAt, `${nextDay(today)}T00:00:00.000Z`);
+    const own = assertDone(await ben.get('/usage'));
+    assert.deepEqual(own.quota, quota);
+    assert.deepEqual(
+      own.counts.map(({ credential }: any) => credential),
+      [bensKey],
+      'a member sees what their own keys did',
+    );
+  });
+
+  it('counts what comes above the quota as refused, and nothing outside the beta', async () => {
+    const { eve, globex, service } = world;
+    const { key } = assertDone(await eve.post('/keys', { name: 'Few', scope: 'personal' }), 201);
+    await service.skein('org', 'set', globex, '--quota', '2');
+    const statuses: number[] = [];
+    for (let place = 0; place < 5; place += 1) statuses.push((await apiOf(key).list()).status);
+    assert.deepEqual(statuses, [200, 200, 429, 429, 429]);
+    await service.skein('org', 'set', globex, '--api', 'off');
+    assert.equal((await apiOf(key).list()).status, 404);
+    await service.skein('org', 'set', globex, '--api', 'on', '--quota', '3');
+    assert.equal((await apiOf(key).list()).status, 200);
+    const { quota, counts } = await usageOf(eve, 6);
+    assert.deepEqual(Object.fromEntries(counts.map(({ outcome, requests }: any) => [outcome, requests])), {
+      OK: 3,
+      RATE_LIMITED: 3,
+    });
+    assert.deepEqual([quota.used, quota.limit], [3, 3]);
+  });
+
+  it('shows as many days as asked for, also those without a request', async () => {
+    assert.equal(assertDone(await world.ada.get('/usage')).days.length, 30);
+    const { days } = assertDone(await world.ada.get('/usage?days=3'));
+    assert.deepEqual(days, [days[0], nextDay(days[0]), nextDay(nextDay(days[0]))]);
+    for (const wrong of ['0', '91', '1.5', 'x', '']) {
+      assertRefused(await world.ada.get(`/usage?days=${wrong}`), 400, /days/);
+    }
+  });
+
+  it('keeps what was counted through a clean stop, and shows it to the operator', async () => {
+    const { ada, acme, service } = world;
+    const made = assertDone(await ada.post('/keys', { name: 'Last', scope: 'personal' }), 201);
+    await Promise.all(Array.from({ length: 10 }, () => apiOf(made.key).list()));
+    assert.equal(await service.end(), 0);
+    const { requests } = await service.skein('usage', acme, '--days', '366');
+    const last = requests.filter(({ credential }: any) => credential.id === made.id);
+    assert.equal(requestsIn(last), 10);
+  });
+});
+
+function nextDay(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+}
+
+function sorted(value: any): any {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  );
+}
