@@ -1,5 +1,91 @@
-import { Page } from '../app/page.tsx';
+import { Alert } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import { IconEye } from '@tabler/icons-react';
+import { useParams } from '@tanstack/react-router';
+import { useRef } from 'react';
+import type { ThreadViewJson } from '../api/contract.ts';
+import { NotFoundPage } from '../app/not-found-page.tsx';
+import { useOrganization, useSession } from '../app/session.tsx';
+import { draftNameOf } from './draft.ts';
+import { Messages } from './messages.tsx';
+import classes from './thread.module.css';
+import { useThreadChanges } from './thread-changes.ts';
+import { ThreadDock } from './thread-dock.tsx';
+import { ThreadHeader } from './thread-header.tsx';
+import { ThreadSkeleton } from './thread-skeleton.tsx';
+import { isRunning, latestReply } from './thread-state.ts';
+import { useAnnouncedReply } from './use-announced-reply.ts';
+import { useFollowEnd } from './use-follow-end.ts';
+import { type FollowedThread, useThread } from './use-thread.ts';
 
 export function ThreadPage() {
-  return <Page title="Thread">…</Page>;
+  const { threadId } = useParams({ from: '/door/threads/$threadId' });
+  const organization = useOrganization();
+  return (
+    <FollowThread
+      key={`${organization.id} ${threadId}`}
+      organizationId={organization.id}
+      threadId={threadId}
+    />
+  );
+}
+
+function FollowThread({ organizationId, threadId }: { organizationId: string; threadId: string }) {
+  const followed = useThread(organizationId, threadId);
+  if (followed.isGone) return <NotFoundPage />;
+  if (followed.view === null) return <ThreadSkeleton />;
+  return <Thread organizationId={organizationId} view={followed.view} followed={followed} />;
+}
+
+interface ThreadProps {
+  readonly organizationId: string;
+  readonly view: ThreadViewJson;
+  readonly followed: FollowedThread;
+}
+
+function Thread({ organizationId, view, followed }: ThreadProps) {
+  const { thread } = view;
+  const { user } = useSession();
+  const changes = useThreadChanges(organizationId, thread.id, followed);
+  const reply = latestReply(view);
+  const content = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const end = useFollowEnd(content, isRunning(reply));
+  useDocumentTitle(`${thread.title} · Skein`);
+  useAnnouncedReply(reply);
+
+  const retry = async () => {
+    await changes.retry.mutateAsync();
+    // Its button is gone, and would take the focus with it.
+    field.current?.focus({ preventScroll: true });
+  };
+  return (
+    <div className={classes.page}>
+      <div ref={content} className={classes.column}>
+        <ThreadHeader thread={thread} changes={changes} />
+        {!thread.mine && <ReadOnlyBanner author={thread.createdBy} />}
+        <Messages
+          view={view}
+          clockAheadMs={followed.clockAheadMs}
+          onRetry={thread.mine ? retry : undefined}
+        />
+      </div>
+      <ThreadDock
+        draftName={thread.mine ? draftNameOf(user.id, organizationId, thread.id) : null}
+        changes={changes}
+        isRunning={isRunning(reply)}
+        isLive={followed.isLive}
+        end={end}
+        fieldRef={field}
+      />
+    </div>
+  );
+}
+
+function ReadOnlyBanner({ author }: { author: string }) {
+  return (
+    <Alert variant="light" color="gray" icon={<IconEye aria-hidden />} className={classes.banner} role="note">
+      Published by {author}. You can read it; only they can change it.
+    </Alert>
+  );
 }

@@ -157,6 +157,15 @@ describe('the answer to a request', () => {
     assert.equal(latestReply(next.view)?.status, 'completed');
   });
 
+  test('to a renaming changes the thread and leaves its messages', () => {
+    const state = knowing(replyWith());
+    const { createdBy: _, ...thread } = { ...viewWith(replyWith()).thread, title: 'Refunds' };
+    const next = reduceThread(state, { type: 'thread', thread });
+    assert.equal(next.view?.thread.title, 'Refunds');
+    assert.equal(next.view?.thread.createdBy, 'ada@skein.example');
+    assert.equal(next.view?.messages, state.view?.messages);
+  });
+
   test('is all there is while the stream is broken', () => {
     const state = knowing(replyWith());
     const stopped = viewWith(replyWith({ status: 'cancelled' }));

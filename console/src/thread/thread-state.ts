@@ -1,4 +1,4 @@
-import type { ReplyJson, ThreadEvents, ThreadViewJson } from '../api/contract.ts';
+import type { ReplyJson, ThreadEvents, ThreadJson, ThreadViewJson } from '../api/contract.ts';
 
 /** What is known of a thread. */
 export interface ThreadState {
@@ -13,7 +13,9 @@ export type ThreadChange =
   /** `pageMs`: when it arrived, on a clock of the page that nobody sets. */
   | { readonly type: 'view'; readonly view: ThreadEvents['view']; readonly pageMs: number }
   | { readonly type: 'progress'; readonly progress: ThreadEvents['progress'] }
-  /** The answer to a request. It may be older than what the stream has told meanwhile. */
+  /** The answer to a renaming, or to publishing. */
+  | { readonly type: 'thread'; readonly thread: ThreadJson }
+  /** The answer to another request. It may be older than what the stream has told meanwhile. */
   | { readonly type: 'answer'; readonly view: ThreadViewJson; readonly isLive: boolean };
 
 export const nothingKnown: ThreadState = { view: null, clockAheadMs: null, misfits: 0 };
@@ -29,6 +31,11 @@ export function reduceThread(state: ThreadState, change: ThreadChange): ThreadSt
       const view = state.view && withProgress(state.view, change.progress);
       return view ? { ...state, view } : { ...state, misfits: state.misfits + 1 };
     }
+    case 'thread':
+      return {
+        ...state,
+        view: state.view && { ...state.view, thread: { ...state.view.thread, ...change.thread } },
+      };
     case 'answer':
       return { ...state, view: withAnswer(state.view, change.view, change.isLive) };
   }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
-import type { ThreadViewJson } from '../api/contract.ts';
+import type { ThreadJson, ThreadViewJson } from '../api/contract.ts';
 import { keys, threadOptions } from '../api/queries.ts';
 import { ApiError, inOrganization } from '../api/request.ts';
 import { nothingKnown, reduceThread } from './thread-state.ts';
@@ -13,6 +13,7 @@ export interface FollowedThread {
   readonly isGone: boolean;
   /** Takes in what a request was answered. */
   readonly take: (answer: ThreadViewJson) => void;
+  readonly takeThread: (thread: ThreadJson) => void;
 }
 
 /** A thread as it is now, and as it becomes. */
@@ -67,5 +68,6 @@ export function useThread(organizationId: string, threadId: string): FollowedThr
     (answer: ThreadViewJson) => dispatch({ type: 'answer', view: answer, isLive }),
     [isLive],
   );
-  return { view, clockAheadMs: state.clockAheadMs, isLive, isGone, take };
+  const takeThread = useCallback((thread: ThreadJson) => dispatch({ type: 'thread', thread }), []);
+  return { view, takeThread, clockAheadMs: state.clockAheadMs, isLive, isGone, take };
 }

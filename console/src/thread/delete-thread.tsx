@@ -1,0 +1,70 @@
+import { Button, Group, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import type { DeletedJson, ThreadJson } from '../api/contract.ts';
+import { keys } from '../api/queries.ts';
+import { inOrganization, request } from '../api/request.ts';
+import { failureText } from '../app/failure.tsx';
+
+/** Deletes a thread, goes back to the list, and offers to take it back for as long as the service can. */
+export function useDeleteThread(organizationId: string, { id, title }: ThreadJson) {
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const path = inOrganization(organizationId, `/threads/${encodeURIComponent(id)}`);
+  const refreshLists = () => queryClient.invalidateQueries({ queryKey: keys.threads(organizationId) });
+  const note = `deleted-${id}`;
+
+  const undo = async () => {
+    notifications.hide(note);
+    try {
+      await request<{ thread: ThreadJson }>('POST', `${path}/restore`);
+    } catch (error) {
+      notifications.show({ color: 'red', title: 'It could not be taken back', message: failureText(error) });
+      return;
+    }
+    void refreshLists();
+    await router.navigate({ to: '/threads/$threadId', params: { threadId: id } });
+  };
+
+  return useMutation({
+    mutationFn: () => request<DeletedJson>('DELETE', path),
+    onError: (error) =>
+      notifications.show({ color: 'red', title: 'The thread was not deleted', message: failureText(error) }),
+    onSuccess: async ({ undoSeconds }) => {
+      void refreshLists();
+      await router.navigate({ to: '/' });
+      // Not before: the page that is left still shows it.
+      queryClient.removeQueries({ queryKey: keys.thread(organizationId, id) });
+      focusHeading();
+      notifications.show({
+        id: note,
+        autoClose: undoSeconds * 1_000,
+        message: <Deleted title={title} onUndo={() => void undo()} />,
+        closeButtonProps: { 'aria-label': 'Dismiss' },
+      });
+    },
+  });
+}
+
+function Deleted({ title, onUndo }: { title: string; onUndo: () => void }) {
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="sm">
+      <Text size="sm" lineClamp={2}>
+        Deleted “{title}”
+      </Text>
+      <Button size="compact-sm" variant="light" onClick={onUndo}>
+        Undo
+      </Button>
+    </Group>
+  );
+}
+
+/** Whoever does not see the page hears where they are. */
+function focusHeading(): void {
+  requestAnimationFrame(() => {
+    const heading = document.querySelector<HTMLElement>('main h1');
+    heading?.setAttribute('tabindex', '-1');
+    heading?.focus();
+  });
+}

@@ -1,0 +1,45 @@
+import { List, Text } from '@mantine/core';
+import { Confirm } from '../app/confirm.tsx';
+import { useOrganization } from '../app/session.tsx';
+import type { ThreadChanges } from './thread-changes.ts';
+
+interface PublishDialogProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  readonly isPublished: boolean;
+  readonly publish: ThreadChanges['publish'];
+}
+
+/** Says who will see the thread before they do. */
+export function PublishDialog({ opened, onClose, isPublished, publish }: PublishDialogProps) {
+  const { name } = useOrganization();
+  return (
+    <Confirm
+      opened={opened}
+      onClose={onClose}
+      title={isPublished ? 'Unpublish this thread?' : 'Publish this thread?'}
+      confirmLabel={isPublished ? 'Unpublish' : 'Publish'}
+      onConfirm={() => publish.mutateAsync(!isPublished)}
+    >
+      {isPublished ? (
+        <Text size="sm">
+          Only you will see it from now on. Others in {name}, org-wide keys and applications cannot open it
+          any more, with the link neither.
+        </Text>
+      ) : (
+        <>
+          <Text size="sm" mb="xs">
+            These will be able to read its prompts and replies, also those to come:
+          </Text>
+          <List size="sm" mb="xs">
+            <List.Item>
+              everyone in <strong>{name}</strong>
+            </List.Item>
+            <List.Item>its org-wide API keys and its applications</List.Item>
+          </List>
+          <Text size="sm">Only you can change it, and you can unpublish it at any time.</Text>
+        </>
+      )}
+    </Confirm>
+  );
+}

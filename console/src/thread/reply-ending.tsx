@@ -1,0 +1,70 @@
+import { Alert, Button, Code, Group, Text } from '@mantine/core';
+import { IconAlertTriangle, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import type { ReplyJson } from '../api/contract.ts';
+import { CopyButton } from '../app/copy-button.tsx';
+import { Failure } from '../app/failure.tsx';
+import classes from './reply.module.css';
+
+interface ReplyEndingProps {
+  readonly reply: ReplyJson;
+  /** Undefined where it cannot be written again: it is not the latest, or another person's. */
+  readonly onRetry: (() => Promise<unknown>) | undefined;
+}
+
+/** What became of a reply that did not reach its end. */
+export function ReplyEnding({ reply, onRetry }: ReplyEndingProps) {
+  if (reply.status === 'failed') return <FailedReply reply={reply} onRetry={onRetry} />;
+  if (reply.status !== 'cancelled') return null;
+  return (
+    <Group gap="sm" className={classes.stopped}>
+      <Group gap={6}>
+        <IconPlayerStop size={16} aria-hidden />
+        <Text size="sm">{reply.content === '' ? 'Stopped before there was a reply.' : 'Stopped.'}</Text>
+      </Group>
+      <Retry onRetry={onRetry} />
+    </Group>
+  );
+}
+
+function FailedReply({ reply, onRetry }: ReplyEndingProps) {
+  return (
+    <Alert color="red" variant="light" title="The reply failed" icon={<IconAlertTriangle aria-hidden />}>
+      <Text size="sm">{reply.content}</Text>
+      {reply.failure !== null && (
+        <Text size="sm" mt={4}>
+          Reason: {reply.failure}
+        </Text>
+      )}
+      {reply.traceId !== null && (
+        <Group gap={6} mt="xs">
+          <Text size="xs">Trace id</Text>
+          <Code className={classes.anywhere}>{reply.traceId}</Code>
+          <CopyButton compact value={reply.traceId} label="Copy the trace id" />
+        </Group>
+      )}
+      <Group mt="xs">
+        <Retry onRetry={onRetry} />
+      </Group>
+    </Alert>
+  );
+}
+
+function Retry({ onRetry }: { onRetry: ReplyEndingProps['onRetry'] }) {
+  const retrying = useMutation({ mutationFn: async () => onRetry?.() });
+  if (onRetry === undefined) return null;
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconRefresh size={16} aria-hidden />}
+        loading={retrying.isPending}
+        onClick={() => retrying.mutate()}
+      >
+        Retry
+      </Button>
+      {retrying.isError && <Failure error={retrying.error} title="It could not be tried again" />}
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { UnstyledButton } from '@mantine/core';
+import { useId } from 'react';
+import type { SourceJson } from '../api/contract.ts';
+import classes from './reply.module.css';
+import { webLink } from './safe-link.ts';
+import { SourcePopover } from './source-popover.tsx';
+
+/** What the citations of a reply stand for, under the same numbers. */
+export function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
+  const heading = useId();
+  return (
+    <section className={classes.sources} aria-labelledby={heading}>
+      <h3 id={heading} className={classes.smallHeading}>
+        {sources.length === 1 ? '1 source' : `${sources.length} sources`}
+      </h3>
+      <ol className={classes.sourceList}>
+        {sources.map((source, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a source is known by its number, and its document may come twice.
+          <li key={at}>
+            <SourcePopover source={source} number={at + 1}>
+              {(toggle) => (
+                <UnstyledButton className={classes.source} onClick={toggle}>
+                  <span className={classes.sourceNumber}>{at + 1}</span>
+                  <span className={classes.sourceTitle}>{source.title}</span>
+                  <span className={classes.sourceHost}>{hostOf(source.url)}</span>
+                </UnstyledButton>
+              )}
+            </SourcePopover>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function hostOf(url: string | null): string {
+  const link = webLink(url);
+  return link === undefined ? '' : new URL(link).host;
+}

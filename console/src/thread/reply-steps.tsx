@@ -1,0 +1,107 @@
+import { Collapse, Loader, UnstyledButton } from '@mantine/core';
+import { IconCheck, IconChevronRight, IconMinus } from '@tabler/icons-react';
+import { useId, useState } from 'react';
+import type { ReplyJson } from '../api/contract.ts';
+import { durationText, stepDurationsMs, totalMs } from './elapsed.ts';
+import classes from './reply.module.css';
+import { RunningClock } from './running-clock.tsx';
+import { isRunning } from './thread-state.ts';
+
+interface ReplyStepsProps {
+  readonly reply: ReplyJson;
+  readonly clockAheadMs: number | null;
+}
+
+/**
+ * What was done for a reply. Whoever saw the steps appear keeps seeing them when the reply has ended: the text below does
+ * not jump. Those of a reply that had ended before are put away.
+ */
+export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
+  const running = isRunning(reply);
+  const [opened, setOpened] = useState(running);
+  const list = useId();
+  if (running && reply.steps.length === 0) return <Beginning reply={reply} clockAheadMs={clockAheadMs} />;
+  if (reply.steps.length === 0) return null;
+  return (
+    <div className={classes.steps}>
+      <UnstyledButton
+        className={classes.stepsHead}
+        onClick={() => setOpened(!opened)}
+        aria-expanded={opened}
+        aria-controls={list}
+      >
+        <IconChevronRight
+          size={16}
+          aria-hidden
+          className={classes.chevron}
+          data-opened={opened || undefined}
+        />
+        <span>{summaryOf(reply)}</span>
+        {running && !opened && <Loader size={14} aria-hidden />}
+      </UnstyledButton>
+      <Collapse expanded={opened} id={list}>
+        <Steps reply={reply} clockAheadMs={clockAheadMs} />
+      </Collapse>
+    </div>
+  );
+}
+
+/** Before the first step. */
+function Beginning({ reply, clockAheadMs }: ReplyStepsProps) {
+  return (
+    <div className={classes.steps}>
+      <div className={classes.step}>
+        <Loader size={14} aria-hidden />
+        <span className={classes.stepText}>Waiting to begin</span>
+        <span className={classes.clock}>
+          <RunningClock sinceMs={Date.parse(reply.createdAt)} clockAheadMs={clockAheadMs} />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Steps({ reply, clockAheadMs }: ReplyStepsProps) {
+  const running = isRunning(reply);
+  const durationsMs = stepDurationsMs(reply);
+  return (
+    <ol className={classes.stepList}>
+      {reply.steps.map(({ description, elapsedMs }, at) => {
+        const isCurrent = running && at === reply.steps.length - 1;
+        const durationMs = durationsMs[at] ?? null;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step is known by its place, and may be repeated.
+          <li key={at} className={classes.step}>
+            <StepIcon isCurrent={isCurrent} isBroken={isBroken(reply, at)} />
+            <span className={classes.stepText}>{description}</span>
+            <span className={classes.clock}>
+              {isCurrent && elapsedMs !== null ? (
+                <RunningClock sinceMs={Date.parse(reply.createdAt) + elapsedMs} clockAheadMs={clockAheadMs} />
+              ) : (
+                durationMs !== null && durationText(durationMs)
+              )}
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** The step during which a reply failed or was stopped. */
+function isBroken({ status, steps }: ReplyJson, at: number): boolean {
+  return (status === 'failed' || status === 'cancelled') && at === steps.length - 1;
+}
+
+function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boolean }) {
+  if (isCurrent) return <Loader size={14} aria-label="Now" role="img" />;
+  if (isBroken) return <IconMinus size={16} aria-label="Not finished" className={classes.stepIcon} />;
+  return <IconCheck size={16} aria-label="Done" className={classes.stepIcon} />;
+}
+
+/** `4 steps, 3.2 s` */
+function summaryOf(reply: ReplyJson): string {
+  const count = reply.steps.length === 1 ? '1 step' : `${reply.steps.length} steps`;
+  const endMs = totalMs(reply);
+  return endMs === null ? count : `${count}, ${durationText(endMs)}`;
+}

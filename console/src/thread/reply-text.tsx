@@ -1,0 +1,102 @@
+import { UnstyledButton } from '@mantine/core';
+import { createContext, memo, type ReactNode, useContext, useDeferredValue, useMemo } from 'react';
+import Markdown, { type Components, type ExtraProps } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import type { SourceJson } from '../api/contract.ts';
+import { CodeBlock } from './code-block.tsx';
+import { closeOpenMarks } from './growing-text.ts';
+import classes from './markdown.module.css';
+import { type HtmlNode, markReply } from './reply-marks.ts';
+import { outside, safeLink } from './safe-link.ts';
+import { SourcePopover } from './source-popover.tsx';
+
+interface ReplyTextProps {
+  readonly text: string;
+  readonly sources: readonly SourceJson[] | null;
+  /** Whether more of it is to come. */
+  readonly isGrowing: boolean;
+}
+
+const noSources: readonly SourceJson[] = [];
+const Sources = createContext(noSources);
+
+/** A reply's Markdown. HTML in it is shown as text, images are links, and links lead to the web or to mail alone. */
+function ReplyTextOf({ text, sources, isGrowing }: ReplyTextProps) {
+  // Typing goes first: a long text that grows is drawn when there is time.
+  const shown = useDeferredValue(isGrowing ? closeOpenMarks(text) : text);
+  const listed = sources ?? noSources;
+  return (
+    <Sources value={listed}>
+      <div className={classes.markdown}>
+        <Drawn text={shown} sourceCount={listed.length} />
+      </div>
+    </Sources>
+  );
+}
+
+export const ReplyText = memo(ReplyTextOf);
+
+const Drawn = memo(({ text, sourceCount }: { text: string; sourceCount: number }) => {
+  const marks = useMemo(() => [[markReply, { sourceCount }] as const], [sourceCount]);
+  return (
+    <Markdown
+      remarkPlugins={plugins}
+      rehypePlugins={marks as never}
+      urlTransform={(url) => safeLink(url) ?? ''}
+      components={components}
+    >
+      {text}
+    </Markdown>
+  );
+});
+
+const plugins = [remarkGfm];
+
+/** The page has the first heading, and each message the second. */
+const components: Components = {
+  h1: ({ children }) => <h3>{children}</h3>,
+  h2: ({ children }) => <h4>{children}</h4>,
+  h3: ({ children }) => <h5>{children}</h5>,
+  h4: ({ children }) => <h6>{children}</h6>,
+  h5: ({ children }) => <h6>{children}</h6>,
+  a: ({ href, children }) =>
+    href ? <OutsideLink href={href}>{children}</OutsideLink> : <span>{children}</span>,
+  pre: ({ node }) => <CodeBlock node={node as HtmlNode} />,
+  table: ({ children }) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys.
+    <section className={classes.tableBox} aria-label="Table" tabIndex={0}>
+      <table>{children}</table>
+    </section>
+  ),
+  input: ({ checked }) => (
+    <input type="checkbox" checked={checked === true} disabled aria-label={checked ? 'Done' : 'To do'} />
+  ),
+  button: Citation,
+};
+
+function OutsideLink({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <a href={href} {...outside}>
+      {children}
+    </a>
+  );
+}
+
+function Citation(props: { children?: ReactNode } & ExtraProps & { 'data-citation'?: string }) {
+  const number = Number(props['data-citation']);
+  const source = useContext(Sources)[number - 1];
+  if (source === undefined) return <>{props.children}</>;
+  return (
+    <SourcePopover source={source} number={number}>
+      {(toggle) => (
+        <UnstyledButton
+          className={classes.citation}
+          onClick={toggle}
+          aria-label={`Source ${number}: ${source.title}`}
+        >
+          {number}
+        </UnstyledButton>
+      )}
+    </SourcePopover>
+  );
+}

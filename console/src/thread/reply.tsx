@@ -1,0 +1,72 @@
+import { Loader, Text } from '@mantine/core';
+import { lazy, memo } from 'react';
+import type { ReplyJson } from '../api/contract.ts';
+import { CopyButton } from '../app/copy-button.tsx';
+import classes from './reply.module.css';
+import { ReplyEnding } from './reply-ending.tsx';
+import { ReplySources } from './reply-sources.tsx';
+import { ReplySteps } from './reply-steps.tsx';
+import { isRunning } from './thread-state.ts';
+import hidden from './unseen.module.css';
+
+/** Asked for along with this file, but no part of it: drawing Markdown weighs more than all the rest of the page. */
+const loading = import('./reply-text.tsx');
+const ReplyText = lazy(async () => ({ default: (await loading).ReplyText }));
+
+interface ReplyProps {
+  readonly reply: ReplyJson;
+  readonly clockAheadMs: number | null;
+  /** Another was tried after it. */
+  readonly isSuperseded: boolean;
+  readonly onRetry: (() => Promise<unknown>) | undefined;
+}
+
+function ReplyOf(props: ReplyProps) {
+  if (!props.isSuperseded) return <WholeReply {...props} />;
+  return (
+    <details className={classes.earlier}>
+      <summary>An earlier try {props.reply.status === 'failed' ? 'failed' : 'was stopped'}</summary>
+      <WholeReply {...props} />
+    </details>
+  );
+}
+
+export const Reply = memo(ReplyOf);
+
+function WholeReply({ reply, clockAheadMs, onRetry }: ReplyProps) {
+  const { status, content, sources } = reply;
+  const hasText = content !== '' && status !== 'failed';
+  return (
+    <article className={classes.reply} data-testid="reply" data-status={status}>
+      <h2 className={hidden.unseen}>Reply</h2>
+      <ReplySteps reply={reply} clockAheadMs={clockAheadMs} />
+      {hasText && <ReplyText text={content} sources={sources} isGrowing={isRunning(reply)} />}
+      {status === 'corroborating' && <Corroborating />}
+      <ReplyEnding reply={reply} onRetry={onRetry} />
+      {sources !== null && sources.length > 0 && status !== 'failed' && <ReplySources sources={sources} />}
+      {hasText && !isRunning(reply) && <ReplyFoot reply={reply} />}
+    </article>
+  );
+}
+
+function Corroborating() {
+  return (
+    <div className={classes.step} data-testid="corroborating">
+      <Loader size={14} aria-hidden />
+      <span className={classes.stepText}>Checking each statement against the sources</span>
+    </div>
+  );
+}
+
+function ReplyFoot({ reply }: { reply: ReplyJson }) {
+  return (
+    <div className={classes.foot}>
+      <CopyButton compact value={reply.content} label="Copy the reply" />
+      {reply.model !== null && (
+        <Text size="xs" c="dimmed">
+          {reply.model}
+        </Text>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import { useEffect, useState } from 'react';
+import { durationText } from './elapsed.ts';
+
+interface RunningClockProps {
+  /** A moment of the service's clock. */
+  readonly sinceMs: number;
+  /** The service's clock less the page's. */
+  readonly clockAheadMs: number | null;
+}
+
+/** How long it has taken until now. Empty until the service has told its time. */
+export function RunningClock({ sinceMs, clockAheadMs }: RunningClockProps) {
+  const [pageMs, setPageMs] = useState(() => performance.now());
+  const elapsedMs = clockAheadMs === null ? null : pageMs + clockAheadMs - sinceMs;
+  const isShort = elapsedMs !== null && elapsedMs < 10_000;
+  useEffect(() => {
+    const timer = setInterval(() => setPageMs(performance.now()), isShort ? 100 : 1_000);
+    return () => clearInterval(timer);
+  }, [isShort]);
+  return elapsedMs === null ? null : durationText(elapsedMs);
+}

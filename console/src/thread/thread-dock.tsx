@@ -1,0 +1,85 @@
+import { Button, Loader } from '@mantine/core';
+import { IconArrowDown } from '@tabler/icons-react';
+import { type Ref, useEffect, useState } from 'react';
+import { Failure } from '../app/failure.tsx';
+import { Composer } from './composer.tsx';
+import classes from './thread.module.css';
+import type { ThreadChanges } from './thread-changes.ts';
+import type { FollowedEnd } from './use-follow-end.ts';
+
+interface ThreadDockProps {
+  /** Null on another's thread: there is nothing to write. */
+  readonly draftName: string | null;
+  readonly changes: ThreadChanges;
+  readonly isRunning: boolean;
+  readonly isLive: boolean;
+  readonly end: FollowedEnd;
+  readonly fieldRef: Ref<HTMLTextAreaElement>;
+}
+
+/** What stays at the bottom of the window. */
+export function ThreadDock({ draftName, changes, isRunning, isLive, end, fieldRef }: ThreadDockProps) {
+  const send = async (prompt: string) => {
+    changes.stop.reset();
+    await changes.send.mutateAsync(prompt);
+    // Once the prompt is drawn.
+    requestAnimationFrame(end.toEnd);
+  };
+  return (
+    <div className={classes.dock} data-empty={draftName === null || undefined}>
+      <div className={classes.notes}>
+        <Reconnecting isLive={isLive} />
+        {end.isAway && (
+          <Button
+            size="xs"
+            variant="default"
+            radius="xl"
+            className={classes.note}
+            leftSection={<IconArrowDown size={16} aria-hidden />}
+            onClick={end.toEnd}
+          >
+            Jump to latest
+          </Button>
+        )}
+      </div>
+      {draftName !== null && (
+        <>
+          {changes.send.isError && <Failure error={changes.send.error} title="Your prompt was not sent" />}
+          {changes.stop.isError && <Failure error={changes.stop.error} title="The reply was not stopped" />}
+          <Composer
+            key={draftName}
+            draftName={draftName}
+            label="Follow-up prompt"
+            compact
+            placeholder="Ask a follow-up"
+            running={isRunning}
+            onStop={() => changes.stop.mutateAsync()}
+            onSend={send}
+            fieldRef={fieldRef}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+const patienceMs = 2_000;
+
+/** A short break is nobody's business. */
+function Reconnecting({ isLive }: { isLive: boolean }) {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    if (isLive) return;
+    const timer = setTimeout(() => setLate(true), patienceMs);
+    return () => {
+      clearTimeout(timer);
+      setLate(false);
+    };
+  }, [isLive]);
+  if (!isLate) return null;
+  return (
+    <div className={classes.reconnecting} data-testid="reconnecting">
+      <Loader size={12} aria-hidden /> Reconnecting…
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+import { ActionIcon, Badge, Button, Menu, VisuallyHidden } from '@mantine/core';
+import { useClipboard, useDisclosure, useWindowEvent } from '@mantine/hooks';
+import {
+  IconBuilding,
+  IconDots,
+  IconLink,
+  IconLock,
+  IconPencil,
+  IconTrash,
+  IconWorld,
+  IconWorldOff,
+} from '@tabler/icons-react';
+import { useState } from 'react';
+import type { ThreadViewJson } from '../api/contract.ts';
+import { announce } from '../app/announcer.tsx';
+import { CopyButton } from '../app/copy-button.tsx';
+import { RelativeTime } from '../app/relative-time.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { useDeleteThread } from './delete-thread.tsx';
+import { PublishDialog } from './publish-dialog.tsx';
+import classes from './thread.module.css';
+import type { ThreadChanges } from './thread-changes.ts';
+import { ThreadTitle } from './thread-title.tsx';
+
+interface ThreadHeaderProps {
+  readonly thread: ThreadViewJson['thread'];
+  readonly changes: ThreadChanges;
+}
+
+export function ThreadHeader({ thread, changes }: ThreadHeaderProps) {
+  const [isEditing, setEditing] = useState(false);
+  useWindowEvent('keydown', (event) => {
+    if (event.key !== 'F2' || !thread.mine || event.defaultPrevented) return;
+    event.preventDefault();
+    setEditing(true);
+  });
+  return (
+    <header className={classes.header}>
+      <div className={classes.titleRow}>
+        {thread.mine ? (
+          <ThreadTitle
+            title={thread.title}
+            rename={changes.rename}
+            isEditing={isEditing}
+            onEditing={setEditing}
+          />
+        ) : (
+          <h1 className={classes.title}>{thread.title}</h1>
+        )}
+        <div className={classes.actions}>
+          {thread.mine ? (
+            <OwnActions thread={thread} changes={changes} onRename={() => setEditing(true)} />
+          ) : (
+            <CopyButton compact value={linkTo(thread.id)} label="Copy the link" />
+          )}
+        </div>
+      </div>
+      <About thread={thread} />
+    </header>
+  );
+}
+
+function About({ thread }: { thread: ThreadViewJson['thread'] }) {
+  return (
+    <div className={classes.about}>
+      {thread.published ? (
+        <Badge
+          variant="light"
+          radius="sm"
+          tt="none"
+          fw={600}
+          leftSection={<IconWorld size={13} aria-hidden />}
+        >
+          Published
+        </Badge>
+      ) : (
+        <Badge
+          variant="light"
+          color="gray"
+          radius="sm"
+          tt="none"
+          fw={500}
+          leftSection={<IconLock size={13} aria-hidden />}
+        >
+          Only you
+        </Badge>
+      )}
+      {thread.accountId !== null && (
+        <Badge
+          variant="light"
+          color="gray"
+          radius="sm"
+          tt="none"
+          fw={500}
+          maw="min(100%, 20rem)"
+          leftSection={<IconBuilding size={13} aria-hidden />}
+        >
+          <VisuallyHidden>Account </VisuallyHidden>
+          {thread.accountId}
+        </Badge>
+      )}
+      <span>
+        Begun <RelativeTime at={thread.createdAt} />
+      </span>
+    </div>
+  );
+}
+
+function OwnActions({ thread, changes, onRename }: ThreadHeaderProps & { onRename: () => void }) {
+  const [isPublishing, publishing] = useDisclosure(false);
+  const organization = useOrganization();
+  const deleting = useDeleteThread(organization.id, thread);
+  const clipboard = useClipboard();
+  const copyLink = () => {
+    clipboard.copy(linkTo(thread.id));
+    announce('Copied');
+  };
+  const publishLabel = thread.published ? 'Unpublish' : 'Publish';
+  const PublishIcon = thread.published ? IconWorldOff : IconWorld;
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        className={classes.wideOnly}
+        leftSection={<PublishIcon size={16} aria-hidden />}
+        onClick={publishing.open}
+      >
+        {publishLabel}
+      </Button>
+      <span className={classes.wideOnly}>
+        <CopyButton compact value={linkTo(thread.id)} label="Copy the link" />
+      </span>
+      <Menu position="bottom-end" width={200}>
+        <Menu.Target>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label="More actions"
+            loading={deleting.isPending}
+          >
+            <IconDots size={18} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={onRename}>
+            Rename
+          </Menu.Item>
+          <Menu.Item leftSection={<IconLink size={16} aria-hidden />} onClick={copyLink}>
+            Copy the link
+          </Menu.Item>
+          <Menu.Item leftSection={<PublishIcon size={16} aria-hidden />} onClick={publishing.open}>
+            {publishLabel}…
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item
+            color="red"
+            leftSection={<IconTrash size={16} aria-hidden />}
+            onClick={() => deleting.mutate()}
+          >
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <PublishDialog
+        opened={isPublishing}
+        onClose={publishing.close}
+        isPublished={thread.published}
+        publish={changes.publish}
+      />
+    </>
+  );
+}
+
+function linkTo(threadId: string): string {
+  return `${location.origin}/threads/${encodeURIComponent(threadId)}`;
+}

@@ -1,0 +1,109 @@
+import { ActionIcon, Group, TextInput, UnstyledButton } from '@mantine/core';
+import { IconCheck, IconPencil, IconX } from '@tabler/icons-react';
+import { type FocusEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { failureText } from '../app/failure.tsx';
+import classes from './thread.module.css';
+import type { ThreadChanges } from './thread-changes.ts';
+
+interface ThreadTitleProps {
+  readonly title: string;
+  readonly rename: ThreadChanges['rename'];
+  readonly isEditing: boolean;
+  readonly onEditing: (isEditing: boolean) => void;
+}
+
+/** The heading of the page. Its creator renames the thread in place: Enter or leaving the field saves, Esc does not. */
+export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitleProps) {
+  const opener = useRef<HTMLButtonElement>(null);
+  const end = () => {
+    onEditing(false);
+    requestAnimationFrame(() => opener.current?.focus({ preventScroll: true }));
+  };
+  if (isEditing) return <TitleField title={title} rename={rename} onEnd={end} />;
+  return (
+    <h1 className={classes.title}>
+      <UnstyledButton
+        ref={opener}
+        className={classes.titleButton}
+        onClick={() => onEditing(true)}
+        aria-description="Press to rename"
+      >
+        {rename.isPending ? rename.variables : title}
+        <IconPencil size={16} aria-hidden className={classes.pencil} />
+      </UnstyledButton>
+    </h1>
+  );
+}
+
+function TitleField({
+  title,
+  rename,
+  onEnd,
+}: Pick<ThreadTitleProps, 'title' | 'rename'> & { onEnd: () => void }) {
+  const [text, setText] = useState(title);
+  const isCancelled = useRef(false);
+  const problem = titleProblem(text);
+  const save = () => {
+    if (problem !== null) return;
+    if (text.trim() === title) onEnd();
+    else rename.mutate(text.trim(), { onSuccess: onEnd });
+  };
+  const cancel = () => {
+    isCancelled.current = true;
+    rename.reset();
+    onEnd();
+  };
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    cancel();
+  };
+  const left = (event: FocusEvent<HTMLFormElement>) => {
+    if (event.currentTarget.contains(event.relatedTarget) || isCancelled.current || rename.isPending) return;
+    // Another window took the focus: the person comes back to where they were.
+    if (document.hasFocus()) save();
+  };
+  return (
+    <form
+      className={classes.titleForm}
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+      onBlur={left}
+      onKeyDown={pressed}
+    >
+      <TextInput
+        className={classes.titleField}
+        aria-label="Title of the thread"
+        data-autofocus
+        autoFocus
+        onFocus={(event) => event.currentTarget.select()}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        readOnly={rename.isPending}
+        error={problem ?? (rename.isError ? failureText(rename.error) : null)}
+      />
+      <Group gap={4} wrap="nowrap">
+        <ActionIcon type="submit" size="lg" loading={rename.isPending} aria-label="Save the title">
+          <IconCheck size={18} aria-hidden />
+        </ActionIcon>
+        <ActionIcon size="lg" variant="default" onClick={cancel} aria-label="Keep the old title">
+          <IconX size={18} aria-hidden />
+        </ActionIcon>
+      </Group>
+    </form>
+  );
+}
+
+const titleLengthMax = 500;
+
+/** In code points, as the service counts. */
+function titleProblem(text: string): string | null {
+  const length = [...text.trim()].length;
+  if (length === 0) return 'A title has at least one character.';
+  return length > titleLengthMax
+    ? `A title has at most ${titleLengthMax} characters; this one has ${length}.`
+    : null;
+}
