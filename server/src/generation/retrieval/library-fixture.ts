@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PassageText } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
-import type { Store } from '../../storage/store.ts';
+import type { AuditNote, Store } from '../../storage/store.ts';
 import { createLibrary, type SearchLibrary } from './library.ts';
 import { termsOf } from './terms.ts';
 
@@ -28,7 +28,8 @@ export async function openLibrary(
   const folder = mkdtempSync(join(tmpdir(), 'skein-library-'));
   const store = openStore(join(folder, 'library.db'));
   const organizationId = 'org_library' as OrganizationId;
-  await store.createOrganization({ id: organizationId, name: 'Library', apiEnabled: true, dailyQuota: 1 });
+  const organization = { id: organizationId, name: 'Library', apiEnabled: true, dailyQuota: 1 };
+  await store.createOrganization(organization, note('organization.created', organizationId));
   for (const document of documents) await put(store, organizationId, document);
   return {
     library: createLibrary(store),
@@ -47,5 +48,17 @@ async function put(store: Store, organizationId: OrganizationId, document: Writt
     return { heading, text, terms: termsOf(`${title}\n${heading}\n${text}`) };
   });
   const id = `doc_${title}` as DocumentId;
-  await store.putDocument(organizationId, { id, accountId, name: title, title, url: null, passages });
+  const written = { id, accountId, name: title, title, url: null, passages };
+  await store.putDocument(organizationId, written, note('document.added', id));
+}
+
+function note(action: AuditNote['action'], subject: string): AuditNote {
+  return {
+    id: `evt_${subject}`,
+    actor: { kind: 'operator' },
+    traceId: 'library',
+    action,
+    subject,
+    detail: {},
+  };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, strangers, type World } from './fixture.ts';
+import { hashOf, note, strangers, type World } from './fixture.ts';
 
 const day = 20_000;
 
@@ -10,10 +10,17 @@ export function describeAdmissions(world: () => World): void {
       const { store } = world();
       const organization = await world().organization(change);
       const userId = await world().member(organization);
-      const personal = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '' };
-      const orgWide = { id: strangers.key(), name: '', userId: null, hash: hashOf(2), hint: '' };
-      await store.createApiKey(organization, personal);
-      await store.createApiKey(organization, orgWide);
+      const personal = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '', createdBy: null };
+      const orgWide = {
+        id: strangers.key(),
+        name: '',
+        userId: null,
+        hash: hashOf(2),
+        hint: '',
+        createdBy: null,
+      };
+      await store.createApiKey(organization, personal, note());
+      await store.createApiKey(organization, orgWide, note());
       return { organization, userId, personal, orgWide };
     }
 
@@ -47,7 +54,7 @@ export function describeAdmissions(world: () => World): void {
       const other = await world().node();
       assert.equal(await store.admitKey(hashOf(9), day), undefined);
       assert.ok(await other.admitKey(personal.hash, day));
-      await store.revokeApiKey(organization, personal.id);
+      await store.revokeApiKey(organization, personal.id, note());
       assert.equal(await store.admitKey(personal.hash, day), undefined);
       assert.equal(await other.admitKey(personal.hash, day), undefined);
       assert.equal((await world().use(organization, day)).remaining, 8);
@@ -56,11 +63,11 @@ export function describeAdmissions(world: () => World): void {
     it('count nothing for an organization outside the beta', async () => {
       const { store } = world();
       const { organization, personal } = await keyed();
-      await store.updateOrganization(organization, { apiEnabled: false });
+      await store.updateOrganization(organization, { apiEnabled: false }, note());
       const admission = await store.admitKey(personal.hash, day);
       assert.equal(admission?.organizationId, organization);
       assert.equal(admission?.use, undefined);
-      await store.updateOrganization(organization, { apiEnabled: true });
+      await store.updateOrganization(organization, { apiEnabled: true }, note());
       assert.equal((await world().use(organization, day)).remaining, 9);
     });
 
@@ -69,7 +76,7 @@ export function describeAdmissions(world: () => World): void {
       const { organization } = await keyed();
       const foreign = await world().organization();
       const application = { id: strangers.application(), name: 'A', secretHash: hashOf(3) };
-      await store.createApplication(organization, application);
+      await store.createApplication(organization, application, note());
       assert.deepEqual(await store.admitApplication(organization, application.id, 1, day), {
         organizationId: organization,
         userId: null,
@@ -78,10 +85,10 @@ export function describeAdmissions(world: () => World): void {
       });
       assert.equal(await store.admitApplication(organization, application.id, 2, day), undefined);
       assert.equal(await store.admitApplication(foreign, application.id, 1, day), undefined);
-      await store.rotateApplication(organization, application.id, hashOf(4));
+      await store.rotateApplication(organization, application.id, hashOf(4), note());
       assert.equal(await store.admitApplication(organization, application.id, 1, day), undefined);
       assert.ok(await store.admitApplication(organization, application.id, 2, day));
-      await store.deleteApplication(organization, application.id);
+      await store.deleteApplication(organization, application.id, note());
       for (const epoch of [2, 3]) {
         assert.equal(await store.admitApplication(organization, application.id, epoch, day), undefined);
       }

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { UserId } from '../../domain/id.ts';
-import { hashOf, strangers, type World } from './fixture.ts';
+import { hashOf, note, strangers, type World } from './fixture.ts';
 
-const newKey = (userId: UserId | null, byte = 1) => ({
+const newKey = (userId: UserId | null, byte = 1, createdBy: UserId | null = null) => ({
   id: strangers.key(),
   name: 'CI 🔑',
   userId,
   hash: hashOf(byte),
   hint: 'eak_abcd…wxyz',
+  createdBy,
 });
 
 export function describeApiKeys(world: () => World): void {
@@ -18,7 +19,7 @@ export function describeApiKeys(world: () => World): void {
       const organizationId = await world().organization();
       const userId = await world().member(organizationId);
       const key = newKey(userId);
-      assert.equal(await store.createApiKey(organizationId, key), 'created');
+      assert.equal(await store.createApiKey(organizationId, key, note()), 'created');
       const grant = { organizationId, keyId: key.id, userId, apiEnabled: true };
       assert.deepEqual(await store.findKeyGrant(hashOf(1)), grant);
       assert.equal(await store.findKeyGrant(hashOf(2)), undefined);
@@ -27,12 +28,14 @@ export function describeApiKeys(world: () => World): void {
     it('lists keys without their hash, in order of creation', async () => {
       const { store, clock } = world();
       const organizationId = await world().organization();
-      const [first, second] = [newKey(null, 1), newKey(null, 2)];
-      await store.createApiKey(organizationId, first);
-      await store.createApiKey(organizationId, second);
+      const userId = await world().member(organizationId);
+      const [first, second] = [newKey(null, 1, userId), newKey(userId, 2)];
+      await store.createApiKey(organizationId, first, note());
+      await store.createApiKey(organizationId, second, note());
       const { hash: _, ...shown } = first;
       const listed = await store.listApiKeys(organizationId);
-      assert.deepEqual(listed[0], { ...shown, createdAt: clock.ms, revokedAt: null });
+      assert.deepEqual(listed[0], { ...shown, createdAt: clock.ms, revokedAt: null, lastUsedAt: null });
+      assert.equal(listed[1]?.createdBy, null);
       assert.deepEqual(
         listed.map(({ id }) => id),
         [first.id, second.id],
@@ -42,10 +45,13 @@ export function describeApiKeys(world: () => World): void {
     it('refuses outside the beta, for strangers and for unknown organizations', async () => {
       const { store } = world();
       const outside = await world().organization({ apiEnabled: false });
-      assert.equal(await store.createApiKey(outside, newKey(null)), 'api-disabled');
+      assert.equal(await store.createApiKey(outside, newKey(null), note()), 'api-disabled');
       const inside = await world().organization();
-      assert.equal(await store.createApiKey(inside, newKey(strangers.user())), 'not-a-member');
-      assert.equal(await store.createApiKey(strangers.organization(), newKey(null)), 'organization-missing');
+      assert.equal(await store.createApiKey(inside, newKey(strangers.user()), note()), 'not-a-member');
+      assert.equal(
+        await store.createApiKey(strangers.organization(), newKey(null), note()),
+        'organization-missing',
+      );
       assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
     });
 
@@ -54,11 +60,11 @@ export function describeApiKeys(world: () => World): void {
       const other = await world().node();
       const organizationId = await world().organization();
       const key = newKey(null);
-      await store.createApiKey(organizationId, key);
+      await store.createApiKey(organizationId, key, note());
       assert.equal((await other.findKeyGrant(hashOf(1)))?.apiEnabled, true);
-      await store.updateOrganization(organizationId, { apiEnabled: false });
+      await store.updateOrganization(organizationId, { apiEnabled: false }, note());
       assert.equal((await other.findKeyGrant(hashOf(1)))?.apiEnabled, false);
-      assert.equal(await other.revokeApiKey(organizationId, key.id), 'revoked');
+      assert.equal(await other.revokeApiKey(organizationId, key.id, note()), 'revoked');
       assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
     });
 
@@ -66,13 +72,13 @@ export function describeApiKeys(world: () => World): void {
       const { store, clock } = world();
       const organizationId = await world().organization();
       const key = newKey(null);
-      await store.createApiKey(organizationId, key);
-      assert.equal(await store.revokeApiKey(organizationId, key.id), 'revoked');
+      await store.createApiKey(organizationId, key, note());
+      assert.equal(await store.revokeApiKey(organizationId, key.id, note()), 'revoked');
       const revokedAt = clock.ms;
       clock.ms += 1000;
-      assert.equal(await store.revokeApiKey(organizationId, key.id), 'revoked');
+      assert.equal(await store.revokeApiKey(organizationId, key.id, note()), 'revoked');
       assert.equal((await store.listApiKeys(organizationId))[0]?.revokedAt, revokedAt);
-      assert.equal(await store.revokeApiKey(organizationId, strangers.key()), 'missing');
+      assert.equal(await store.revokeApiKey(organizationId, strangers.key(), note()), 'missing');
     });
   });
 }

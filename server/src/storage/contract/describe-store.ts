@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe } from 'node:test';
+import { describeAccounts } from './accounts.ts';
 import { describeAdmissions } from './admissions.ts';
 import { describeApiKeys } from './api-keys.ts';
 import { describeApplications } from './applications.ts';
+import { describeAudits } from './audit.ts';
 import { describeDocuments } from './documents.ts';
 import { type OpenStore, World } from './fixture.ts';
 import { describeForeignOrganizations } from './foreign-organizations.ts';
@@ -11,6 +13,7 @@ import { describeQuotas } from './quotas.ts';
 import { describeReplies } from './replies.ts';
 import { describeSigningKeys } from './signing-keys.ts';
 import { describeThreads } from './threads.ts';
+import { describeUsages } from './usage.ts';
 import { describeWalks } from './walks.ts';
 
 /** What every adapter promises. `fresh` answers an opener on data that no other test sees. */
@@ -25,6 +28,7 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
 
     describeOrganizations(world);
     describeMembers(world);
+    describeAccounts(world);
     describeApiKeys(world);
     describeApplications(world);
     describeSigningKeys(world);
@@ -34,6 +38,8 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeWalks(world);
     describeReplies(world);
     describeDocuments(world);
+    describeAudits(world);
+    describeUsages(world);
     describeForeignOrganizations(world);
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId } from '../../domain/id.ts';
-import { newDocument, strangers, type World } from './fixture.ts';
+import { newDocument, note, strangers, type World } from './fixture.ts';
 
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
@@ -25,9 +25,15 @@ export function describeDocuments(world: () => World): void {
         url: 'https://example.org/b',
       });
       const first = newDocument({ name: 'a.md', title: 'Ä 🧶' });
-      assert.deepEqual(await store.putDocument(organization, second), { outcome: 'added', id: second.id });
+      assert.deepEqual(await store.putDocument(organization, second, note()), {
+        outcome: 'added',
+        id: second.id,
+      });
       clock.pass(5);
-      assert.deepEqual(await store.putDocument(organization, first), { outcome: 'added', id: first.id });
+      assert.deepEqual(await store.putDocument(organization, first, note()), {
+        outcome: 'added',
+        id: first.id,
+      });
       const common = { passageCount: 1 };
       assert.deepEqual(await store.listDocuments(organization), [
         {
@@ -68,7 +74,11 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const add = (accountId: string | null, text: string) =>
-        store.putDocument(organization, newDocument({ accountId, passages: [passage(text, 'wool')] }));
+        store.putDocument(
+          organization,
+          newDocument({ accountId, passages: [passage(text, 'wool')] }),
+          note(),
+        );
       await add(null, 'general');
       await add('a', 'of a');
       await add('b', 'of b');
@@ -86,13 +96,17 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const first = newDocument({ passages: [passage('old', 'wool', 'old'), passage('older', 'old')] });
-      await store.putDocument(organization, first);
+      await store.putDocument(organization, first, note());
       await store.putDocument(
         organization,
         newDocument({ accountId: 'a', passages: [passage('of a', 'wool')] }),
+        note(),
       );
       const again = newDocument({ title: 'Again', passages: [passage('new', 'wool')] });
-      assert.deepEqual(await store.putDocument(organization, again), { outcome: 'replaced', id: first.id });
+      assert.deepEqual(await store.putDocument(organization, again, note()), {
+        outcome: 'replaced',
+        id: first.id,
+      });
       assert.deepEqual(await textsWith(organization, 'a', 'wool', 'old'), [['new', 'of a'], []]);
       const { passageCount } = await store.findPassages(organization, 'a', [], 10);
       assert.equal(passageCount, 2);
@@ -107,12 +121,12 @@ export function describeDocuments(world: () => World): void {
       const organization = await world().organization();
       const kept = newDocument({ name: 'kept.md', passages: [passage('kept', 'wool')] });
       const removed = newDocument({ passages: [passage('1', 'wool'), passage('2', 'wool')] });
-      await store.putDocument(organization, kept);
-      await store.putDocument(organization, removed);
+      await store.putDocument(organization, kept, note());
+      await store.putDocument(organization, removed, note());
       const { holders } = await store.findPassages(organization, null, ['wool'], 10);
       assert.equal(holders[0]?.length, 3);
-      assert.equal(await store.removeDocument(organization, removed.id), 'removed');
-      assert.equal(await store.removeDocument(organization, removed.id), 'missing');
+      assert.equal(await store.removeDocument(organization, removed.id, note()), 'removed');
+      assert.equal(await store.removeDocument(organization, removed.id, note()), 'missing');
       assert.deepEqual(await textsWith(organization, null, 'wool'), [['kept']]);
       assert.deepEqual(
         (await store.readPassages(organization, holders[0]!)).map(({ text }) => text),
@@ -125,7 +139,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const passages = ['a', 'b', 'c'].map((text) => passage(text, 'wool'));
-      await store.putDocument(organization, newDocument({ passages }));
+      await store.putDocument(organization, newDocument({ passages }), note());
       const [first, second, third] = (await store.findPassages(organization, null, ['wool'], 10)).holders[0]!;
       const texts = async (...numbers: number[]) =>
         (await store.readPassages(organization, numbers)).map(({ text }) => text);
@@ -138,7 +152,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const terms = ['größe', '羊毛', 'шерсть', '42', 'wool', 'near', 'and', 'or', 'not'];
-      await store.putDocument(organization, newDocument({ passages: [passage('all', ...terms)] }));
+      await store.putDocument(organization, newDocument({ passages: [passage('all', ...terms)] }), note());
       for (const term of terms) assert.deepEqual(await textsWith(organization, null, term), [['all']], term);
       for (const term of ['gro', 'größen', 'woo', 'ool', '4', '羊']) {
         assert.deepEqual(await textsWith(organization, null, term), [[]], term);
@@ -149,9 +163,9 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const general = [passage('both', 'wool', 'red'), passage('one', 'wool'), passage('other', 'red')];
-      await store.putDocument(organization, newDocument({ passages: general }));
+      await store.putDocument(organization, newDocument({ passages: general }), note());
       const own = newDocument({ name: 'own', accountId: 'acc', passages: [passage('own', 'wool', 'red')] });
-      await store.putDocument(organization, own);
+      await store.putDocument(organization, own, note());
       assert.deepEqual(await textsWith(organization, null, 'wool red', 'red wool', 'wool blue'), [
         ['both'],
         ['both'],
@@ -167,7 +181,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const passages = Array.from({ length: 20 }, (_, index) => passage(`${index}`, 'wool', `n${index}`));
-      await store.putDocument(organization, newDocument({ passages }));
+      await store.putDocument(organization, newDocument({ passages }), note());
       const { holders } = await store.findPassages(organization, null, ['wool', 'n7'], 5);
       assert.deepEqual([holders[0]?.length, holders[1]?.length], [5, 1]);
     });
@@ -176,15 +190,15 @@ export function describeDocuments(world: () => World): void {
       const organization = await world().organization();
       const other = await world().node();
       const document = newDocument();
-      await world().store.putDocument(organization, document);
+      await world().store.putDocument(organization, document, note());
       assert.equal((await other.findPassages(organization, null, ['day'], 10)).holders[0]?.length, 1);
-      await other.removeDocument(organization, document.id);
+      await other.removeDocument(organization, document.id, note());
       assert.deepEqual(await world().store.listDocuments(organization), []);
     });
 
     it('need an organization', async () => {
       const stranger = strangers.organization();
-      const outcome = await world().store.putDocument(stranger, newDocument());
+      const outcome = await world().store.putDocument(stranger, newDocument(), note());
       assert.deepEqual(outcome, { outcome: 'organization-missing' });
       assert.deepEqual(await world().store.listDocuments(stranger), []);
       assert.deepEqual(await world().store.findPassages(stranger, null, ['day'], 10), {

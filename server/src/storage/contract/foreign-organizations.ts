@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, newApplication, newDocument, newThread, strangers, type World } from './fixture.ts';
+import { hashOf, newApplication, newDocument, newThread, note, strangers, type World } from './fixture.ts';
 
 export function describeForeignOrganizations(world: () => World): void {
   describe('a foreign organization', () => {
@@ -10,33 +10,45 @@ export function describeForeignOrganizations(world: () => World): void {
       const foreign = await world().organization({ name: 'Foreign' });
       const userId = await world().member(home, 'ada@example.org');
       const thread = await world().thread(home, userId, { accountId: 'a' });
-      await store.setThreadPublished(home, thread.id, true);
-      const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '' };
-      await store.createApiKey(home, key);
+      await store.setThreadPublished(home, thread.id, true, note());
+      const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '', createdBy: null };
+      await store.createApiKey(home, key, note());
       const application = newApplication();
-      await store.createApplication(home, application);
+      await store.createApplication(home, application, note());
       const [claim] = await world().claim(1000);
       assert.ok(claim);
       const document = newDocument({ accountId: 'a' });
-      await store.putDocument(home, document);
-      await store.putDocument(foreign, newDocument({ name: 'other.md' }));
+      await store.putDocument(home, document, note());
+      await store.putDocument(foreign, newDocument({ name: 'other.md' }), note('document.added'));
       const { holders } = await store.findPassages(home, 'a', ['day'], 10);
       assert.equal(holders[0]?.length, 1);
+      const use = { day: 1, credentialId: key.id, operation: 'getThread', outcome: 'OK', requests: 1 };
+      await store.addUsage([{ ...use, organizationId: home, lastUsedAt: 1 }]);
       const before = await snapshot();
 
       assert.equal(await store.getThread(foreign, thread.id), undefined);
       assert.deepEqual(await store.renameThread(foreign, thread.id, userId, 'x'), { outcome: 'missing' });
-      assert.deepEqual(await store.deleteThread(foreign, thread.id, userId), { outcome: 'missing' });
-      assert.equal(await store.setThreadPublished(foreign, thread.id, false), 'missing');
-      assert.equal(await store.revokeApiKey(foreign, key.id), 'missing');
-      assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }), 'not-a-member');
+      assert.deepEqual(await store.deleteThread(foreign, thread.id, userId, note()), { outcome: 'missing' });
+      assert.equal(await store.setThreadPublished(foreign, thread.id, false, note()), 'missing');
+      assert.equal(await store.revokeApiKey(foreign, key.id, note()), 'missing');
+      assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }, note()), 'not-a-member');
       assert.equal(await store.findMember(foreign, 'ada@example.org'), undefined);
-      assert.deepEqual(await store.removeMember(foreign, 'ada@example.org'), { outcome: 'missing' });
+      assert.deepEqual(await store.removeMember(foreign, 'ada@example.org', false, note()), {
+        outcome: 'missing',
+      });
       assert.deepEqual(await store.listMembers(foreign), []);
       assert.deepEqual(await store.listApiKeys(foreign), []);
-      assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2)), 'missing');
-      assert.equal(await store.deleteApplication(foreign, application.id), 'missing');
+      assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2), note()), 'missing');
+      assert.equal(await store.deleteApplication(foreign, application.id, note()), 'missing');
       assert.deepEqual(await store.listApplications(foreign), []);
+      const seen = await store.listAudit(foreign, { limit: 100 });
+      assert.deepEqual(
+        seen.map(({ action }) => action),
+        ['organization.created', 'document.added'].toReversed(),
+      );
+      assert.deepEqual(await store.listUsage(foreign, 0, 1), []);
+      await store.addUsage([{ ...use, organizationId: foreign, lastUsedAt: 2 }]);
+      await store.writeAudit(foreign, note());
       for (const listing of [
         { userId },
         { userId: null },
@@ -63,13 +75,13 @@ export function describeForeignOrganizations(world: () => World): void {
       await store.releaseReply(stolen);
       assert.deepEqual(await store.claimReplies([{ organizationId: foreign, limit: 10 }], 1000), []);
       assert.deepEqual(await store.organizationsWaiting(undefined, 10), []);
-      assert.equal(await store.removeDocument(foreign, document.id), 'missing');
+      assert.equal(await store.removeDocument(foreign, document.id, note()), 'missing');
       assert.deepEqual(await store.readPassages(foreign, holders[0] ?? []), []);
       const found = await store.findPassages(foreign, 'a', ['day'], 10);
       assert.equal(found.passageCount, 1);
       assert.ok(!found.holders[0]?.includes(holders[0]![0]!));
       assert.ok(!(await store.listDocuments(foreign)).some(({ id }) => id === document.id));
-      await store.updateOrganization(foreign, { apiEnabled: false, dailyQuota: 0 });
+      await store.updateOrganization(foreign, { apiEnabled: false, dailyQuota: 0 }, note());
 
       assert.deepEqual(await snapshot(), before);
 
@@ -84,6 +96,8 @@ export function describeForeignOrganizations(world: () => World): void {
           applicationGrant: await store.findApplicationGrant(application.id),
           documents: await store.listDocuments(home),
           passages: await store.readPassages(home, holders[0] ?? []),
+          audit: await store.listAudit(home, { limit: 100 }),
+          usage: await store.listUsage(home, 0, 1),
         };
       }
     });
@@ -96,7 +110,7 @@ export function describeForeignOrganizations(world: () => World): void {
       const made = newThread(userId, { title: 'Home' });
       await store.createThread(home, made);
       await store.createThread(foreign, { ...made, title: 'Foreign' });
-      await store.deleteThread(foreign, made.id, userId);
+      await store.deleteThread(foreign, made.id, userId, note());
       const kept = await store.getThread(home, made.id);
       assert.equal(kept?.thread.title, 'Home');
       assert.equal(kept?.thread.deletedAt, null);

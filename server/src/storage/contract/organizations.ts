@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { strangers, type World } from './fixture.ts';
+import { note, strangers, type World } from './fixture.ts';
 
 export function describeOrganizations(world: () => World): void {
   describe('organizations', () => {
     it('gives back exactly what was kept', async () => {
       const { store, clock } = world();
       const organization = { id: strangers.organization(), name: 'Ünï 🧶', apiEnabled: false, dailyQuota: 0 };
-      await store.createOrganization(organization);
+      await store.createOrganization(organization, note());
       assert.deepEqual(await store.findOrganization(organization.id), {
         ...organization,
         createdAt: clock.ms,
@@ -17,11 +17,14 @@ export function describeOrganizations(world: () => World): void {
     it('changes only what is given', async () => {
       const { store } = world();
       const id = await world().organization({ apiEnabled: true, dailyQuota: 7 });
-      assert.equal((await store.updateOrganization(id, { dailyQuota: 8 }))?.apiEnabled, true);
-      const changed = await store.updateOrganization(id, { apiEnabled: false });
+      assert.equal((await store.updateOrganization(id, { dailyQuota: 8 }, note()))?.apiEnabled, true);
+      const changed = await store.updateOrganization(id, { apiEnabled: false }, note());
       assert.equal(changed?.dailyQuota, 8);
       assert.equal(changed?.apiEnabled, false);
-      assert.equal(await store.updateOrganization(strangers.organization(), { dailyQuota: 1 }), undefined);
+      assert.equal(
+        await store.updateOrganization(strangers.organization(), { dailyQuota: 1 }, note()),
+        undefined,
+      );
     });
 
     it('finds by a name only while it is the only one', async () => {

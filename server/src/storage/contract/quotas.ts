@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { World } from './fixture.ts';
+import { note, type World } from './fixture.ts';
 
 export function describeQuotas(world: () => World): void {
   describe('quotas', () => {
@@ -44,9 +44,9 @@ export function describeQuotas(world: () => World): void {
       const { store } = world();
       const organization = await world().organization({ dailyQuota: 1 });
       await world().use(organization, 1);
-      await store.updateOrganization(organization, { dailyQuota: 2 });
+      await store.updateOrganization(organization, { dailyQuota: 2 }, note());
       assert.deepEqual(await world().use(organization, 1), { granted: true, limit: 2, remaining: 0 });
-      await store.updateOrganization(organization, { dailyQuota: 1 });
+      await store.updateOrganization(organization, { dailyQuota: 1 }, note());
       assert.deepEqual(await world().use(organization, 1), { granted: false, limit: 1, remaining: 0 });
     });
 

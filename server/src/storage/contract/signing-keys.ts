@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SigningKey, Store } from '../store.ts';
-import { newApplication, newSigningKey, type World } from './fixture.ts';
+import { newApplication, newSigningKey, note, type World } from './fixture.ts';
 
 const verifyMs = 60_000;
 
@@ -88,7 +88,7 @@ export function describeSigningKeys(world: () => World): void {
       const other = await world().node();
       const applications = [newApplication(), newApplication()];
       for (const application of applications)
-        await store.createApplication(await world().organization(), application);
+        await store.createApplication(await world().organization(), application, note());
       const epochs = (node: Store) =>
         Promise.all(applications.map(async ({ id }) => (await node.findApplicationGrant(id))!.epoch));
       await store.rotateSigningKey(newSigningKey('first'), false);
