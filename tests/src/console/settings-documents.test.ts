@@ -120,10 +120,13 @@ describe('Documents in the console', () => {
 
     it('a file without a name or with an empty account, and what is not sent as a file', async () => {
       for (const query of ['', '?name=', '?name=a.md&accountId=', '?name=a.md&name=b.md']) {
-        assertRefused(await world.ada.call('POST', `/documents${query}`, { file: 'text' }), 400);
+        assertRefused(await world.ada.call('POST', `/documents${query}`, { file: Buffer.from('text') }), 400);
       }
       const headers = { 'content-type': 'text/markdown' };
-      const answer = await world.ada.call('POST', '/documents?name=a.md', { file: '# A', headers });
+      const answer = await world.ada.call('POST', '/documents?name=a.md', {
+        file: Buffer.from('# A'),
+        headers,
+      });
       assertRefused(answer, 400, /octet-stream/);
     });
 
@@ -139,9 +142,11 @@ describe('Documents in the console', () => {
       assertRefused(await ben.upload({ name: 'theirs.md' }, '# Theirs'), 403);
       assertRefused(await ben.delete(`/documents/${id}`), 403);
       assertRefused(await eve.delete(`/documents/${id}`), 404);
-      const foreign = `/organizations/${acme}/documents`;
-      assertRefused(await eve.send('GET', foreign), 404);
-      assertRefused(await eve.send('POST', `${foreign}?name=a.md`, { file: '# A' }), 404);
+      assertRefused(await eve.intrude(acme, 'GET', '/documents'), 404);
+      assertRefused(
+        await eve.intrude(acme, 'POST', '/documents?name=a.md', { file: Buffer.from('# A') }),
+        404,
+      );
       assert.deepEqual(assertDone(await eve.get('/documents')).documents, []);
       assert.ok(await listed(id));
     });

@@ -120,10 +120,9 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertRefused(await ben.post('/members', body), 403);
       assertRefused(await ben.patch(`/members/${ben.userId}`, { role: 'admin' }), 403);
       assertRefused(await ben.delete(`/members/${ada.userId}`), 403);
-      const foreign = `/organizations/${acme}/members`;
-      assertRefused(await eve.send('GET', foreign), 404);
-      assertRefused(await eve.send('POST', foreign, { body }), 404);
-      assertRefused(await eve.send('DELETE', `${foreign}/${ben.userId}`), 404);
+      assertRefused(await eve.intrude(acme, 'GET', '/members'), 404);
+      assertRefused(await eve.intrude(acme, 'POST', '/members', { body }), 404);
+      assertRefused(await eve.intrude(acme, 'DELETE', `/members/${ben.userId}`), 404);
       assert.equal((await listed(ben.userId)).role, 'member');
     });
   });

@@ -1,4 +1,5 @@
 import { Service } from '../service.ts';
+import { signedInMember } from './console-client.ts';
 import { Visitor } from './visitor.ts';
 
 /** Ada is an admin of Acme, Ben a member, and a robot works there; Eve is an admin of Globex. */
@@ -35,8 +36,5 @@ export async function signUp(
   email: string,
   role: 'admin' | 'member',
 ): Promise<Visitor> {
-  const { invitation } = await service.skein('member', 'add', organization, email, '--role', role);
-  // A command does not know on which port the service listens.
-  const { hash } = new URL(invitation, service.baseUrl);
-  return Visitor.accept(organization, `${service.baseUrl}/invitation${hash}`);
+  return new Visitor(await signedInMember(service, organization, email, role), organization);
 }

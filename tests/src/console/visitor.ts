@@ -1,95 +1,30 @@
 import assert from 'node:assert/strict';
+import { type ConsoleAnswer, type ConsoleCall, ConsoleClient, testPassword } from './console-client.ts';
 
-export interface ConsoleAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: any;
-}
-
-export interface ConsoleCall {
-  readonly body?: unknown;
-  /** Sent as a file, instead of `body` as JSON. */
-  readonly file?: string | Uint8Array;
-  readonly headers?: Record<string, string>;
-}
-
-/** The console's backend as a browser with one session uses it: with its cookie, and the proof that the page holds. */
+/** A person who is signed in to one organization. */
 export class Visitor {
-  readonly userId: string;
-  readonly cookie: string;
-  readonly csrfToken: string;
-  readonly #baseUrl: string;
+  readonly client: ConsoleClient;
   readonly #organizationId: string;
 
-  constructor(
-    baseUrl: string,
-    organizationId: string,
-    session: { userId: string; cookie: string; csrfToken: string },
-  ) {
-    this.#baseUrl = baseUrl;
+  constructor(client: ConsoleClient, organizationId: string) {
+    this.client = client;
     this.#organizationId = organizationId;
-    this.userId = session.userId;
-    this.cookie = session.cookie;
-    this.csrfToken = session.csrfToken;
   }
 
   /** In through the link that an admin or the operator has handed over. */
   static async accept(organizationId: string, link: string): Promise<Visitor> {
-    const { origin, hash } = new URL(link);
-    const response = await fetch(`${origin}/console/invitation/accept`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-skein-csrf': 'none' },
-      body: JSON.stringify({ token: hash.slice(1), password: 'correct horse battery staple' }),
-    });
-    const body: any = await response.json();
-    assert.equal(response.status, 200, JSON.stringify(body));
-    const cookie = response.headers.getSetCookie()[0]?.split(';')[0];
-    assert.ok(cookie, 'a session has a cookie');
-    return new Visitor(origin, organizationId, {
-      userId: body.user.id,
-      cookie,
-      csrfToken: body.csrfToken,
-    });
+    const client = new ConsoleClient(new URL(link).origin);
+    assertDone(await client.acceptInvitation(link, testPassword));
+    return new Visitor(client, organizationId);
   }
 
-  /** The same session, in the service at another address. */
-  at(baseUrl: string): Visitor {
-    return new Visitor(baseUrl, this.#organizationId, this);
+  get userId(): string {
+    return this.client.session.user.id;
   }
 
   /** `path` is under the organization. */
   call(method: string, path: string, call: ConsoleCall = {}): Promise<ConsoleAnswer> {
-    return this.send(method, `/organizations/${this.#organizationId}${path}`, call);
-  }
-
-  /** `path` is under `/console`. */
-  async send(
-    method: string,
-    path: string,
-    { body, file, headers = {} }: ConsoleCall = {},
-  ): Promise<ConsoleAnswer> {
-    const response = await fetch(`${this.#baseUrl}/console${path}`, {
-      method,
-      headers: {
-        cookie: this.cookie,
-        ...(method !== 'GET' && { 'x-skein-csrf': this.csrfToken }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(file !== undefined && { 'content-type': 'application/octet-stream' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(file !== undefined && { body: file }),
-    });
-    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      await response.body?.cancel();
-      return { status: response.status, headers: response.headers, body: undefined };
-    }
-    const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
+    return this.client.call(method, this.client.at(path, this.#organizationId), call);
   }
 
   get(path: string): Promise<ConsoleAnswer> {
@@ -108,8 +43,18 @@ export class Visitor {
     return this.call('DELETE', path);
   }
 
-  upload(query: Record<string, string>, file: string | Uint8Array): Promise<ConsoleAnswer> {
-    return this.call('POST', `/documents?${new URLSearchParams(query)}`, { file });
+  upload(query: Record<string, string>, text: string): Promise<ConsoleAnswer> {
+    return this.call('POST', `/documents?${new URLSearchParams(query)}`, { file: Buffer.from(text) });
+  }
+
+  /** The same person's request for what is another organization's. */
+  intrude(
+    organizationId: string,
+    method: string,
+    path: string,
+    call: ConsoleCall = {},
+  ): Promise<ConsoleAnswer> {
+    return this.client.call(method, this.client.at(path, organizationId), call);
   }
 }
 

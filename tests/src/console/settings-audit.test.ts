@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { describeOnEachEngine } from '../engines.ts';
+import type { ConsoleAnswer } from './console-client.ts';
+import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { assertDone, assertRefused, until } from './visitor.ts';
+
+describeOnEachEngine('The audit log in the console', (engine) => {
+  let world: SettingsWorld;
+  before(async () => {
+    world = await startSettingsWorld(await engine.freshStore());
+  });
+  after(() => world?.end());
+
+  async function found(traceId: string): Promise<any[]> {
+    return assertDone(await world.ada.get(`/audit?traceId=${encodeURIComponent(traceId)}`)).events;
+  }
+
+  /** What was done is found by the answer's trace id, with who did it, and when. */
+  async function assertWritten(
+    answer: ConsoleAnswer,
+    action: string,
+    subject: string,
+    detail: Record<string, unknown>,
+    actor = 'ada@acme.example',
+  ): Promise<void> {
+    assert.ok(answer.status < 300, JSON.stringify(answer.body));
+    const traceId = answer.headers.get('x-request-id')!;
+    const events = (await found(traceId)).filter((event) => event.action === action);
+    assert.equal(events.length, 1, `${action}: ${JSON.stringify(events)}`);
+    const { id, at, detail: written, ...rest } = events[0];
+    assert.match(id, /^evt_/);
+    assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000);
+    assert.deepEqual(rest, { actor, action, subject, traceId });
+    for (const [name, value] of Object.entries(detail)) assert.deepEqual(written[name], value, name);
+  }
+
+  it('tells what an admin does to keys and applications', async () => {
+    const { ada } = world;
+    const key = await ada.post('/keys', { name: 'Laptop', scope: 'personal' });
+    const keyDetail = { name: 'Laptop', scope: 'personal', owner: 'ada@acme.example' };
+    await assertWritten(key, 'key.created', key.body.id, keyDetail);
+    const revoke = await ada.post(`/keys/${key.body.id}/revoke`);
+    await assertWritten(revoke, 'key.revoked', key.body.id, { name: 'Laptop' });
+    const app = await ada.post('/applications', { name: 'Dashboards' });
+    await assertWritten(app, 'application.created', app.body.id, { name: 'Dashboards' });
+    const rotate = await ada.post(`/applications/${app.body.id}/rotate`);
+    await assertWritten(rotate, 'application.rotated', app.body.id, { name: 'Dashboards' });
+    const gone = await ada.delete(`/applications/${app.body.id}`);
+    await assertWritten(gone, 'application.deleted', app.body.id, { name: 'Dashboards' });
+    const log = JSON.stringify(assertDone(await ada.get('/audit?limit=100')));
+    for (const secret of [key.body.key, app.body.clientSecret, rotate.body.clientSecret]) {
+      assert.ok(!log.includes(secret), 'no secret is written down');
+    }
+  });
+
+  it('tells what an admin does to members and documents', async () => {
+    const { ada } = world;
+    const email = 'carol@acme.example';
+    const added = await ada.post('/members', { email, role: 'member', service: false });
+    const { id } = added.body;
+    await assertWritten(added, 'member.added', id, { email, role: 'member', service: false });
+    await assertWritten(added, 'member.invited', id, {});
+    await assertWritten(await ada.post(`/members/${id}/invitation`), 'member.invited', id, {});
+    const promoted = await ada.patch(`/members/${id}`, { role: 'admin' });
+    await assertWritten(promoted, 'member.role-changed', id, { email, role: 'admin' });
+    await assertWritten(await ada.delete(`/members/${id}`), 'member.removed', id, { email });
+    const put = await ada.upload({ name: 'a.md' }, '# A\n\nOne.\n');
+    await assertWritten(put, 'document.added', put.body.id, { name: 'a.md', accountId: null, passages: 1 });
+    const again = await ada.upload({ name: 'a.md' }, '# A\n\nTwo.\n');
+    await assertWritten(again, 'document.replaced', put.body.id, { name: 'a.md' });
+    const removed = await ada.delete(`/documents/${put.body.id}`);
+    await assertWritten(removed, 'document.removed', put.body.id, { name: 'a.md' });
+  });
+
+  it('tells what a member does, and what they delete through the public interface', async () => {
+    const { service, acme, ben } = world;
+    const { id, key } = await service.skein('key', 'create', acme, '--user', 'ben@acme.example');
+    const api = new Api(service.baseUrl, key);
+    const { body } = await api.create({ prompt: 'Hello' });
+    const gone = await api.delete(body.thread.id);
+    await assertWritten(gone, 'thread.deleted', body.thread.id, {}, 'ben@acme.example');
+    const revoked = await ben.post(`/keys/${id}/revoke`);
+    await assertWritten(revoked, 'key.revoked', id, {}, 'ben@acme.example');
+  });
+
+  it('tells what the operator does, each command by a trace id of its own', async () => {
+    const { service, globex, eve } = world;
+    const org = (name: string, ...words: string[]) =>
+      service.skein(name, words[0]!, globex, ...words.slice(1));
+    await org('org', 'set', '--quota', '77');
+    const { id: userId } = await org('member', 'add', 'olaf@globex.example');
+    const key = await org('key', 'create', '--user', 'olaf@globex.example', '--name', 'By hand');
+    await org('key', 'revoke', key.id);
+    const app = await org('app', 'create', '--name', 'App');
+    await org('app', 'rotate', app.id);
+    await org('app', 'delete', app.id);
+    writeFileSync(join(service.folder, 'note.md'), '# Note\n\nText.\n');
+    const document = await org('doc', 'add', 'note.md');
+    await org('doc', 'remove', document.id);
+    const { key: evesKey } = await org('key', 'create', '--user', 'eve@globex.example');
+    const thread = (await new Api(service.baseUrl, evesKey).create({ prompt: 'x' })).body.thread.id;
+    await org('thread', 'publish', thread);
+    await org('thread', 'unpublish', thread);
+    await org('member', 'remove', 'olaf@globex.example');
+    const { events } = assertDone(await eve.get('/audit?limit=100'));
+    const done = events.filter(({ actor }: any) => actor === 'Operator').reverse();
+    const expected = [
+      ['organization.changed', globex],
+      ['member.added', userId],
+      ['member.invited', userId],
+      ['key.created', key.id],
+      ['key.revoked', key.id],
+      ['application.created', app.id],
+      ['application.rotated', app.id],
+      ['application.deleted', app.id],
+      ['document.added', document.id],
+      ['document.removed', document.id],
+    ];
+    const since = done.findIndex(({ action }: any) => action === 'organization.changed');
+    assert.deepEqual(
+      done.slice(since, since + expected.length).map(({ action, subject }: any) => [action, subject]),
+      expected,
+    );
+    assert.deepEqual(
+      done.slice(-3).map(({ action, subject }: any) => [action, subject]),
+      [
+        ['thread.published', thread],
+        ['thread.unpublished', thread],
+        ['member.removed', userId],
+      ],
+    );
+    assert.equal(done[0].action, 'organization.created');
+    const added = done.find(({ subject }: any) => subject === userId);
+    const invited = done.find(
+      ({ action, subject }: any) => action === 'member.invited' && subject === userId,
+    );
+    assert.equal(added.traceId, invited.traceId, 'one command, one trace id');
+    assert.equal(new Set(done.slice(since).map(({ traceId }: any) => traceId)).size, done.length - since - 1);
+    const listed = await service.skein('audit', globex, '--trace', added.traceId);
+    assert.deepEqual(
+      listed.map(({ action }: any) => action),
+      ['member.invited', 'member.added'],
+    );
+  });
+
+  it('finds a failed reply by the trace id of the request that asked for it', async () => {
+    const { service, ada, acme } = world;
+    const { key } = assertDone(await ada.post('/keys', { name: 'x', scope: 'personal' }), 201);
+    const api = new Api(service.baseUrl, key);
+    const { headers, body } = await api.create({ prompt: '#fail' });
+    const { status } = await api.untilDone(body.thread.id);
+    assert.equal(status.state, 'error');
+    const traceId = headers.get('x-request-id')!;
+    const events = await until(
+      () => found(traceId),
+      (list) => list.length > 0,
+    );
+    assert.deepEqual(
+      events.map(({ action, actor, traceId: by }) => ({ action, actor, traceId: by })),
+      [{ action: 'reply.failed', actor: 'Skein', traceId }],
+    );
+    assert.equal((await service.skein('audit', acme, '--trace', traceId)).length, 1);
+  });
+
+  it('has nothing that did not happen', async () => {
+    const { ada, ben } = world;
+    for (const answer of [
+      await ada.post('/keys', { name: 'x', scope: 'personal', ownerId: ben.userId }),
+      await ada.post('/keys/key_nonsense/revoke'),
+      await ada.delete('/members/usr_nonsense'),
+      await ada.upload({ name: 'a.pdf' }, 'none'),
+      await ada.post('/members', { email: 'ben@acme.example', role: 'admin', service: false }),
+    ]) {
+      assert.ok(answer.status >= 400);
+      assert.deepEqual(await found(answer.headers.get('x-request-id')!), []);
+    }
+  });
+
+  it('is walked page by page, newest first, each deed once', async () => {
+    const { ada } = world;
+    const whole: any[] = assertDone(await ada.get('/audit?limit=100')).events;
+    assert.ok(whole.length > 15 && whole.length < 100);
+    assert.deepEqual(
+      whole.map(({ at }) => at),
+      whole
+        .map(({ at }) => at)
+        .sort()
+        .reverse(),
+    );
+    const walked: any[] = [];
+    let query = 'limit=7';
+    for (let cursor: string | null = ''; cursor !== null; query = `limit=7&cursor=${cursor}`) {
+      const page = assertDone(await ada.get(`/audit?${query}`));
+      walked.push(...page.events);
+      cursor = page.nextCursor;
+    }
+    assert.deepEqual(walked, whole);
+  });
+
+  describe('rejects', () => {
+    it('what is no page, and a cursor of another listing', async () => {
+      const { ada, eve } = world;
+      for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=', 'cursor=x', 'traceId=']) {
+        assertRefused(await ada.get(`/audit?${query}`), 400);
+      }
+      const { nextCursor } = assertDone(await ada.get('/audit?limit=1'));
+      assert.ok(nextCursor);
+      assertRefused(await eve.get(`/audit?cursor=${nextCursor}`), 400);
+      assertRefused(await ada.get(`/audit?traceId=x&cursor=${nextCursor}`), 400);
+    });
+  });
+
+  describe('protects', () => {
+    it('the log from members, and from other organizations, also by trace id', async () => {
+      const { ada, ben, eve, acme } = world;
+      const made = await ada.post('/keys', { name: 'x', scope: 'org-wide' });
+      const traceId = made.headers.get('x-request-id')!;
+      assert.equal((await found(traceId)).length, 1);
+      assertRefused(await ben.get('/audit'), 403);
+      assertRefused(await eve.intrude(acme, 'GET', '/audit'), 404);
+      assert.deepEqual(assertDone(await eve.get(`/audit?traceId=${traceId}`)).events, []);
+    });
+  });
+});
