@@ -46,5 +46,5 @@ CREATE TABLE session (
   expires_at bigint NOT NULL CHECK (expires_at <= ends_at),
   ends_at bigint NOT NULL
 );
-CREATE INDEX session_user ON session (user_id);
+CREATE INDEX session_of_user ON session (user_id);
 CREATE INDEX session_expiry ON session (expires_at);
