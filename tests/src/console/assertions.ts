@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { statusOfCode } from '../conformance.ts';
+import type { ConsoleAnswer } from './console-client.ts';
+
+/** The envelope and the code of the public interface, and no challenge that a browser would ask a person about. */
+export function assertRefused(
+  { status, headers, body }: ConsoleAnswer,
+  code: keyof typeof statusOfCode,
+  what?: string,
+): void {
+  assert.equal(body?.error?.code, code, `${what ?? ''} ${JSON.stringify(body)}`);
+  assert.equal(status, statusOfCode[code], what);
+  assert.equal(body.error.trace_id, headers.get('x-request-id'), what);
+  assert.equal(headers.get('www-authenticate'), null, what);
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventually } from '../replies/shared-store.ts';
+import { Service } from '../service.ts';
+import { assertRefused } from './assertions.ts';
+import { type ConsoleAnswer, ConsoleClient, signedInMember, testPassword } from './console-client.ts';
+
+describe('A request of the console', () => {
+  let service: Service;
+  let ada: ConsoleClient;
+  let ben: ConsoleClient;
+  before(async () => {
+    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted' } });
+    ada = await signedInMember(service, 'Demo', 'ada@demo.example', 'admin');
+    ben = await signedInMember(service, 'Demo', 'ben@demo.example');
+  });
+  after(() => service?.end());
+
+  const change = (headers: Record<string, string>): Promise<ConsoleAnswer> =>
+    ada.call('POST', '/password', {
+      body: { current: testPassword, next: testPassword },
+      headers,
+    });
+
+  it('that changes something bears the proof of its own session', async () => {
+    assert.equal((await change({})).status, 200);
+    const forged = ['', 'none', ben.csrfToken, ada.csrfToken.slice(1), ada.csrfToken.toUpperCase()];
+    for (const proof of forged) assertRefused(await change({ 'x-skein-csrf': proof }), 'FORBIDDEN', proof);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const answer = await ada.fetch('/console/sign-out', { method });
+      assert.equal(answer.status, method === 'POST' ? 403 : 404, method);
+    }
+    const { status } = await ada.fetch('/console/sign-out', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `x-skein-csrf=${ada.csrfToken}`,
+    });
+    assert.equal(status, 403, 'as a form of another site would');
+    assert.equal((await ada.get('/session')).status, 200, 'nobody was signed out');
+  });
+
+  it('that signs in bears a header that no form of another site can', async () => {
+    for (const path of ['/sign-in', '/invitation/read', '/invitation/accept']) {
+      const answer = await ben.fetch(`/console${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      });
+      assert.equal(answer.status, 403, path);
+    }
+  });
+
+  it('comes from a page of this service, where the browser says whence it comes', async () => {
+    const { host } = new URL(service.baseUrl);
+    for (const origin of [service.baseUrl, `https://${host}`])
+      assert.equal((await change({ origin, 'sec-fetch-site': 'same-origin' })).status, 200, origin);
+    const elsewhere = [
+      'https://evil.example',
+      'null',
+      'http://127.0.0.1:1',
+      `http://${host}.evil.example`,
+      '',
+    ];
+    for (const origin of elsewhere) assertRefused(await change({ origin }), 'FORBIDDEN', origin);
+    for (const site of ['cross-site', 'same-site', 'none'])
+      assertRefused(await change({ 'sec-fetch-site': site }), 'FORBIDDEN', site);
+  });
+
+  it('is refused for what is wrong with its sender before what is wrong with itself', async () => {
+    const nobody = new ConsoleClient(service.baseUrl);
+    const organization = ada.session.organizations[0].id;
+    const post = (client: ConsoleClient, id: string, headers = {}) =>
+      client.call('POST', client.at('/keys', id), { body: { nonsense: true }, headers });
+    const elsewhere = (await service.skein('org', 'create', 'Elsewhere')).id;
+    assertRefused(await post(nobody, organization, { 'x-skein-csrf': '' }), 'FORBIDDEN', 'no proof');
+    assertRefused(await post(nobody, organization), 'UNAUTHORIZED', 'no session');
+    for (const id of [elsewhere, 'org_x', '%00', 'org_00000000000000000000000000'])
+      assertRefused(await post(ada, id), 'NOT_FOUND', id);
+    assertRefused(await post(ben, organization), 'FORBIDDEN', 'no admin');
+    assertRefused(await post(ada, organization), 'INVALID_PARAMS', 'nonsense');
+  });
+
+  it('to an address that is not there gets the envelope, and no page', async () => {
+    for (const path of ['/nowhere', '', '/session/', '/organizations/org_1']) {
+      const answer = await ada.call('GET', path, { headers: { accept: 'text/html' } });
+      assertRefused(answer, 'NOT_FOUND', path);
+    }
+  });
+
+  it('with a session that is none is refused', async () => {
+    for (const token of ['', 'x', 'A'.repeat(43), 'A'.repeat(4000), '%00', '../..']) {
+      const client = new ConsoleClient(service.baseUrl);
+      client.cookies.set('skein', token);
+      assertRefused(await client.get('/session'), 'UNAUTHORIZED', token);
+    }
+    const bearer = await new ConsoleClient(service.baseUrl).call('GET', '/session', {
+      headers: { authorization: `Bearer ${ada.cookies.get('skein')}` },
+    });
+    assertRefused(bearer, 'UNAUTHORIZED', 'a cookie is not a credential of the public interface');
+    const api = await ada.fetch('/api/v1/threads');
+    assert.equal(api.status, 401, 'nor is a session');
+  });
+
+  it('is named in the log by person and organization, with neither cookie nor proof', async () => {
+    const answer = await ada.get(ada.at('/usage'));
+    const traceId = answer.headers.get('x-request-id') as string;
+    const line = await eventually(
+      () => service.output.find((text) => text.includes(traceId)),
+      (text) => text !== undefined,
+    );
+    const { person, organization, credential, route } = JSON.parse(line as string);
+    assert.equal(person, ada.session.user.id);
+    assert.equal(organization, ada.session.organizations[0].id);
+    assert.equal(credential, undefined);
+    assert.equal(route, '/console/organizations/:organizationId/usage');
+    const log = service.output.join('\n');
+    assert.ok(!log.includes(ada.cookies.get('skein') as string) && !log.includes(ada.csrfToken));
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventually } from '../replies/shared-store.ts';
+import { Service } from '../service.ts';
+import { clockThatLeaps } from '../shifted-clock.ts';
+import { assertRefused } from './assertions.ts';
+import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
+
+const dayMs = 86_400_000;
+const leapDays = 4;
+
+describe('A session', () => {
+  let service: Service;
+  let lateInvitation: string;
+  const nobody = () => new ConsoleClient(service.baseUrl);
+  before(async () => {
+    service = await Service.start({ environment: clockThatLeaps(leapDays * dayMs) });
+    await signedInMember(service, 'Demo', 'ada@demo.example');
+    lateInvitation = (await service.skein('member', 'add', 'Demo', 'late@demo.example')).invitation;
+  });
+  after(() => service?.end());
+
+  const serviceDay = async (): Promise<number> => {
+    const answer = await nobody().get('/sign-in');
+    const traceId = answer.headers.get('x-request-id') as string;
+    const line = await eventually(
+      () => service.output.find((text) => text.includes(traceId)),
+      (text) => text !== undefined,
+    );
+    return Date.parse(JSON.parse(line as string).time) / dayMs;
+  };
+
+  /** Four days pass. */
+  async function leap(): Promise<void> {
+    const before = await serviceDay();
+    service.signal('SIGUSR2');
+    await eventually(serviceDay, (day) => day >= before + leapDays);
+  }
+
+  it('is begun by an invitation within seven days, and not after them', async () => {
+    const read = () => nobody().post('/invitation/read', { token: tokenOf(lateInvitation) });
+    await leap();
+    assert.equal((await read()).status, 200);
+    await leap();
+    assertRefused(await read(), 'NOT_FOUND');
+    assertRefused(await nobody().acceptInvitation(lateInvitation, testPassword), 'NOT_FOUND');
+  });
+
+  it('goes on for seven days after it was used last', async () => {
+    const client = nobody();
+    assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);
+    await leap();
+    assert.equal((await client.get('/session')).status, 200);
+    await leap();
+    assert.equal((await client.get('/session')).status, 200, 'eight days after it began');
+    await leap();
+    await leap();
+    assertRefused(await client.get('/session'), 'UNAUTHORIZED', 'eight days after it was used');
+    assertRefused(await client.post('/sign-out'), 'UNAUTHORIZED');
+    assertRefused(await client.get(client.at('/usage')), 'UNAUTHORIZED');
+  });
+
+  it('ends thirty days after it began, however much it is used', async () => {
+    const client = nobody();
+    assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);
+    for (let day = leapDays; day < 30; day += leapDays) {
+      await leap();
+      assert.equal((await client.get('/session')).status, 200, `after ${day} days`);
+    }
+    await leap();
+    assertRefused(await client.get('/session'), 'UNAUTHORIZED', 'after 32 days');
+  });
+});
+
+describe('How long a session lasts', () => {
+  it('is what the operator says', async () => {
+    const service = await Service.start({
+      environment: { SKEIN_SESSION_IDLE_MS: '60000', SKEIN_SESSION_LIFE_MS: '1500' },
+    });
+    try {
+      const client = await signedInMember(service, 'Demo', 'brief@demo.example');
+      // Used all the time.
+      await eventually(
+        () => client.get('/session'),
+        ({ status }) => status === 401,
+      );
+    } finally {
+      await service.end();
+    }
+  });
+});
