@@ -1,4 +1,4 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
 import { ApiError } from './request.ts';
 
 let onRefused: () => void = () => undefined;
@@ -12,13 +12,22 @@ function notice(error: Error): void {
   if (error instanceof ApiError && error.status === 401) onRefused();
 }
 
+/** Whoever has no session yet is refused one; that is no news. */
+function isFirstLook(key: QueryKey, known: unknown): boolean {
+  return key[0] === 'session' && known === undefined;
+}
+
 /** What is worth asking again by itself: nothing answered, or the service failed. */
 function mayPass(error: Error): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 500);
 }
 
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: notice }),
+  queryCache: new QueryCache({
+    onError: (error, { queryKey, state }) => {
+      if (!isFirstLook(queryKey, state.data)) notice(error);
+    },
+  }),
   mutationCache: new MutationCache({ onError: notice }),
   defaultOptions: {
     queries: {

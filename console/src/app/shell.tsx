@@ -1,6 +1,7 @@
-import { Burger, Drawer } from '@mantine/core';
+import { ActionIcon, Burger, Drawer } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Outlet, useLocation } from '@tanstack/react-router';
+import { IconPlus } from '@tabler/icons-react';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef } from 'react';
 import { isOpened, type Overlay, useOverlay } from './overlay.ts';
 import { useOrganization } from './session.tsx';
@@ -54,6 +55,9 @@ function PhoneBar() {
     <header className={classes.bar}>
       <Burger opened={opened} onClick={toggle} size="sm" aria-label="Menu" aria-expanded={opened} />
       <span className={classes.barName}>{name}</span>
+      <ActionIcon component={Link} to="/new" size="lg" aria-label="New thread">
+        <IconPlus size={20} aria-hidden />
+      </ActionIcon>
       <Drawer
         opened={opened}
         onClose={close}

@@ -1,11 +1,15 @@
+import type { SignInProblem } from '../api/contract.ts';
+
 /** Why single sign-on led back here. */
 export function problemText(problem: string): string {
-  return problems[problem] ?? 'Signing in did not work. Try again.';
+  return problem in problems ? problems[problem as SignInProblem] : problems.failed;
 }
 
-const problems: Record<string, string | undefined> = {
+const problems: Record<SignInProblem, string> = {
+  'provider-unavailable': 'Your provider cannot be reached. Try again, or use your password.',
   cancelled: 'You did not finish signing in with your provider.',
-  unknown: 'Nobody here has this address. Ask an admin of your organization for an invitation.',
   expired: 'That took too long. Try again.',
-  unreachable: 'Your provider cannot be reached. Try again, or use your password.',
+  unverified: 'Your provider has not verified your address. Verify it there, or use your password.',
+  'unknown-person': 'Nobody here has this address. Ask an admin of your organization for an invitation.',
+  failed: 'Signing in with your provider did not work. Try again, or use your password.',
 };

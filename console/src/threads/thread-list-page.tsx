@@ -1,6 +1,4 @@
-import { Button } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
@@ -28,14 +26,7 @@ function ThreadListPage({ scope }: { scope: Scope }) {
   useAnnouncedCount(isFiltered && !list.isSearching ? list.threads.length : null, list.hasMore);
   const isEmpty = !list.isSearching && list.error === null && list.threads.length === 0;
   return (
-    <Page
-      title={scope === 'mine' ? 'Your threads' : 'Published threads'}
-      actions={
-        <Button component={Link} to="/new" leftSection={<IconPlus size={18} aria-hidden />}>
-          New thread
-        </Button>
-      }
-    >
+    <Page title={scope === 'mine' ? 'Your threads' : 'Published threads'}>
       <ScopeTabs />
       <ListFilter scope={scope} account={account ?? ''} search={search ?? ''} />
       {isEmpty ? (
