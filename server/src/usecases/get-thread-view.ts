@@ -17,13 +17,20 @@ export interface ThreadView extends ThreadWithMessages {
 }
 
 export async function getThreadView(context: Context, viewer: Viewer, threadId: string): Promise<ThreadView> {
-  const found = await getThread(context, viewer.principal, threadId);
-  const mine = found.thread.userId === viewer.principal.userId;
-  const [createdBy, origins] = await Promise.all([
-    mine ? viewer.session.email : creatorOf(context, found),
-    mine ? originsOf(context, found) : noOrigins,
-  ]);
-  return { ...found, mine, createdBy, origins };
+  return viewOf(context, viewer, await getThread(context, viewer.principal, threadId));
+}
+
+/** `createdBy` where it is known already. */
+export async function viewOf(
+  context: Context,
+  { principal, session }: Viewer,
+  found: ThreadWithMessages,
+  createdBy?: string | null,
+): Promise<ThreadView> {
+  const mine = found.thread.userId === principal.userId;
+  if (mine) return { ...found, mine, createdBy: session.email, origins: await originsOf(context, found) };
+  const known = createdBy === undefined ? await creatorOf(context, found) : createdBy;
+  return { ...found, mine, createdBy: known, origins: noOrigins };
 }
 
 const noOrigins: ReadonlyMap<MessageId, ReplyOrigin> = new Map();

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MessageId, OrganizationId, ThreadId, UserId } from './id.ts';
+import type { AssistantMessage, Message } from './message.ts';
+import type { Thread } from './thread.ts';
+import { type ReplyNews, type SeenThread, threadNews } from './thread-news.ts';
+
+const thread: Thread = {
+  organizationId: 'org_1' as OrganizationId,
+  id: 'thr_1' as ThreadId,
+  userId: 'usr_1' as UserId,
+  title: 'Title',
+  accountId: null,
+  secondaryId: null,
+  createdAt: 1,
+  updatedAt: null,
+  published: false,
+  deletedAt: null,
+};
+const prompt: Message = {
+  id: 'msg_1' as MessageId,
+  threadId: thread.id,
+  role: 'user',
+  content: 'Prompt',
+  createdAt: 1,
+};
+const running: AssistantMessage = {
+  ...prompt,
+  id: 'msg_2' as MessageId,
+  role: 'assistant',
+  content: '',
+  status: 'in_progress',
+  completedAt: null,
+  steps: [],
+  sources: null,
+  model: null,
+};
+const seen = (change: Partial<AssistantMessage> = {}, changed: Partial<Thread> = {}): SeenThread => ({
+  thread: { ...thread, ...changed },
+  messages: [prompt, { ...running, ...change }],
+});
+const stepsOf = (...descriptions: string[]) => descriptions.map((description, at) => ({ description, at }));
+
+/** What a reader has after taking the news in. */
+function applied(before: AssistantMessage, { reply, stepsFrom, textFrom }: ReplyNews) {
+  return {
+    status: reply.status,
+    content: before.content.slice(0, textFrom) + reply.content.slice(textFrom),
+    steps: [...before.steps.slice(0, stepsFrom), ...reply.steps.slice(stepsFrom)],
+  };
+}
+
+function progressBetween(before: Partial<AssistantMessage>, after: Partial<AssistantMessage>): ReplyNews {
+  const news = threadNews(seen(before), seen(after));
+  assert.ok(typeof news === 'object', String(news));
+  const { status, content, steps } = { ...running, ...after };
+  assert.deepEqual(applied({ ...running, ...before }, news), { status, content, steps });
+  return news;
+}
+
+describe('The news of a thread', () => {
+  it('are none while nothing has changed', () => {
+    const same = { content: 'Text', steps: stepsOf('One') };
+    assert.equal(threadNews(seen(same), seen({ ...same, steps: stepsOf('One') })), 'nothing');
+  });
+
+  it('are the steps and the text that were added, and no more', () => {
+    const news = progressBetween(
+      { content: 'Half', steps: stepsOf('One') },
+      { content: 'Half and whole', steps: stepsOf('One', 'Two') },
+    );
+    assert.deepEqual([news.stepsFrom, news.textFrom], [1, 4]);
+  });
+
+  it('begin where a text was revised, or a reply was begun anew', () => {
+    assert.equal(progressBetween({ content: 'Thirty days.' }, { content: 'Thirty days [1].' }).textFrom, 11);
+    const anew = progressBetween({ content: 'Half', steps: stepsOf('One') }, { content: '', steps: [] });
+    assert.deepEqual([anew.stepsFrom, anew.textFrom], [0, 0]);
+    const other = progressBetween({ steps: stepsOf('One', 'Two') }, { steps: stepsOf('One', 'Three') });
+    assert.equal(other.stepsFrom, 1);
+  });
+
+  it('are a status alone, too', () => {
+    progressBetween({ content: 'Text' }, { content: 'Text', status: 'corroborating' });
+  });
+
+  it('never begin within a character', () => {
+    assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F5}' }).textFrom, 1);
+    assert.equal(progressBetween({ content: 'a\u{1F9F6}' }, { content: 'a\u{1F9F6}!' }).textFrom, 3);
+  });
+
+  it('are more than progress when a reply has ended, a message was added, or the thread has changed', () => {
+    const before = seen({ content: 'Text' });
+    for (const status of ['completed', 'failed', 'cancelled'] as const) {
+      assert.equal(threadNews(before, seen({ content: 'Text', status, completedAt: 5 })), 'more');
+    }
+    assert.equal(threadNews(before, seen({ content: 'Text' }, { title: 'Other' })), 'more');
+    assert.equal(threadNews(before, seen({ content: 'Text' }, { published: true })), 'more');
+    const longer = { thread, messages: [...before.messages, { ...prompt, id: 'msg_3' as MessageId }] };
+    assert.equal(threadNews(before, longer), 'more');
+  });
+});

@@ -1,0 +1,70 @@
+import type { AssistantMessage, Message, Step } from './message.ts';
+import type { Thread } from './thread.ts';
+
+/** A thread of one moment. */
+export interface SeenThread {
+  readonly thread: Thread;
+  readonly messages: readonly Message[];
+}
+
+/** How a reply that runs differs from what was seen of it: steps and text from these places on are new. */
+export interface ReplyNews {
+  readonly reply: AssistantMessage;
+  readonly stepsFrom: number;
+  /** In UTF-16 units, and never within a character. */
+  readonly textFrom: number;
+}
+
+/** What is new since a thread was seen: nothing, how its running reply has come on, or (`more`) anything else. */
+export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more' | ReplyNews {
+  if (!isSameThread(seen.thread, now.thread) || seen.messages.length !== now.messages.length) return 'more';
+  let news: 'nothing' | ReplyNews = 'nothing';
+  for (const [place, message] of now.messages.entries()) {
+    const before = seen.messages[place]!;
+    if (before.id !== message.id) return 'more';
+    // Prompts and replies that have ended stay as they are.
+    if (before.role !== 'assistant' || message.role !== 'assistant' || !isRunning(before)) continue;
+    if (!isRunning(message)) return 'more';
+    news = replyNews(before, message);
+  }
+  return news;
+}
+
+function replyNews(before: AssistantMessage, reply: AssistantMessage): 'nothing' | ReplyNews {
+  const stepsFrom = commonSteps(before.steps, reply.steps);
+  const textFrom = commonLength(before.content, reply.content);
+  const isSame =
+    before.status === reply.status &&
+    stepsFrom === before.steps.length &&
+    stepsFrom === reply.steps.length &&
+    before.content === reply.content;
+  return isSame ? 'nothing' : { reply, stepsFrom, textFrom };
+}
+
+function isRunning({ status }: AssistantMessage): boolean {
+  return status === 'in_progress' || status === 'corroborating';
+}
+
+function isSameThread(seen: Thread, now: Thread): boolean {
+  return seen.title === now.title && seen.published === now.published && seen.updatedAt === now.updatedAt;
+}
+
+function commonSteps(seen: readonly Step[], now: readonly Step[]): number {
+  const differs = (step: Step, place: number) =>
+    step.description !== now[place]?.description || step.at !== now[place]?.at;
+  const first = seen.findIndex(differs);
+  return first === -1 ? seen.length : first;
+}
+
+function commonLength(seen: string, now: string): number {
+  // The usual case: the text has grown.
+  if (now.startsWith(seen)) return outsideCharacter(now, seen.length);
+  let length = 0;
+  while (length < seen.length && seen[length] === now[length]) length += 1;
+  return outsideCharacter(now, length);
+}
+
+/** A place between the two halves of a character is moved to before it. */
+function outsideCharacter(text: string, place: number): number {
+  return (text.codePointAt(place - 1) ?? 0) > 0xffff ? place - 1 : place;
+}

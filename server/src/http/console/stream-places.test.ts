@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StreamPlaces } from './stream-places.ts';
+
+describe('The places of streams', () => {
+  it('are so many for each session, and the oldest stream gives way', () => {
+    const places = new StreamPlaces(2);
+    const ended: string[] = [];
+    for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4']) {
+      places.take(name.slice(0, 1), () => ended.push(name));
+    }
+    assert.deepEqual(ended, ['a1', 'a2']);
+  });
+
+  it('are free again when a stream has ended', () => {
+    const places = new StreamPlaces(1);
+    const ended: string[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      const leave = places.take('session', () => ended.push(name));
+      leave();
+      leave();
+    }
+    assert.deepEqual(ended, []);
+  });
+});

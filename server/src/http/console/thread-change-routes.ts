@@ -1,0 +1,141 @@
+import { Type } from 'typebox';
+import { ServiceError } from '../../domain/errors.ts';
+import { addPrompt } from '../../usecases/add-prompt.ts';
+import { cancelReply } from '../../usecases/cancel-reply.ts';
+import { createThread } from '../../usecases/create-thread.ts';
+import { deleteThread } from '../../usecases/delete-thread.ts';
+import { getThreadView } from '../../usecases/get-thread-view.ts';
+import { publishOwnThread } from '../../usecases/publish-thread.ts';
+import { renameThread } from '../../usecases/rename-thread.ts';
+import { restoreThread, undoMs } from '../../usecases/restore-thread.ts';
+import { retryReply } from '../../usecases/retry-reply.ts';
+import type { DeletedJson } from './contract.ts';
+import type { ConsoleOptions } from './options.ts';
+import { type ConsoleCall, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { presentThread, presentView } from './thread-presentation.ts';
+import { text, threadPath } from './thread-schemas.ts';
+
+const idempotencyKeyLengthMax = 255;
+
+type AnyCall = ConsoleCall<'member', unknown, unknown, unknown>;
+
+/** All but the first are for the thread's creator; the use cases say so. */
+export function threadChangeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+  const create = defineConsoleRoute({
+    method: 'POST',
+    url: '/threads',
+    caller: 'member',
+    body: Type.Object({
+      prompt: text(1, limits.promptLengthMax),
+      title: Type.Optional(text(1, limits.titleLengthMax)),
+      accountId: Type.Optional(text(0, limits.linkLengthMax)),
+    }),
+    async handle(call) {
+      const { context, principal, body, traceId } = call;
+      const idempotencyKey = idempotencyKeyOf(call);
+      const { thread } = await createThread(context, principal, {
+        ...body,
+        traceId,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      });
+      return { status: 201, body: await viewFor(call, thread.id) };
+    },
+  });
+
+  const rename = defineConsoleRoute({
+    method: 'PATCH',
+    url: '/threads/:id',
+    caller: 'member',
+    path: threadPath,
+    body: Type.Object({ title: text(1, limits.titleLengthMax) }),
+    async handle({ context, principal, path, body }) {
+      const thread = await renameThread(context, principal, path.id, body.title);
+      return { body: { thread: presentThread(thread, true) } };
+    },
+  });
+
+  const ask = defineConsoleRoute({
+    method: 'POST',
+    url: '/threads/:id/messages',
+    caller: 'member',
+    path: threadPath,
+    body: Type.Object({ prompt: text(1, limits.promptLengthMax) }),
+    async handle(call) {
+      const { context, principal, path, body, traceId } = call;
+      await addPrompt(context, principal, path.id, { prompt: body.prompt, traceId });
+      return { status: 201, body: await viewFor(call, path.id) };
+    },
+  });
+
+  return [create, rename, ask, publish, remove, restore, retry, stop];
+}
+
+const publish = defineConsoleRoute({
+  method: 'PUT',
+  url: '/threads/:id/published',
+  caller: 'member',
+  path: threadPath,
+  body: Type.Object({ published: Type.Boolean() }),
+  async handle({ context, principal, doer, path, body }) {
+    const thread = await publishOwnThread(context, principal, doer, path.id, body.published);
+    return { body: { thread: presentThread(thread, true) } };
+  },
+});
+
+const remove = defineConsoleRoute({
+  method: 'DELETE',
+  url: '/threads/:id',
+  caller: 'member',
+  path: threadPath,
+  async handle({ context, principal, doer, path }) {
+    await deleteThread(context, principal, doer, path.id);
+    return { body: { undoSeconds: undoMs / 1000 } satisfies DeletedJson };
+  },
+});
+
+const restore = defineConsoleRoute({
+  method: 'POST',
+  url: '/threads/:id/restore',
+  caller: 'member',
+  path: threadPath,
+  async handle({ context, principal, doer, path }) {
+    const thread = await restoreThread(context, principal, doer, path.id);
+    return { body: { thread: presentThread(thread, true) } };
+  },
+});
+
+const retry = defineConsoleRoute({
+  method: 'POST',
+  url: '/threads/:id/retry',
+  caller: 'member',
+  path: threadPath,
+  async handle(call) {
+    const { context, principal, path, traceId } = call;
+    await retryReply(context, principal, path.id, traceId);
+    return { body: await viewFor(call, path.id) };
+  },
+});
+
+const stop = defineConsoleRoute({
+  method: 'POST',
+  url: '/threads/:id/stop',
+  caller: 'member',
+  path: threadPath,
+  async handle(call) {
+    await cancelReply(call.context, call.principal, call.path.id);
+    return { body: await viewFor(call, call.path.id) };
+  },
+});
+
+async function viewFor({ context, session }: Pick<AnyCall, 'context' | 'session'>, threadId: string) {
+  return presentView(await getThreadView(context, session, threadId));
+}
+
+/** As on the public interface: a create that is repeated with it makes no second thread. */
+function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>): string | undefined {
+  const key = reply.request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key.length >= 1 && key.length <= idempotencyKeyLengthMax) return key;
+  const fault = `Idempotency-Key: must have 1 to ${idempotencyKeyLengthMax} characters.`;
+  throw new ServiceError('INVALID_PARAMS', fault);
+}

@@ -1,0 +1,87 @@
+import type { FastifyReply } from 'fastify';
+import type { Context } from '../../usecases/context.ts';
+import { followThread, type ThreadEvent } from '../../usecases/follow-thread.ts';
+import type { EnteredSession } from '../../usecases/read-session.ts';
+import { sessionLasts } from '../../usecases/session-lasts.ts';
+import type { Patience } from '../patience.ts';
+import { reportRequest } from '../request-log.ts';
+import { EventStream } from './event-stream.ts';
+import { StreamPlaces } from './stream-places.ts';
+import { presentEvent } from './thread-presentation.ts';
+
+/** Shorter than the pause after which proxies commonly take a connection for dead. */
+const beatMs = 15_000;
+/** Then the browser opens another: what was set up anew meanwhile, a proxy say, is used. */
+const streamMsMax = 3_600_000;
+const streamsPerSessionMax = 20;
+
+interface Following {
+  readonly context: Context;
+  readonly session: EnteredSession;
+  readonly reply: FastifyReply;
+}
+
+/** Streams of threads, which all end when the service stops. */
+export class ThreadEventStreams {
+  readonly #patience: Patience;
+  readonly #places = new StreamPlaces(streamsPerSessionMax);
+
+  constructor(patience: Patience) {
+    this.#patience = patience;
+  }
+
+  /** Answers with a stream and resolves at its end; rejects, without an answer, where the thread cannot be read. */
+  async follow(following: Following, threadId: string): Promise<void> {
+    const { context, session, reply } = following;
+    const closing = new AbortController();
+    const close = () => closing.abort();
+    const events = followThread(context, session, threadId, closing.signal);
+    // A thread that cannot be read is answered as everywhere: the stream begins after that.
+    const first = await events.next();
+    if (first.done) return;
+    const leave = this.#places.take(session.tokenHash, close);
+    const stream = new EventStream(reply, closing.signal);
+    reportRequest(context)(reply.request, reply, null, () => {});
+    const stopBeating = beat(following, stream, close);
+    try {
+      await this.#patience.hold(reply.raw, streamMsMax, async (until) => {
+        until.addEventListener('abort', close, { once: true });
+        if (until.aborted || reply.raw.destroyed) close();
+        await sendAll(context, stream, first.value, events);
+      });
+    } finally {
+      stopBeating();
+      leave();
+      close();
+      stream.end();
+    }
+  }
+}
+
+async function sendAll(
+  { now }: Context,
+  stream: EventStream,
+  first: ThreadEvent,
+  rest: AsyncGenerator<ThreadEvent>,
+): Promise<void> {
+  await stream.send(...presentEvent(first, now()));
+  for await (const event of rest) await stream.send(...presentEvent(event, now()));
+}
+
+/** Asks now and then whether the person may still see this, and ends the stream where they may not. Answers how to stop. */
+function beat({ context, session, reply }: Following, stream: EventStream, close: () => void): () => void {
+  const timer = setInterval(async () => {
+    try {
+      if (await sessionLasts(context, session)) stream.beat();
+      else {
+        // Not awaited: whoever does not read is not waited for.
+        void stream.send(...presentEvent({ type: 'gone' }, context.now()));
+        close();
+      }
+    } catch (error) {
+      // A store that does not answer is asked again at the next beat; it shows nothing new meanwhile.
+      reply.log.info({ err: error, trace_id: reply.request.id }, 'a session could not be asked for');
+    }
+  }, beatMs);
+  return () => clearInterval(timer);
+}

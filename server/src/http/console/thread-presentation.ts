@@ -1,0 +1,93 @@
+import { iso } from '../../domain/iso-time.ts';
+import type { AssistantMessage, Message, Step } from '../../domain/message.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { ThreadEvent } from '../../usecases/follow-thread.ts';
+import type { ThreadView } from '../../usecases/get-thread-view.ts';
+import type {
+  MessageJson,
+  ReplyJson,
+  StepJson,
+  ThreadEvents,
+  ThreadJson,
+  ThreadViewJson,
+} from './contract.ts';
+
+const formerMember = 'A former member';
+
+export function presentThread(thread: Thread, mine: boolean): ThreadJson {
+  return {
+    id: thread.id,
+    title: thread.title,
+    createdAt: iso(thread.createdAt),
+    updatedAt: thread.updatedAt === null ? null : iso(thread.updatedAt),
+    accountId: thread.accountId,
+    published: thread.published,
+    mine,
+  };
+}
+
+export function presentView(view: ThreadView): ThreadViewJson {
+  const { thread, mine, createdBy, messages, status } = view;
+  return {
+    thread: { ...presentThread(thread, mine), createdBy: createdBy ?? formerMember },
+    messages: messages.map((message) => presentMessage(message, view)),
+    state: status.state,
+  };
+}
+
+/** The name of an event of the stream, and its data. */
+export function presentEvent(event: ThreadEvent, now: number): readonly [keyof ThreadEvents, object] {
+  switch (event.type) {
+    case 'view':
+      return ['view', { ...presentView(event.view), now: iso(now) } satisfies ThreadEvents['view']];
+    case 'progress':
+      return ['progress', presentProgress(event)];
+    case 'gone':
+      return ['gone', {} satisfies ThreadEvents['gone']];
+  }
+}
+
+function presentProgress({
+  reply,
+  stepsFrom,
+  textFrom,
+}: ThreadEvent & { type: 'progress' }): ThreadEvents['progress'] {
+  return {
+    messageId: reply.id,
+    status: reply.status,
+    stepsFrom,
+    steps: reply.steps.slice(stepsFrom).map((step) => presentStep(step, reply)),
+    textFrom,
+    text: reply.content.slice(textFrom),
+  };
+}
+
+function presentMessage(message: Message, view: ThreadView): MessageJson {
+  if (message.role === 'assistant') return presentReply(message, view);
+  const { id, role, content, createdAt } = message;
+  return { id, role, content, createdAt: iso(createdAt) };
+}
+
+function presentReply(reply: AssistantMessage, { origins }: ThreadView): ReplyJson {
+  const { id, role, content, status, completedAt, sources, model } = reply;
+  const origin = origins.get(id);
+  return {
+    id,
+    role,
+    content,
+    createdAt: iso(reply.createdAt),
+    status,
+    completedAt: completedAt === null ? null : iso(completedAt),
+    steps: reply.steps.map((step) => presentStep(step, reply)),
+    sources,
+    model,
+    traceId: origin?.traceId ?? null,
+    // A reply that came in the end may have failed before.
+    failure: status === 'failed' ? (origin?.failure ?? null) : null,
+  };
+}
+
+/** Two clocks are at work, the store's and the worker's: nothing happens before the reply was asked for. */
+function presentStep({ description, at }: Step, { createdAt }: AssistantMessage): StepJson {
+  return { description, elapsedMs: at === undefined ? null : Math.max(0, at - createdAt) };
+}

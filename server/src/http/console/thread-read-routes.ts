@@ -1,0 +1,83 @@
+import { Type } from 'typebox';
+import { findThreadHome } from '../../usecases/find-thread-home.ts';
+import { getThreadView } from '../../usecases/get-thread-view.ts';
+import { listAccounts } from '../../usecases/list-accounts.ts';
+import { listThreads } from '../../usecases/list-threads.ts';
+import { searchThreads } from '../../usecases/search-threads.ts';
+import type { AccountsJson, ThreadHomeJson, ThreadListJson } from './contract.ts';
+import type { ConsoleOptions } from './options.ts';
+import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { ThreadEventStreams } from './thread-events.ts';
+import { presentThread, presentView } from './thread-presentation.ts';
+import { text, threadPath } from './thread-schemas.ts';
+
+const limitDefault = 25;
+
+export function threadReadRoutes({ limits, patience }: ConsoleOptions): readonly ConsoleRoute[] {
+  const streams = new ThreadEventStreams(patience);
+
+  const list = defineConsoleRoute({
+    method: 'GET',
+    url: '/threads',
+    caller: 'member',
+    query: Type.Object({
+      scope: Type.Optional(Type.Enum(['mine', 'published'])),
+      accountId: Type.Optional(text(0, limits.linkLengthMax)),
+      search: Type.Optional(text(0, limits.titleLengthMax)),
+      cursor: Type.Optional(Type.String()),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    }),
+    async handle({ context, principal, query: { search = '', limit = limitDefault, ...selection } }) {
+      const { threads, nextCursor, truncated } =
+        search.trim() === ''
+          ? await listThreads(context, principal, { ...selection, limit })
+          : await searchThreads(context, principal, { ...selection, limit, search });
+      const shown = threads.map((thread) => presentThread(thread, thread.userId === principal.userId));
+      return { body: { threads: shown, nextCursor, truncated } satisfies ThreadListJson };
+    },
+  });
+
+  const accounts = defineConsoleRoute({
+    method: 'GET',
+    url: '/accounts',
+    caller: 'member',
+    query: Type.Object({ prefix: Type.Optional(text(0, limits.linkLengthMax)) }),
+    async handle({ context, principal, query: { prefix = '' } }) {
+      return { body: { accounts: await listAccounts(context, principal, prefix) } satisfies AccountsJson };
+    },
+  });
+
+  const get = defineConsoleRoute({
+    method: 'GET',
+    url: '/threads/:id',
+    caller: 'member',
+    path: threadPath,
+    async handle({ context, session, path }) {
+      return { body: presentView(await getThreadView(context, session, path.id)) };
+    },
+  });
+
+  const follow = defineConsoleRoute({
+    method: 'GET',
+    url: '/threads/:id/events',
+    caller: 'member',
+    path: threadPath,
+    async handle(call) {
+      await streams.follow(call, call.path.id);
+      return undefined;
+    },
+  });
+
+  return [list, accounts, get, follow, home];
+}
+
+const home = defineConsoleRoute({
+  method: 'GET',
+  url: '/threads/:id/home',
+  caller: 'person',
+  path: threadPath,
+  async handle({ context, session, path }) {
+    const organizationId = await findThreadHome(context, session, path.id);
+    return { body: { organizationId } satisfies ThreadHomeJson };
+  },
+});
