@@ -80,6 +80,8 @@ export function describeUsages(world: () => World): void {
       const organization = await world().organization();
       await assert.rejects(() => store.addUsage([report(organization), report(strangers.organization())]));
       assert.deepEqual(await store.listUsage(organization, day, day), []);
+      await store.addUsage([report(organization)]);
+      assert.equal((await store.listUsage(organization, day, day))[0]?.requests, 1);
     });
 
     it('of nothing changes nothing', async () => {

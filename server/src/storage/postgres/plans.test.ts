@@ -24,6 +24,11 @@ const seed = [
    SELECT organization_id, id, 'msg_1' || id, 'assistant', 'x', 1,
      CASE WHEN sequence / 10 % 4 = 0 THEN 'in_progress' ELSE 'completed' END, '[]', sequence, 0, 0, 9e15, 't',
      CASE WHEN sequence / 10 % 4 = 0 THEN NULL ELSE 5 END, false FROM thread`,
+  `INSERT INTO audit_event (organization_id, at, id, actor_kind, actor_user_id, action, subject, detail, trace_id)
+   SELECT 'org_' || i % 10, i / 100, 'evt_' || i, 'user', 'usr_' || i % 10, 'thread.deleted', 's', '{}', 't' || i % 7000
+   FROM generate_series(1, 40000) AS i`,
+  `INSERT INTO usage_day SELECT 'org_' || i % 10, i / 50, 'key_' || i / 10 % 5, 'getThread', 'OK', 1
+   FROM generate_series(1, 40000) AS i`,
   'ANALYZE',
   'SELECT pg_stat_reset()',
 ];
@@ -60,10 +65,11 @@ describe('The statements of the PostgreSQL store', () => {
     await work(store);
     await store.close();
     await untilAlone();
+    const counted = `relname IN ('thread', 'message', 'audit_event', 'usage_day')`;
     const { rows } = await client.query(`SELECT
-      (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname IN ('thread', 'message'))::int AS scanned,
-      (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname IN ('thread', 'message'))::int AS entries,
-      (SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE relname IN ('thread', 'message'))::int AS searches`);
+      (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE ${counted})::int AS scanned,
+      (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE ${counted})::int AS entries,
+      (SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE ${counted})::int AS searches`);
     return rows[0];
   }
 
@@ -78,8 +84,20 @@ describe('The statements of the PostgreSQL store', () => {
     'begin a walk over an account': (store) =>
       store.beginWalk(organization, { userId: user, accountId: 'a1' }, 25),
     'begin a walk over published threads': (store) => store.beginWalk(organization, { userId: null }, 25),
+    'begin a walk over the threads of a user': (store) =>
+      store.beginWalk(organization, { userId: user, ownOnly: true }, 25),
+    'begin a walk over the threads of a user in an account': (store) =>
+      store.beginWalk(organization, { userId: user, ownOnly: true, accountId: 'a1' }, 25),
+    'go on with a walk over the threads of a user': (store) =>
+      store.continueWalk(organization, { userId: user, ownOnly: true }, 25, {
+        start: `${threads}.0`,
+        after: after5000,
+      }),
     'go on with a walk from its middle': (store) =>
       store.continueWalk(organization, { userId: user }, 25, { start: `${threads}.0`, after: after5000 }),
+    'add a follow-up': (store) => store.addReply(organization, thread, user, newFollowUp()),
+    'find that there is nothing to retry': (store) => store.addReply(organization, other, user, newRetry()),
+    'tell where replies come from': (store) => store.listReplyOrigins(organization, thread),
     'rename a thread': (store) => store.renameThread(organization, thread, user, 'Renamed'),
     'publish a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
     'find who has something waiting': (store) => store.organizationsWaiting(undefined, 100),
@@ -89,6 +107,11 @@ describe('The statements of the PostgreSQL store', () => {
       store.endedReplies([
         { organizationId: organization, threadId: thread, messageId: 'msg_1x' as MessageId },
       ]),
+    'begin to read the audit log': (store) => store.listAudit(organization, { limit: 50 }),
+    'go on with the audit log from its middle': (store) =>
+      store.listAudit(organization, { before: { at: 200, id: 'evt_20004' }, limit: 50 }),
+    'search the audit log': (store) => store.listAudit(organization, { traceId: 't4', limit: 50 }),
+    'list thirty days of usage': (store) => store.listUsage(organization, 400, 429),
     'delete a thread': (store) => store.deleteThread(organization, thread, user, note()),
   };
 

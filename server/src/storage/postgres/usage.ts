@@ -18,13 +18,13 @@ const add = {
     ), counted AS (
       INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
       SELECT organization_id, day, credential_id, operation, outcome, sum(requests)::bigint FROM report
-      GROUP BY 1, 2, 3, 4, 5 ORDER BY 1 COLLATE "C", 2, 3 COLLATE "C", 4 COLLATE "C", 5 COLLATE "C"
+      GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
       ON CONFLICT (organization_id, day, credential_id, operation, outcome)
       DO UPDATE SET requests = usage_day.requests + excluded.requests
     ), used AS (
       INSERT INTO credential_use (organization_id, credential_id, last_used_at)
       SELECT organization_id, credential_id, max(last_used_at) FROM report
-      GROUP BY 1, 2 ORDER BY 1 COLLATE "C", 2 COLLATE "C"
+      GROUP BY 1, 2 ORDER BY 1, 2
       ON CONFLICT (organization_id, credential_id)
       DO UPDATE SET last_used_at = greatest(credential_use.last_used_at, excluded.last_used_at)
     )

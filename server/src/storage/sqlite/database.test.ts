@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { auditQueries } from './audit.ts';
 import { openDatabase } from './database.ts';
 import { listingQueries } from './walk-queries.ts';
 
@@ -46,6 +47,23 @@ describe('The SQLite database', () => {
       }
     }
     assert.deepEqual([...used].sort(), names);
+    database.close();
+  });
+
+  it('finds every page of the audit log by its key or its trace id, in order', () => {
+    const database = openDatabase(join(folder, 'audit.db'));
+    const searches = {
+      all: /SEARCH audit_event USING PRIMARY KEY \(organization_id=\? AND \(at,id\)</,
+      ofTrace: /USING INDEX audit_event_trace \(organization_id=\? AND trace_id=\? AND \(at,id\)</,
+    };
+    for (const [name, sql] of Object.entries(auditQueries)) {
+      const plan = database
+        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll('?', '1')}`)
+        .all()
+        .map(({ detail }) => detail);
+      assert.match(plan[0]!, searches[name as keyof typeof searches]);
+      assert.ok(!plan.some((detail) => /SCAN|TEMP B-TREE/.test(detail)), plan.join('; '));
+    }
     database.close();
   });
 });
