@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../service.ts';
+import type { ConsoleCall } from './console-client.ts';
+
+export type Thing = 'thread' | 'failedThread' | 'key' | 'application' | 'member' | 'document';
+
+/** A route of the console, and a request that it accepts from whoever may call it. */
+export interface KnownRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  readonly caller: 'anyone' | 'person' | 'member' | 'admin';
+  /** What `:id` stands for. */
+  readonly thing?: Thing;
+  readonly query?: string;
+  readonly call?: ConsoleCall;
+}
+
+const json = (body: unknown): ConsoleCall => ({ body });
+
+/** In an order in which each finds what it needs. */
+export const knownRoutes: readonly KnownRoute[] = [
+  { method: 'GET', url: '/sign-in', caller: 'anyone' },
+  { method: 'POST', url: '/sign-in', caller: 'anyone' },
+  { method: 'POST', url: '/invitation/read', caller: 'anyone' },
+  { method: 'POST', url: '/invitation/accept', caller: 'anyone' },
+  { method: 'GET', url: '/sso/start', caller: 'anyone' },
+  { method: 'GET', url: '/sso/callback', caller: 'anyone' },
+  { method: 'GET', url: '/session', caller: 'person' },
+  { method: 'GET', url: '/threads/:id/home', caller: 'person', thing: 'thread' },
+  { method: 'GET', url: '/threads', caller: 'member', query: '?scope=mine' },
+  { method: 'GET', url: '/accounts', caller: 'member', query: '?prefix=a' },
+  { method: 'POST', url: '/threads', caller: 'member', call: json({ prompt: 'Hello' }) },
+  { method: 'GET', url: '/threads/:id', caller: 'member', thing: 'thread' },
+  { method: 'GET', url: '/threads/:id/events', caller: 'member', thing: 'thread' },
+  { method: 'PATCH', url: '/threads/:id', caller: 'member', thing: 'thread', call: json({ title: 'New' }) },
+  {
+    method: 'PUT',
+    url: '/threads/:id/published',
+    caller: 'member',
+    thing: 'thread',
+    call: json({ published: true }),
+  },
+  {
+    method: 'POST',
+    url: '/threads/:id/messages',
+    caller: 'member',
+    thing: 'thread',
+    call: json({ prompt: 'And then?' }),
+  },
+  { method: 'POST', url: '/threads/:id/stop', caller: 'member', thing: 'thread' },
+  { method: 'POST', url: '/threads/:id/retry', caller: 'member', thing: 'failedThread' },
+  { method: 'DELETE', url: '/threads/:id', caller: 'member', thing: 'thread' },
+  { method: 'POST', url: '/threads/:id/restore', caller: 'member', thing: 'thread' },
+  { method: 'GET', url: '/keys', caller: 'member' },
+  { method: 'POST', url: '/keys', caller: 'admin', call: json({ name: 'Laptop', scope: 'personal' }) },
+  { method: 'POST', url: '/keys/:id/revoke', caller: 'member', thing: 'key' },
+  { method: 'GET', url: '/applications', caller: 'admin' },
+  { method: 'POST', url: '/applications', caller: 'admin', call: json({ name: 'Dashboards' }) },
+  { method: 'POST', url: '/applications/:id/rotate', caller: 'admin', thing: 'application' },
+  { method: 'DELETE', url: '/applications/:id', caller: 'admin', thing: 'application' },
+  { method: 'GET', url: '/members', caller: 'admin' },
+  {
+    method: 'POST',
+    url: '/members',
+    caller: 'admin',
+    call: json({ email: 'new@acme.example', role: 'member', service: false }),
+  },
+  { method: 'POST', url: '/members/:id/invitation', caller: 'admin', thing: 'member' },
+  { method: 'PATCH', url: '/members/:id', caller: 'admin', thing: 'member', call: json({ role: 'admin' }) },
+  { method: 'DELETE', url: '/members/:id', caller: 'admin', thing: 'member' },
+  { method: 'GET', url: '/documents', caller: 'member' },
+  {
+    method: 'POST',
+    url: '/documents',
+    caller: 'admin',
+    query: '?name=a.md',
+    call: { file: Buffer.from('# A\n\nText.\n') },
+  },
+  { method: 'DELETE', url: '/documents/:id', caller: 'admin', thing: 'document' },
+  { method: 'GET', url: '/usage', caller: 'member' },
+  { method: 'GET', url: '/audit', caller: 'admin' },
+  { method: 'POST', url: '/sign-out', caller: 'person' },
+  { method: 'POST', url: '/sign-out-everywhere', caller: 'person' },
+  { method: 'POST', url: '/password', caller: 'person' },
+];
+
+/** What the server's files define, and how often they define something. */
+export function definedRoutes(): { routes: Pick<KnownRoute, 'method' | 'url' | 'caller'>[]; count: number } {
+  const folder = join(root, 'server/src/http/console');
+  const text = readdirSync(folder)
+    .filter((name) => name.endsWith('-routes.ts'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+  const definition =
+    /defineConsoleRoute\(\{\s*method: '(?<method>\w+)',\s*url: '(?<url>[^']+)',\s*caller: '(?<caller>\w+)',/g;
+  const routes = [...text.matchAll(definition)].map(({ groups }) => groups as unknown as KnownRoute);
+  return { routes, count: text.split('defineConsoleRoute(').length - 1 };
+}

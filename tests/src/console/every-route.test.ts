@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { Service } from '../service.ts';
+import { clockOffBy } from '../shifted-clock.ts';
+import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
+import { definedRoutes, type KnownRoute, knownRoutes, type Thing } from './console-routes.ts';
+import { type SettingsWorld, signUp, startSettingsWorld } from './settings-world.ts';
+import { assertDone, assertRefused } from './visitor.ts';
+
+const guarded = knownRoutes.filter(({ caller }) => caller !== 'anyone');
+const entering = knownRoutes.filter(({ caller }) => caller === 'member' || caller === 'admin');
+const unsafe = knownRoutes.filter(({ method }) => method !== 'GET');
+const sessionLifeMs = 30 * 86_400_000;
+
+/** What happens at each address of the console before anything else does. What is refused changes nothing. */
+describe('Every route of the console', () => {
+  let world: SettingsWorld;
+  let things: Record<Thing, string>;
+  before(async () => {
+    world = await startSettingsWorld();
+    things = await makeThings(world);
+  });
+  after(() => world?.end());
+
+  function addressOf({ url, caller, thing, query = '' }: KnownRoute): string {
+    const path = url.replace(':id', thing ? things[thing] : '') + query;
+    return caller === 'member' || caller === 'admin' ? `/organizations/${world.acme}${path}` : path;
+  }
+
+  function call(client: ConsoleClient, route: KnownRoute, headers = {}): Promise<ConsoleAnswer> {
+    return client.call(route.method, addressOf(route), { ...route.call, headers });
+  }
+
+  /** The same session in a client of its own, which may be told what no browser would do. */
+  function copyOf({ baseUrl, cookies, csrfToken, session }: ConsoleClient, at = baseUrl): ConsoleClient {
+    const copy = new ConsoleClient(at);
+    for (const [name, value] of cookies) copy.cookies.set(name, value);
+    return Object.assign(copy, { csrfToken, session });
+  }
+
+  async function refusals(
+    routes: readonly KnownRoute[],
+    client: ConsoleClient,
+    status: number,
+    headers = {},
+  ): Promise<void> {
+    assert.ok(routes.length > 0);
+    for (const route of routes) {
+      const answer = await call(client, route, headers);
+      assert.equal(answer.status, status, `${route.method} ${route.url}: ${JSON.stringify(answer.body)}`);
+      assertRefused(answer, status);
+    }
+  }
+
+  it('is one of these', () => {
+    const { routes, count } = definedRoutes();
+    const name = ({ method, url, caller }: (typeof routes)[number]) => `${method} ${url} for ${caller}`;
+    assert.deepEqual(routes.map(name).sort(), knownRoutes.map(name).sort());
+    assert.equal(count, routes.length, 'every definition was understood');
+  });
+
+  it('refuses whoever has no session, also with a proof', async () => {
+    const nobody = new ConsoleClient(world.service.baseUrl);
+    await refusals(guarded, nobody, 401);
+    nobody.cookies.set('skein', 'x'.repeat(43));
+    await refusals(
+      guarded.filter(({ method }) => method === 'GET'),
+      nobody,
+      401,
+    );
+  });
+
+  it('refuses a session that was ended', async () => {
+    const ended = new ConsoleClient(world.service.baseUrl);
+    assertDone(await ended.signIn('ada@acme.example', testPassword));
+    const browser = copyOf(ended);
+    assertDone(await ended.post('/sign-out'));
+    await refusals(guarded, browser, 401);
+  });
+
+  it("refuses a change without the page's proof, or with another's", async () => {
+    const ada = copyOf(world.ada.client);
+    await refusals(unsafe, ada, 403, { 'x-skein-csrf': '' });
+    const changes = guarded.filter(({ method }) => method !== 'GET');
+    for (const proof of ['none', '0'.repeat(64), world.ben.client.csrfToken]) {
+      await refusals(changes, ada, 403, { 'x-skein-csrf': proof });
+    }
+  });
+
+  it('refuses a change that another site sends, whatever its proof', async () => {
+    const ada = copyOf(world.ada.client);
+    await refusals(unsafe, ada, 403, { 'sec-fetch-site': 'cross-site' });
+    await refusals(unsafe, ada, 403, { origin: 'https://elsewhere.example' });
+  });
+
+  it('finds nothing in an organization that the person does not belong to', async () => {
+    await refusals(entering, copyOf(world.eve.client), 404);
+  });
+
+  it('refuses a plain member where an admin is needed', async () => {
+    await refusals(
+      entering.filter(({ caller }) => caller === 'admin'),
+      copyOf(world.ben.client),
+      403,
+    );
+  });
+
+  it('answers whoever may call it: what was refused has changed nothing', async () => {
+    const { client } = world.ada;
+    for (const route of guarded) {
+      if (client.cookies.size === 0) assertDone(await client.signIn('ada@acme.example', testPassword));
+      const status = route.url.endsWith('/events')
+        ? await statusOfStream(client, `/console${addressOf(route)}`)
+        : (await call(client, withOwnBody(route))).status;
+      assert.ok(status < 300, `${route.method} ${route.url}: ${status}`);
+    }
+  });
+
+  it('refuses a session that has expired', async () => {
+    const { client } = world.ada;
+    assertDone(await client.get('/session'));
+    const { folder } = world.service;
+    await world.service.end();
+    const later = await Service.start({ folder, environment: clockOffBy(sessionLifeMs + 60_000) });
+    await refusals(guarded, copyOf(client, later.baseUrl), 401);
+    await later.end();
+  });
+});
+
+/** What the answer of one request to a stream begins with. */
+async function statusOfStream(client: ConsoleClient, path: string): Promise<number> {
+  const response = await client.fetch(path);
+  await response.body?.cancel();
+  return response.status;
+}
+
+function withOwnBody(route: KnownRoute): KnownRoute {
+  if (route.url !== '/password') return route;
+  return { ...route, call: { body: { current: testPassword, next: 'another violin, another sky' } } };
+}
+
+async function makeThings({ service, acme, ada }: SettingsWorld): Promise<Record<Thing, string>> {
+  const key = assertDone(await ada.post('/keys', { name: 'Ask', scope: 'personal' }), 201);
+  const api = new Api(service.baseUrl, key.key);
+  const thread = (await api.create({ prompt: 'Hello' })).body.thread.id;
+  const failedThread = (await api.create({ prompt: '#fail' })).body.thread.id;
+  await Promise.all([api.untilDone(thread), api.untilDone(failedThread)]);
+  const { userId } = await signUp(service, acme, 'carol@acme.example', 'member');
+  return {
+    thread,
+    failedThread,
+    key: key.id,
+    application: assertDone(await ada.post('/applications', { name: 'App' }), 201).id,
+    member: userId,
+    document: assertDone(await ada.upload({ name: 'first.md' }, '# First\n\nText.\n'), 201).id,
+  };
+}
