@@ -6,6 +6,7 @@ import { describeApplications } from './applications.ts';
 import { describeAudits } from './audit.ts';
 import { describeDocuments } from './documents.ts';
 import { type OpenStore, World } from './fixture.ts';
+import { describeFollowUps } from './follow-ups.ts';
 import { describeForeignOrganizations } from './foreign-organizations.ts';
 import { describeMembers } from './members.ts';
 import { describeOrganizations } from './organizations.ts';
@@ -37,6 +38,7 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeThreads(world);
     describeWalks(world);
     describeReplies(world);
+    describeFollowUps(world);
     describeDocuments(world);
     describeAudits(world);
     describeUsages(world);

@@ -1,41 +1,65 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, strangers, type World } from './fixture.ts';
+import { Accounting, newMember } from './account-fixture.ts';
+import { hashOf, note, strangers, type World } from './fixture.ts';
 
-const person = (email: string) =>
-  ({ candidateUserId: strangers.user(), email, role: 'admin', service: true }) as const;
+const email = 'ada@example.org';
 
 export function describeMembers(world: () => World): void {
   describe('members', () => {
     it('gives back exactly what was kept', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
-      const ada = person('ada@example.org');
-      assert.deepEqual(await store.addMember(organization, ada), {
+      const ada = newMember(email, { role: 'admin', service: true });
+      assert.deepEqual(await store.addMember(organization, ada, note()), {
         outcome: 'added',
         userId: ada.candidateUserId,
       });
       const kept = {
         userId: ada.candidateUserId,
-        email: ada.email,
+        email,
         role: 'admin',
         service: true,
         joinedAt: clock.ms,
+        opened: false,
+        invitedUntil: null,
       };
-      assert.deepEqual(await store.findMember(organization, ada.email), kept);
+      assert.deepEqual(await store.findMember(organization, email), kept);
       assert.deepEqual(await store.listMembers(organization), [kept]);
+    });
+
+    it('lists members in order of joining', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const addresses = ['carol@example.org', 'ada@example.org', 'bob@example.org'];
+      for (const address of addresses) {
+        await people.add(organization, address);
+        clock.pass(1);
+      }
+      assert.deepEqual(
+        (await store.listMembers(organization)).map((member) => member.email),
+        addresses,
+      );
     });
 
     it('refuses a second membership and an unknown organization, and changes nothing then', async () => {
       const { store } = world();
+      const people = new Accounting(world());
       const organization = await world().organization();
-      await store.addMember(organization, person('ada@example.org'));
+      await people.add(organization, email);
       const before = await store.listMembers(organization);
-      assert.deepEqual(await store.addMember(organization, person('ada@example.org')), {
+      const again = newMember(email, { role: 'admin' });
+      assert.deepEqual(await store.addMember(organization, again, note('member.added')), {
         outcome: 'already-member',
       });
       assert.deepEqual(await store.listMembers(organization), before);
-      const nowhere = await store.addMember(strangers.organization(), person('bob@example.org'));
+      assert.equal(await people.noted(organization, 'member.added'), 1);
+      const nowhere = await store.addMember(
+        strangers.organization(),
+        newMember('bob@example.org'),
+        note('member.added'),
+      );
       assert.deepEqual(nowhere, { outcome: 'organization-missing' });
     });
 
@@ -43,37 +67,157 @@ export function describeMembers(world: () => World): void {
       const { store } = world();
       const one = await world().organization();
       const other = await world().organization();
-      const userId = await world().member(one, 'ada@example.org');
-      assert.equal(await world().member(other, 'ada@example.org'), userId);
-      await store.removeMember(one, 'ada@example.org');
-      assert.equal(await world().member(one, 'ada@example.org'), userId);
+      const userId = await world().member(one, email);
+      assert.equal(await world().member(other, email), userId);
+      await store.removeMember(one, email, false, note());
+      assert.equal(await world().member(one, email), userId);
+    });
+
+    it('writes down whom it added under the id that they have', async () => {
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      assert.equal(await people.noted(one, 'member.added', userId), 1);
+      assert.equal(await people.noted(other, 'member.added', userId), 1);
     });
 
     it('revokes the personal keys of a leaver, there only, and does not revive them', async () => {
       const { store } = world();
       const one = await world().organization();
       const other = await world().organization();
-      const userId = await world().member(one, 'ada@example.org');
-      await world().member(other, 'ada@example.org');
-      const key = (byte: number) => ({ id: strangers.key(), name: '', userId, hash: hashOf(byte), hint: '' });
-      await store.createApiKey(one, key(1));
-      await store.createApiKey(one, key(2));
-      await store.createApiKey(other, key(3));
-      await store.createApiKey(one, { ...key(4), userId: null });
+      const userId = await world().member(one, email);
+      await world().member(other, email);
+      const key = (byte: number) => ({
+        ...{ id: strangers.key(), name: '', userId, hash: hashOf(byte), hint: '' },
+        createdBy: null,
+      });
+      await store.createApiKey(one, key(1), note());
+      await store.createApiKey(one, key(2), note());
+      await store.createApiKey(other, key(3), note());
+      await store.createApiKey(one, { ...key(4), userId: null }, note());
 
-      const removed = await store.removeMember(one, 'ada@example.org');
+      const removed = await store.removeMember(one, email, true, note());
       assert.deepEqual(removed, { outcome: 'removed', userId, keysRevoked: 2 });
       const live = async (byte: number) => (await store.findKeyGrant(hashOf(byte))) !== undefined;
       assert.deepEqual(await Promise.all([1, 2, 3, 4].map(live)), [false, false, true, true]);
-      await world().member(one, 'ada@example.org');
+      await world().member(one, email);
       assert.deepEqual(await Promise.all([1, 2, 3, 4].map(live)), [false, false, true, true]);
     });
 
-    it('says so when there is nobody to remove', async () => {
+    it('says so when there is nobody to remove, and writes down removals that happened', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [organization, foreign] = [await world().organization(), await world().organization()];
+      const userId = await people.add(organization, email);
+      const remove = (home: typeof organization, address: string) =>
+        store.removeMember(home, address, false, note('member.removed', userId));
+      assert.deepEqual(await remove(organization, 'nobody@example.org'), { outcome: 'missing' });
+      assert.deepEqual(await remove(foreign, email), { outcome: 'missing' });
+      assert.equal(await people.noted(organization, 'member.removed'), 0);
+      assert.deepEqual(await remove(organization, email), { outcome: 'removed', userId, keysRevoked: 0 });
+      assert.equal(await people.noted(organization, 'member.removed', userId), 1);
+      assert.equal(await people.noted(foreign, 'member.removed'), 0);
+    });
+  });
+
+  describe('roles', () => {
+    it('changes a role there only, and writes down what has changed', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      const promote = () => store.setMemberRole(one, userId, 'admin', note('member.role-changed', userId));
+      assert.equal(await promote(), 'changed');
+      assert.equal((await store.findMember(one, email))?.role, 'admin');
+      assert.equal((await store.findMember(other, email))?.role, 'member');
+      assert.equal(await promote(), 'changed');
+      assert.equal(await people.noted(one, 'member.role-changed', userId), 1);
+      assert.equal(await people.noted(other, 'member.role-changed'), 0);
+    });
+
+    it('finds no member of another organization, and changes nothing', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [home, foreign] = [await world().organization(), await world().organization()];
+      const userId = await people.add(home, email);
+      const before = await store.listMembers(home);
+      const outcomes = [
+        await store.setMemberRole(foreign, userId, 'admin', note('member.role-changed')),
+        await store.setMemberRole(home, strangers.user(), 'admin', note('member.role-changed')),
+        await store.setMemberRole(home, strangers.user(), 'member', note('member.role-changed')),
+      ];
+      assert.deepEqual(outcomes, ['missing', 'missing', 'missing']);
+      assert.deepEqual(await store.listMembers(home), before);
+      assert.equal(await people.noted(home, 'member.role-changed'), 0);
+      assert.equal(await people.noted(foreign, 'member.role-changed'), 0);
+    });
+
+    it('keeps the last person who is an admin, whatever service accounts and other organizations have', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [organization, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(organization, email, { role: 'admin' });
+      await people.add(organization, 'bob@example.org');
+      await people.add(organization, 'robot@example.org', { role: 'admin', service: true });
+      await people.add(other, 'carol@example.org', { role: 'admin' });
+      const before = await store.listMembers(organization);
+      const demoted = await store.setMemberRole(organization, userId, 'member', note('member.role-changed'));
+      assert.equal(demoted, 'last-admin');
+      const removed = await store.removeMember(organization, email, true, note('member.removed'));
+      assert.deepEqual(removed, { outcome: 'last-admin' });
+      assert.deepEqual(await store.listMembers(organization), before);
+      assert.equal(await people.noted(organization, 'member.role-changed'), 0);
+      assert.equal(await people.noted(organization, 'member.removed'), 0);
+
+      await people.add(organization, 'carol@example.org', { role: 'admin' });
+      assert.equal(await store.setMemberRole(organization, userId, 'member', note()), 'changed');
+      assert.equal((await store.findMember(organization, email))?.role, 'member');
+    });
+
+    it('lets service accounts and members go though there is no other admin, and the last admin where told so', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
       const organization = await world().organization();
-      assert.deepEqual(await world().store.removeMember(organization, 'nobody@example.org'), {
-        outcome: 'missing',
-      });
+      const robot = await people.add(organization, 'robot@example.org', { role: 'admin', service: true });
+      await people.add(organization, 'robot2@example.org', { role: 'admin', service: true });
+      await people.add(organization, 'bob@example.org');
+      await people.add(organization, email, { role: 'admin' });
+      assert.equal(await store.setMemberRole(organization, robot, 'member', note()), 'changed');
+      const remove = async (address: string, keepAdmin: boolean) =>
+        (await store.removeMember(organization, address, keepAdmin, note())).outcome;
+      assert.equal(await remove('robot2@example.org', true), 'removed');
+      assert.equal(await remove('bob@example.org', true), 'removed');
+      assert.equal(await remove(email, true), 'last-admin');
+      assert.equal(await remove(email, false), 'removed');
+    });
+
+    it('leaves one of two admins who put each other out at once on two nodes', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const node = await world().node();
+      const [ada, bob] = ['ada@example.org', 'bob@example.org'];
+      for (let round = 0; round < 12; round += 1) {
+        const organization = await world().organization();
+        const [adaId, bobId] = [
+          await people.add(organization, ada, { role: 'admin' }),
+          await people.add(organization, bob, { role: 'admin' }),
+        ];
+        const demote = (by: typeof store, userId: typeof adaId) =>
+          by.setMemberRole(organization, userId, 'member', note());
+        const remove = async (by: typeof store, address: string) =>
+          (await by.removeMember(organization, address, true, note())).outcome;
+        const pairs = [
+          () => [demote(store, bobId), demote(node, adaId)],
+          () => [remove(store, bob), remove(node, ada)],
+          () => [demote(store, bobId), remove(node, ada)],
+        ];
+        const outcomes = await Promise.all<string>(pairs[round % pairs.length]!());
+        assert.equal(outcomes.filter((outcome) => outcome === 'last-admin').length, 1, outcomes.join());
+        const admins = (await store.listMembers(organization)).filter(({ role }) => role === 'admin');
+        assert.equal(admins.length, 1);
+      }
     });
   });
 }

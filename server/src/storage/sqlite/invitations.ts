@@ -30,8 +30,10 @@ export function sqliteInvitations(
        WHERE organization_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT 2)`,
   );
   const replace = database.prepare(
-    `INSERT OR REPLACE INTO invitation (organization_id, user_id, token_hash, resets, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO invitation (organization_id, user_id, token_hash, resets, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (organization_id, user_id) DO UPDATE SET token_hash = excluded.token_hash, resets = excluded.resets,
+       created_at = excluded.created_at, expires_at = excluded.expires_at`,
   );
   const find = database.prepare<[string, number], InvitationRow>(
     `SELECT invitation.organization_id, organization.name, invitation.user_id, email, hash,

@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Accounting, day, freshHash, newInvitation } from './account-fixture.ts';
+import { note, strangers, type World } from './fixture.ts';
+
+const email = 'ada@example.org';
+
+export function describeInvitations(world: () => World): void {
+  describe('invitations', () => {
+    it('gives back exactly what was kept, and says until when it can be used', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization({ name: 'Home' });
+      const userId = await people.add(organization, email);
+      assert.equal((await store.findMember(organization, email))?.invitedUntil, null);
+      const token = await people.invite(organization, userId, { keepMs: day });
+      assert.deepEqual(await store.findInvitation(token), {
+        organizationId: organization,
+        organizationName: 'Home',
+        userId,
+        email,
+        password: 'choose',
+        passwordHash: null,
+      });
+      const member = await store.findMember(organization, email);
+      assert.deepEqual([member?.invitedUntil, member?.opened], [clock.ms + day, false]);
+      assert.deepEqual(await store.listMembers(organization), [member]);
+      assert.equal(await people.noted(organization, 'member.invited', userId), 1);
+    });
+
+    it('invites neither strangers nor service accounts nor into other organizations', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [organization, foreign] = [await world().organization(), await world().organization()];
+      const userId = await people.add(organization, email);
+      const robot = await people.add(organization, 'robot@example.org', { service: true });
+      const invite = async (home: typeof organization, user: typeof userId) => {
+        const invitation = newInvitation(user);
+        const outcome = await store.createInvitation(home, invitation, note('member.invited'));
+        assert.equal(await store.findInvitation(invitation.tokenHash), undefined);
+        return outcome;
+      };
+      assert.equal(await invite(organization, strangers.user()), 'not-a-member');
+      assert.equal(await invite(foreign, userId), 'not-a-member');
+      assert.equal(await invite(strangers.organization(), userId), 'not-a-member');
+      assert.equal(await invite(organization, robot), 'service-account');
+      assert.equal(await people.noted(organization, 'member.invited'), 0);
+      assert.equal(await people.noted(foreign, 'member.invited'), 0);
+    });
+
+    it('expires by the clock of the store', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      const token = await people.invite(organization, userId, { keepMs: day });
+      clock.pass(day - 1);
+      assert.notEqual(await store.findInvitation(token), undefined);
+      clock.pass(1);
+      assert.equal(await store.findInvitation(token), undefined);
+      assert.deepEqual(await people.accept(token, 'first'), { outcome: 'missing' });
+      const member = await store.findMember(organization, email);
+      assert.deepEqual([member?.invitedUntil, member?.opened], [null, false]);
+      assert.equal((await store.findPerson(email))?.passwordHash, null);
+    });
+
+    it('is void once another has taken its place, and not by one of another member or organization', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      const bob = await people.add(one, 'bob@example.org');
+      const first = await people.invite(one, userId);
+      const elsewhere = await people.invite(other, userId);
+      const bobs = await people.invite(one, bob);
+      const second = await people.invite(one, userId);
+      assert.equal(await store.findInvitation(first), undefined);
+      assert.deepEqual(await people.accept(first, 'first'), { outcome: 'missing' });
+      for (const token of [elsewhere, bobs, second])
+        assert.notEqual(await store.findInvitation(token), undefined);
+    });
+
+    it('does not inherit from its predecessor whether the password may be set anew', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      await people.join(one, userId, 'first');
+      await people.invite(other, userId, { resets: true });
+      const later = await people.invite(other, userId);
+      assert.equal((await store.findInvitation(later))?.password, 'prove');
+    });
+
+    it('can be used once, however many try at once on however many nodes', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const nodes = [store, await world().node()];
+      const organization = await world().organization();
+      for (let round = 0; round < 10; round += 1) {
+        const address = `${round}@example.org`;
+        const userId = await people.add(organization, address);
+        const token = await people.invite(organization, userId);
+        const tries = Array.from({ length: 6 }, (_, index) => ({ node: nodes[index % 2], hash: `${index}` }));
+        const results = await Promise.all(tries.map(({ node, hash }) => people.accept(token, hash, node)));
+        const winners = tries.filter((_, index) => results[index]?.outcome === 'accepted');
+        assert.equal(winners.length, 1);
+        assert.equal(results.filter(({ outcome }) => outcome === 'missing').length, 5);
+        assert.equal((await store.findPerson(address))?.passwordHash, winners[0]?.hash);
+        assert.equal(await store.findInvitation(token), undefined);
+      }
+      assert.equal(await people.noted(organization, 'member.joined'), 10);
+    });
+
+    it('is worth nothing once the person is removed, nor when they have come back', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      const token = await people.invite(organization, userId);
+      await store.removeMember(organization, email, false, note());
+      assert.equal(await store.findInvitation(token), undefined);
+      assert.deepEqual(await people.accept(token, 'first'), { outcome: 'missing' });
+      await people.add(organization, email);
+      assert.equal(await store.findInvitation(token), undefined);
+      assert.equal((await store.findMember(organization, email))?.invitedUntil, null);
+      assert.deepEqual(await people.accept(token, 'first'), { outcome: 'missing' });
+    });
+
+    it('forgets expired ones of the organization as new ones are made', async () => {
+      const { clock } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const [one, two, three] = [
+        await people.add(organization, '1@example.org'),
+        await people.add(organization, '2@example.org'),
+        await people.add(organization, '3@example.org'),
+      ];
+      const token = await people.invite(organization, one, { keepMs: day });
+      clock.pass(day);
+      await people.invite(organization, two);
+      // Two rows cannot bear the same hash.
+      await people.invite(organization, three, { tokenHash: token });
+    });
+  });
+
+  describe('accepting an invitation', () => {
+    it('chooses the first password and opens the membership', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      const token = await people.invite(organization, userId);
+      assert.deepEqual(await people.accept(token, 'first'), {
+        outcome: 'accepted',
+        userId,
+        organizationId: organization,
+      });
+      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
+      const member = await store.findMember(organization, email);
+      assert.deepEqual([member?.opened, member?.invitedUntil], [true, null]);
+      assert.ok(await people.enters(await people.signIn(userId), organization));
+    });
+
+    it('lets prove the password that the person has, which stays, with every session and membership', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      await people.join(one, userId, 'first');
+      const session = await people.signIn(userId);
+      const token = await people.invite(other, userId);
+      const invitation = await store.findInvitation(token);
+      assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', 'first']);
+      assert.equal(await people.enters(session, other), false);
+      const accepted = await people.accept(token, null);
+      assert.deepEqual(accepted, { outcome: 'accepted', userId, organizationId: other });
+      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
+      assert.ok(await people.enters(session, one));
+      assert.ok(await people.enters(session, other));
+    });
+
+    it('refuses a password where one must be proven and its lack where one must be chosen, and changes nothing', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      const first = await people.invite(one, userId);
+      assert.deepEqual(await people.accept(first, null), { outcome: 'refused' });
+      assert.equal((await store.findMember(one, email))?.opened, false);
+      assert.equal((await people.accept(first, 'first')).outcome, 'accepted');
+
+      const session = await people.signIn(userId);
+      const second = await people.invite(other, userId);
+      assert.deepEqual(await people.accept(second, 'stolen'), { outcome: 'refused' });
+      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
+      assert.equal((await store.findMember(other, email))?.opened, false);
+      assert.equal((await store.findMember(one, email))?.opened, true);
+      assert.ok(await people.isLive(session));
+      assert.equal(await people.noted(other, 'member.joined'), 0);
+      assert.equal((await people.accept(second, null)).outcome, 'accepted');
+    });
+
+    it('lets choose anew who has opened this organization before, or where the operator says so', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      await people.join(one, userId, 'first');
+      const again = await people.invite(one, userId);
+      const invitation = await store.findInvitation(again);
+      assert.deepEqual([invitation?.password, invitation?.passwordHash], ['choose', null]);
+      assert.deepEqual(await people.accept(again, null), { outcome: 'refused' });
+      assert.equal((await people.accept(again, 'second')).outcome, 'accepted');
+      assert.equal((await store.findPerson(email))?.passwordHash, 'second');
+
+      const reset = await people.invite(other, userId, { resets: true });
+      assert.equal((await store.findInvitation(reset))?.password, 'choose');
+      assert.equal((await people.accept(reset, 'third')).outcome, 'accepted');
+      assert.equal((await store.findPerson(email))?.passwordHash, 'third');
+    });
+
+    it('closes all other memberships and ends all sessions of the person, and of nobody else, with a chosen password', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      const bob = await people.add(one, 'bob@example.org');
+      await people.join(one, bob, 'bobs');
+      await people.join(one, userId, 'first');
+      await people.join(other, userId, null);
+      const bobs = await people.signIn(bob);
+      const sessions = [await people.signIn(userId), await people.signIn(userId, { proof: 'sso' })];
+      assert.ok(await people.enters(sessions[0]!, one));
+
+      const accepted = await people.accept(await people.invite(other, userId), 'second');
+      assert.equal(accepted.outcome, 'accepted');
+      for (const session of sessions) assert.equal(await people.isLive(session), false);
+      assert.deepEqual(
+        (await store.listMemberships(userId, 'password')).map(({ organizationId }) => organizationId),
+        [other],
+      );
+      assert.equal((await store.findMember(one, email))?.opened, false);
+      const anew = await people.signIn(userId);
+      assert.deepEqual([await people.enters(anew, one), await people.enters(anew, other)], [false, true]);
+      assert.ok(await people.enters(bobs, one));
+      assert.equal((await store.findPerson('bob@example.org'))?.passwordHash, 'bobs');
+
+      const back = await people.invite(one, userId);
+      assert.equal((await store.findInvitation(back))?.password, 'prove');
+    });
+
+    it('starts closed for who has come back', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      await people.join(organization, userId, 'first');
+      const session = await people.signIn(userId);
+      await store.removeMember(organization, email, false, note());
+      await people.add(organization, email);
+      assert.equal((await store.findMember(organization, email))?.opened, false);
+      assert.equal(await people.enters(session, organization), false);
+      const token = await people.invite(organization, userId);
+      assert.equal((await store.findInvitation(token))?.password, 'prove');
+    });
+
+    it('is written down once, in its organization', async () => {
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      const token = await people.invite(one, userId);
+      await people.accept(token, null);
+      await people.accept(freshHash(), 'first');
+      assert.equal(await people.noted(one, 'member.joined'), 0);
+      await people.accept(token, 'first');
+      await people.accept(token, 'first');
+      assert.equal(await people.noted(one, 'member.joined'), 1);
+      assert.equal(await people.noted(other, 'member.joined'), 0);
+    });
+
+    it('lets one of two organizations choose the first password when both try at once', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const node = await world().node();
+      const [one, other] = [await world().organization(), await world().organization()];
+      for (let round = 0; round < 10; round += 1) {
+        const address = `${round}@example.org`;
+        const userId = await people.add(one, address);
+        await people.add(other, address);
+        const [here, there] = [await people.invite(one, userId), await people.invite(other, userId)];
+        const results = await Promise.all([people.accept(here, 'here'), people.accept(there, 'there', node)]);
+        const outcomes = results.map(({ outcome }) => outcome);
+        assert.deepEqual(outcomes.toSorted(), ['accepted', 'refused']);
+        const chosen = outcomes[0] === 'accepted' ? 'here' : 'there';
+        assert.equal((await store.findPerson(address))?.passwordHash, chosen);
+        const opened = await store.listMemberships(userId, 'password');
+        assert.deepEqual(
+          opened.map(({ organizationId }) => organizationId),
+          [chosen === 'here' ? one : other],
+        );
+      }
+    });
+  });
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Accounting, day, freshHash, newSession } from './account-fixture.ts';
+import { note, strangers, type World } from './fixture.ts';
+
+const email = 'ada@example.org';
+const hour = 3_600_000;
+
+export function describeSessions(world: () => World): void {
+  describe('sessions', () => {
+    it('gives back exactly what was kept', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization({ name: 'Home' });
+      const userId = await people.add(organization, email, { role: 'admin' });
+      const token = await people.signIn(userId, { proof: 'sso' });
+      const startedAt = clock.ms;
+      clock.pass(hour);
+      const session = { userId, email, proof: 'sso', seenAt: startedAt, now: clock.ms };
+      assert.deepEqual(await store.findSession(token, undefined), { ...session, membership: undefined });
+      assert.deepEqual(await store.findSession(token, organization), {
+        ...session,
+        membership: {
+          organizationId: organization,
+          organizationName: 'Home',
+          apiEnabled: true,
+          role: 'admin',
+        },
+      });
+      assert.equal(await store.findSession(freshHash(), organization), undefined);
+    });
+
+    it('expires when it is not used for long enough, by the clock of the store', async () => {
+      const { clock } = world();
+      const people = new Accounting(world());
+      const userId = await people.add(await world().organization(), email);
+      const token = await people.signIn(userId, { idleMs: hour });
+      clock.pass(hour - 1);
+      assert.ok(await people.isLive(token));
+      clock.pass(1);
+      assert.equal(await people.isLive(token), false);
+    });
+
+    it('goes on from every touch, and says when it was seen', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const userId = await people.add(await world().organization(), email);
+      const [token, untouched] = [
+        await people.signIn(userId, { idleMs: hour }),
+        await people.signIn(userId, { idleMs: hour }),
+      ];
+      clock.pass(hour - 1);
+      await store.touchSession(token, hour);
+      const touchedAt = clock.ms;
+      clock.pass(hour - 1);
+      assert.equal((await store.findSession(token, undefined))?.seenAt, touchedAt);
+      assert.equal(await people.isLive(untouched), false);
+      clock.pass(1);
+      assert.equal(await people.isLive(token), false);
+    });
+
+    it('ends with its life, however often it is touched and however long it may be idle', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const userId = await people.add(await world().organization(), email);
+      const touched = await people.signIn(userId, { idleMs: hour, lifeMs: 3 * hour });
+      const idle = await people.signIn(userId, { idleMs: day, lifeMs: 3 * hour });
+      for (let round = 0; round < 5; round += 1) {
+        clock.pass(hour / 2);
+        await store.touchSession(touched, hour);
+      }
+      clock.pass(hour / 2 - 1);
+      await store.touchSession(touched, day);
+      await store.touchSession(idle, day);
+      assert.deepEqual([await people.isLive(touched), await people.isLive(idle)], [true, true]);
+      clock.pass(1);
+      assert.deepEqual([await people.isLive(touched), await people.isLive(idle)], [false, false]);
+    });
+
+    it('is not revived by a touch', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const userId = await people.add(await world().organization(), email);
+      const [expired, ended] = [await people.signIn(userId, { idleMs: hour }), await people.signIn(userId)];
+      await store.endSession(ended);
+      clock.pass(hour);
+      for (const token of [expired, ended]) {
+        await store.touchSession(token, day);
+        assert.equal(await people.isLive(token), false);
+      }
+    });
+
+    it('enters what its person has opened by a password, and everything by single sign-on', async () => {
+      const people = new Accounting(world());
+      const [opened, closed, asRobot, foreign] = [
+        await world().organization(),
+        await world().organization(),
+        await world().organization(),
+        await world().organization(),
+      ];
+      const userId = await people.add(opened, email);
+      await people.add(closed, email);
+      await people.add(asRobot, email, { service: true });
+      await people.add(foreign, 'bob@example.org');
+      await people.join(opened, userId, 'first');
+      const [byPassword, viaProvider] = [
+        await people.signIn(userId),
+        await people.signIn(userId, { proof: 'sso' }),
+      ];
+      const entered = (token: string) =>
+        Promise.all(
+          [opened, closed, asRobot, foreign, strangers.organization()].map((id) => people.enters(token, id)),
+        );
+      assert.deepEqual(await entered(byPassword), [true, false, false, false, false]);
+      assert.deepEqual(await entered(viaProvider), [true, true, false, false, false]);
+    });
+
+    it('stays with a person who is removed, and enters nothing there from that commit on', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const node = await world().node();
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      await people.join(one, userId, 'first');
+      await people.join(other, userId, null);
+      const tokens = [await people.signIn(userId), await people.signIn(userId, { proof: 'sso' })];
+      for (const token of tokens) assert.ok(await people.enters(token, one));
+      await node.removeMember(one, email, false, note());
+      for (const token of tokens) {
+        assert.equal(await people.enters(token, one), false);
+        assert.ok(await people.enters(token, other));
+      }
+      assert.equal((await store.findSession(tokens[0]!, one))?.userId, userId);
+    });
+
+    it('sees what another node has committed: an end, a role, the beta', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const node = await world().node();
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      const token = await people.signIn(userId, { proof: 'sso' });
+      const membership = async () => (await store.findSession(token, organization))?.membership;
+      assert.deepEqual([(await membership())?.role, (await membership())?.apiEnabled], ['member', true]);
+      await node.setMemberRole(organization, userId, 'admin', note());
+      await node.updateOrganization(organization, { apiEnabled: false }, note());
+      assert.deepEqual([(await membership())?.role, (await membership())?.apiEnabled], ['admin', false]);
+      await node.endSession(token);
+      assert.equal(await people.isLive(token), false);
+    });
+
+    it('ends alone, and ending it again changes nothing', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const userId = await people.add(await world().organization(), email);
+      const [ended, other] = [await people.signIn(userId), await people.signIn(userId)];
+      await store.endSession(ended);
+      await store.endSession(ended);
+      assert.deepEqual([await people.isLive(ended), await people.isLive(other)], [false, true]);
+    });
+
+    it('ends with all others of its person, which is written down in every organization of theirs', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const [one, other, foreign] = [
+        await world().organization(),
+        await world().organization(),
+        await world().organization(),
+      ];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      const bob = await people.add(one, 'bob@example.org');
+      await people.signIn(userId, { idleMs: hour });
+      const ended = [
+        await people.signIn(userId, { idleMs: day }),
+        await people.signIn(userId, { proof: 'sso', idleMs: day }),
+      ];
+      const bobs = await people.signIn(bob);
+      clock.pass(hour);
+      const everywhere = () => store.endSessions(userId, note('session.ended-everywhere', userId));
+      assert.equal(await everywhere(), 2, 'without the one that has expired');
+      for (const token of ended) assert.equal(await people.isLive(token), false);
+      assert.ok(await people.isLive(bobs));
+      assert.equal(await everywhere(), 0);
+      const noted = [one, other, foreign].map((id) => people.noted(id, 'session.ended-everywhere', userId));
+      assert.deepEqual(await Promise.all(noted), [1, 1, 0], 'an end of nothing is not written down');
+    });
+
+    it('forgets expired ones as new ones are made', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const userId = await people.add(await world().organization(), email);
+      const session = newSession(userId, { idleMs: hour });
+      await store.createSession(session);
+      const other = await people.signIn(userId);
+      clock.pass(hour);
+      await people.signIn(userId);
+      // Two rows cannot bear the same hash.
+      await store.createSession(session);
+      assert.ok(await people.isLive(session.tokenHash));
+      assert.ok(await people.isLive(other));
+    });
+  });
+}
