@@ -204,6 +204,7 @@ export async function composeApp(
     authUrl: () => config.authUrl ?? baseUrl(),
     baseUrl,
     secure: () => config.tls !== undefined || baseUrl().startsWith('https:'),
+    webFolder: join(import.meta.dirname, '../../console/dist'),
   });
 }
 

@@ -52,7 +52,7 @@ export function paths(operation: Operation, fixture: Fixture): fc.Arbitrary<Part
       'outside',
       '//api/v1/threads',
       '/api//v1/threads',
-      '/',
+      '/nowhere',
       '/%',
       '/API/v1/threads',
       '/api/v2/threads',

@@ -7,6 +7,7 @@ import { overdueFailure, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, makeDemo } from './demo.ts';
 import { listeningUrl } from './public-url.ts';
 import { keepUsage } from './usage-keeping.ts';
+import { buildWebApplication } from './web-build.ts';
 
 export const roles = ['all', 'api', 'worker'] as const;
 export type Role = (typeof roles)[number];
@@ -48,11 +49,13 @@ export async function serve(config: Config, role: Role): Promise<void> {
     },
     'ready',
   );
+  const stopBuilding = app && buildWebApplication(log);
 
   const signal = await stopRequested;
   log.info({ signal }, 'stopping');
   // What is still held then is taken up by others when its lease has run out.
   setTimeout(() => process.exit(1), stopMs).unref();
+  stopBuilding?.();
   if (app) await drain(app);
   await stopTending();
   await worker?.stop();

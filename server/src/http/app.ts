@@ -15,12 +15,14 @@ import { collectRoutes, publishReference } from './reference.ts';
 import { reportRequest } from './request-log.ts';
 import { normalizeUrl } from './url.ts';
 import { formatFaults, validatorOptions } from './validation.ts';
+import { isPage, serveWebApplication, type WebApplicationOptions } from './web-application.ts';
 
 export interface AppOptions
   extends ApiV1Options,
     OAuthOptions,
     ListenerOptions,
-    Omit<ConsoleOptions, 'patience'> {
+    Omit<ConsoleOptions, 'patience'>,
+    WebApplicationOptions {
   readonly log: FastifyBaseLogger;
   readonly bodyBytesMax: number;
 }
@@ -77,7 +79,8 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   });
   // After every surface's own door, and before a body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.is404) done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
+    if (request.is404 && !isPage(request))
+      done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
     else done(null, payload);
   });
   app.addHook('onSend', reportRequest(context));
@@ -89,6 +92,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   await app.register(consoleBackend(context, { ...options, patience }), { prefix: '/console' });
   await app.register(health(context));
   await publishReference(app);
+  await serveWebApplication(app, options);
   return app;
 }
 
