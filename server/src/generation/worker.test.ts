@@ -8,7 +8,7 @@ import { createIdGenerator, type OrganizationId } from '../domain/id.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { failedReplyContent } from '../domain/reply.ts';
-import { note as auditNote, newThread, World } from '../storage/contract/fixture.ts';
+import { newThread, note, World } from '../storage/contract/fixture.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { NewThread } from '../storage/store.ts';
 import { cancelReply } from '../usecases/cancel-reply.ts';
@@ -337,7 +337,7 @@ describe('The reply worker', () => {
     await start(model);
     await until(async () => seen.begun, Boolean);
     const elsewhere = await world.node();
-    await elsewhere.deleteThread(asked.organization, asked.thread.id, asked.thread.userId, auditNote());
+    await elsewhere.deleteThread(asked.organization, asked.thread.id, asked.thread.userId, note());
     await tendReplies(context, 0);
     assert.equal(seen.aborted, 1);
   });

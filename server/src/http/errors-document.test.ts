@@ -12,6 +12,7 @@ import { addMember } from '../usecases/add-member.ts';
 import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/create-api-key.ts';
 import { createOrganization } from '../usecases/create-organization.ts';
+import { operatorDoer } from '../usecases/operator.ts';
 import { errorStatus } from './error-response.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/errors.md'), 'utf8');
@@ -80,12 +81,13 @@ describe('docs/errors.md', () => {
 
 /** The keys that the requests of the document name. */
 async function makeKeys(context: Context, keys: Record<string, string>): Promise<void> {
-  const organizationId = await createOrganization(context, { name: 'Reading' });
-  const userId = await addMember(context, organizationId, { email: 'ada@skein.example' });
-  const spentId = await createOrganization(context, { name: 'Spent' });
-  const personal = await createApiKey(context, organizationId, { userId, name: '' });
-  const orgWide = await createApiKey(context, organizationId, { userId: null, name: '' });
-  const spent = await createApiKey(context, spentId, { userId: null, name: '' });
+  const doer = operatorDoer(context);
+  const organizationId = await createOrganization(context, doer, { name: 'Reading' });
+  const { userId } = await addMember(context, organizationId, doer, { email: 'ada@skein.example' });
+  const spentId = await createOrganization(context, doer, { name: 'Spent' });
+  const personal = await createApiKey(context, organizationId, doer, { userId, name: '' });
+  const orgWide = await createApiKey(context, organizationId, doer, { userId: null, name: '' });
+  const spent = await createApiKey(context, spentId, doer, { userId: null, name: '' });
   const hash = context.sha256(spent.key);
   const today = utcDay(context.now());
   // Tomorrow's too: the test may run over midnight.
