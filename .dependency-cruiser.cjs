@@ -55,7 +55,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|listing-page)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|listing-page)\\.ts$`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(crypto|fs|path|timers/promises)$',
@@ -68,7 +68,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|listing-page)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|listing-page)\\.ts$`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',
