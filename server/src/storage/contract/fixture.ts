@@ -16,6 +16,7 @@ import type {
   Listing,
   NewApplication,
   NewDocument,
+  NewReply,
   NewSigningKey,
   NewThread,
   Store,
@@ -186,6 +187,17 @@ export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewT
     traceId: 'trace',
     ...change,
   };
+}
+
+/** A prompt in a thread that exists, with its reply. */
+export function newFollowUp(change: Partial<NewReply> = {}): NewReply {
+  const prompt = { messageId: ids.message(), content: 'Another prompt' };
+  return { prompt, replyId: ids.message(), replyDeadlineMs: 600_000, traceId: 'trace', ...change };
+}
+
+/** Another try at the last reply. */
+export function newRetry(change: Partial<NewReply> = {}): NewReply {
+  return newFollowUp({ prompt: null, ...change });
 }
 
 export function newDocument(change: Partial<NewDocument> = {}): NewDocument {

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, newApplication, newDocument, newThread, note, strangers, type World } from './fixture.ts';
+import type { Listing } from '../store.ts';
+import {
+  hashOf,
+  newApplication,
+  newDocument,
+  newFollowUp,
+  newRetry,
+  newThread,
+  note,
+  strangers,
+  type World,
+} from './fixture.ts';
 
 export function describeForeignOrganizations(world: () => World): void {
   describe('a foreign organization', () => {
@@ -24,12 +35,22 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.equal(holders[0]?.length, 1);
       const use = { day: 1, credentialId: key.id, operation: 'getThread', outcome: 'OK', requests: 1 };
       await store.addUsage([{ ...use, organizationId: home, lastUsedAt: 1 }]);
+      const [gone, idle] = [await world().thread(home, userId), await world().thread(home, userId)];
+      await store.deleteThread(home, gone.id, userId, note());
+      await store.cancelReplies(home, idle.id);
       const before = await snapshot();
 
       assert.equal(await store.getThread(foreign, thread.id), undefined);
       assert.deepEqual(await store.renameThread(foreign, thread.id, userId, 'x'), { outcome: 'missing' });
       assert.deepEqual(await store.deleteThread(foreign, thread.id, userId, note()), { outcome: 'missing' });
       assert.equal(await store.setThreadPublished(foreign, thread.id, false, note()), 'missing');
+      assert.equal(await store.restoreThread(foreign, gone.id, userId, 1000, note()), 'missing');
+      for (const reply of [newFollowUp(), newRetry()]) {
+        const added = await store.addReply(foreign, idle.id, userId, reply);
+        assert.deepEqual(added, { outcome: 'missing' });
+      }
+      assert.deepEqual(await store.listReplyOrigins(foreign, thread.id), []);
+      assert.deepEqual(await store.listAccounts(foreign, userId, '', 10), []);
       assert.equal(await store.revokeApiKey(foreign, key.id, note()), 'missing');
       assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }, note()), 'not-a-member');
       assert.equal(await store.findMember(foreign, 'ada@example.org'), undefined);
@@ -54,7 +75,9 @@ export function describeForeignOrganizations(world: () => World): void {
         { userId: null },
         { userId, accountId: 'a' },
         { userId: null, accountId: 'a' },
-      ]) {
+        { userId, ownOnly: true },
+        { userId, ownOnly: true, accountId: 'a' },
+      ] satisfies Listing[]) {
         const page = await store.beginWalk(foreign, listing, 10);
         assert.deepEqual([page.rows, page.more, page.size], [[], false, 0]);
         const after = { activityAt: Number.MAX_SAFE_INTEGER, id: thread.id };
@@ -88,7 +111,7 @@ export function describeForeignOrganizations(world: () => World): void {
       async function snapshot() {
         return {
           organization: await store.findOrganization(home),
-          thread: await store.getThread(home, thread.id),
+          threads: await Promise.all([thread, gone, idle].map(({ id }) => store.getThread(home, id))),
           members: await store.listMembers(home),
           keys: await store.listApiKeys(home),
           grant: await store.findKeyGrant(hashOf(1)),

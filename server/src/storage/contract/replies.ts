@@ -117,8 +117,9 @@ export function describeReplies(world: () => World): void {
       assert.deepEqual(begun(running), ['corroborating', 'half', [{ description: '1' }]]);
       assert.equal(running.completedAt, null);
       clock.pass(5);
+      const steps = [{ description: 'Thought', at: clock.ms - 1 }, { description: 'Before times were kept' }];
       const sources = [{ id: 'doc_1', title: 'T', url: null, snippet: '🧶' }];
-      assert.equal(await store.settleReply(claim, { status: 'completed', ...done, sources }), true);
+      assert.equal(await store.settleReply(claim, { status: 'completed', ...done, steps, sources }), true);
       const ended = await replyTo(thread, claim);
       assert.deepEqual(
         { ...ended },
@@ -130,9 +131,41 @@ export function describeReplies(world: () => World): void {
           status: 'completed',
           completedAt: clock.ms,
           ...done,
+          steps,
           sources,
         },
       );
+    });
+
+    it('keep the time of each step as they grow', async () => {
+      const { store, clock } = world();
+      const thread = await oneThread();
+      const claim = await claimOne();
+      const steps = [{ description: 'Searched', at: clock.ms }];
+      assert.equal(await store.recordReplyProgress(claim, { ...half, steps }), true);
+      assert.deepEqual((await replyTo(thread, claim)).steps, steps);
+    });
+
+    it('leave a note of their end, where one is given and the claim still held', async () => {
+      const { store, clock } = world();
+      const thread = await oneThread();
+      const claim = await claimOne();
+      const failed = { status: 'failed', ...done, failure: 'no' } as const;
+      const notes = async () => {
+        const events = await store.listAudit(claim.organizationId, { limit: 10 });
+        return events
+          .filter(({ action }) => action === 'reply.failed')
+          .map(({ at, subject }) => [at, subject]);
+      };
+      const stale = { ...claim, token: claim.token + 1 };
+      const late = note('reply.failed', 'late');
+      assert.equal(await store.settleReply(stale, { ...failed, note: late }), false);
+      assert.deepEqual(await notes(), []);
+      clock.pass(3);
+      const kept = note('reply.failed', thread.id);
+      assert.equal(await store.settleReply(claim, { ...failed, note: kept }), true);
+      assert.equal(await store.settleReply(claim, { ...failed, note: late }), false);
+      assert.deepEqual(await notes(), [[clock.ms, thread.id]]);
     });
 
     it('absorb in a terminal state', async () => {

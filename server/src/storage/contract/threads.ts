@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, newThread, note, strangers, type World } from './fixture.ts';
+import { hashOf, newRetry, newThread, note, strangers, type World } from './fixture.ts';
 
 const everything = 'Z̷̡a\u0301lgo 🧶\u{10FFFF} \u2028 "\\ \t\r\n ﷽ null';
 
@@ -161,6 +161,119 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual(await store.deleteThread(organization, strangers.thread(), ada, note()), {
         outcome: 'missing',
       });
+    });
+
+    it('takes a deletion back within the time given, for its creator only, and leaves the rest as it was', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const [ada, bob] = [await world().member(organization), await world().member(organization)];
+      const { id } = await world().thread(organization, ada, { accountId: 'a' });
+      const newer = await world().thread(organization, ada);
+      const restore = (userId: typeof ada) => store.restoreThread(organization, id, userId, 1000, note());
+      assert.equal(await restore(ada), 'missing');
+      await store.deleteThread(organization, id, ada, note());
+      const deleted = await store.getThread(organization, id);
+      clock.pass(1000);
+      assert.equal(await restore(bob), 'missing');
+      assert.deepEqual(await store.getThread(organization, id), deleted);
+      assert.equal(await restore(ada), 'restored');
+      assert.deepEqual(await store.getThread(organization, id), {
+        thread: { ...deleted?.thread, deletedAt: null },
+        messages: deleted?.messages,
+      });
+      assert.deepEqual(await world().walk(organization, { userId: ada }), [newer.id, id]);
+      assert.equal(await restore(ada), 'missing');
+
+      await store.deleteThread(organization, id, ada, note());
+      clock.pass(1001);
+      assert.equal(await restore(ada), 'missing');
+      assert.deepEqual(await world().walk(organization, { userId: ada }), [newer.id]);
+      assert.equal(await store.restoreThread(organization, strangers.thread(), ada, 1000, note()), 'missing');
+    });
+
+    it('goes on after a deletion was taken back: renamed, published, answered anew', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const ada = await world().member(organization);
+      const { id, replyId } = await world().thread(organization, ada);
+      assert.deepEqual(await store.deleteThread(organization, id, ada, note()), {
+        outcome: 'deleted',
+        cancelled: [replyId],
+      });
+      assert.equal(await store.restoreThread(organization, id, ada, 1000, note()), 'restored');
+      assert.equal((await store.renameThread(organization, id, ada, 'Back')).outcome, 'renamed');
+      assert.equal(await store.setThreadPublished(organization, id, true, note()), 'done');
+      const retry = newRetry();
+      assert.deepEqual(await store.addReply(organization, id, ada, retry), { outcome: 'added' });
+      assert.deepEqual(await store.deleteThread(organization, id, ada, note()), {
+        outcome: 'deleted',
+        cancelled: [retry.replyId],
+      });
+    });
+
+    it('writes down what changes who sees a thread, with its commit, and nothing that changed nothing', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const [ada, bob] = [await world().member(organization), await world().member(organization)];
+      const { id } = await world().thread(organization, ada);
+      const noted = async () => {
+        const events = await store.listAudit(organization, { limit: 100 });
+        return events.filter(({ subject }) => subject === id).map(({ action, at }) => [action, at]);
+      };
+      const published = () => note('thread.published', id);
+      const written: unknown[] = [];
+      const expect = async (action: string) => {
+        written.unshift([action, clock.ms]);
+        assert.deepEqual(await noted(), written);
+        clock.pass(1);
+      };
+      await store.setThreadPublished(organization, id, false, published());
+      await store.setThreadPublished(organization, strangers.thread(), true, published());
+      await store.restoreThread(organization, id, ada, 1000, note('thread.restored', id));
+      await store.deleteThread(organization, id, bob, note('thread.deleted', id));
+      assert.deepEqual(await noted(), []);
+      await store.setThreadPublished(organization, id, true, published());
+      await expect('thread.published');
+      await store.setThreadPublished(organization, id, true, published());
+      await store.deleteThread(organization, id, ada, note('thread.deleted', id));
+      await expect('thread.deleted');
+      await store.deleteThread(organization, id, ada, note('thread.deleted', id));
+      await store.setThreadPublished(organization, id, false, published());
+      await store.restoreThread(organization, id, bob, 1000, note('thread.restored', id));
+      await store.restoreThread(organization, id, ada, 1000, note('thread.restored', id));
+      await expect('thread.restored');
+    });
+
+    it('lists the accounts of what a user may read, by how they begin, in order', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const [ada, bob] = [await world().member(organization), await world().member(organization)];
+      const list = (prefix: string, limit = 100) => store.listAccounts(organization, ada, prefix, limit);
+      assert.deepEqual(await list(''), []);
+      for (const accountId of ['acme', null, 'acme_2', 'acme%', 'beta', 'ACME', 'äöü', '=', 'acme'])
+        await world().thread(organization, ada, { accountId });
+      const hidden = await world().thread(organization, bob, { accountId: 'acme-of-bob' });
+      const shared = await world().thread(organization, bob, { accountId: 'beta' });
+      await store.setThreadPublished(organization, shared.id, true, note());
+      const all = ['=', 'ACME', 'acme', 'acme%', 'acme_2', 'beta', 'äöü'];
+      assert.deepEqual(await list(''), all);
+      assert.deepEqual(await list('', 3), all.slice(0, 3));
+      assert.deepEqual(await list('acme'), ['acme', 'acme%', 'acme_2']);
+      assert.deepEqual(await list('acme_'), ['acme_2']);
+      assert.deepEqual(await list('acme%'), ['acme%']);
+      assert.deepEqual(await list('ä'), ['äöü']);
+      assert.deepEqual(await list('nothing'), []);
+
+      await store.setThreadPublished(organization, hidden.id, true, note());
+      assert.deepEqual(await list('acme-'), ['acme-of-bob']);
+      await store.deleteThread(organization, hidden.id, bob, note());
+      assert.deepEqual(await list('acme-'), []);
+      await store.restoreThread(organization, hidden.id, bob, 1000, note());
+      assert.deepEqual(await list('acme-'), ['acme-of-bob']);
+      const empty = await world().thread(organization, ada, { accountId: '' });
+      assert.deepEqual(await list('', 1), ['']);
+      await store.deleteThread(organization, empty.id, ada, note());
+      assert.deepEqual(await list('', 1), ['=']);
     });
 
     it('publishes and takes back without touching the activity', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ThreadId } from '../../domain/id.ts';
+import type { ThreadId, UserId } from '../../domain/id.ts';
 import type { Listing } from '../store.ts';
-import { idsOf, note, type World } from './fixture.ts';
+import { idsOf, newFollowUp, newRetry, note, type World } from './fixture.ts';
 
 export function describeWalks(world: () => World): void {
   describe('walks', () => {
@@ -40,6 +40,26 @@ export function describeWalks(world: () => World): void {
       }
     });
 
+    it('show a user their own threads alone, published or not, where only those are asked for', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const [ada, bob] = [await world().member(organization), await world().member(organization)];
+      const made = [];
+      for (const userId of [ada, bob, ada, bob, ada])
+        made.push((await world().thread(organization, userId, { accountId: 'a' })).id);
+      const [hidden, , shown, bobShown, newest] = made;
+      await store.setThreadPublished(organization, shown!, true, note());
+      await store.setThreadPublished(organization, bobShown!, true, note());
+      for (const limit of [1, 2, 10]) {
+        for (const account of [{}, { accountId: 'a' }]) {
+          const mine = await world().walk(organization, { userId: ada, ownOnly: true, ...account }, limit);
+          assert.deepEqual(mine, [newest, shown, hidden]);
+        }
+      }
+      const nobodys = await store.beginWalk(organization, { userId: null, ownOnly: true }, 10);
+      assert.deepEqual([nobodys.rows, nobodys.size], [[], 0]);
+    });
+
     it('keep to an account, also to the empty one, and tell the size of every listing', async () => {
       const { store } = world();
       const organization = await world().organization();
@@ -52,10 +72,11 @@ export function describeWalks(world: () => World): void {
           }
         }
       }
-      const listings: Listing[] = [{ userId: ada }, { userId: null }];
+      const mine: Listing = { userId: ada, ownOnly: true };
+      const listings: Listing[] = [{ userId: ada }, { userId: null }, mine];
       for (const accountId of ['', 'a', '=a', 'none'])
-        listings.push({ userId: ada, accountId }, { userId: null, accountId });
-      const sizes = [15, 10, 3, 2, 6, 4, 3, 2, 0, 0];
+        listings.push({ userId: ada, accountId }, { userId: null, accountId }, { ...mine, accountId });
+      const sizes = [15, 10, 10, 3, 2, 2, 6, 4, 4, 3, 2, 2, 0, 0, 0];
       for (const [index, listing] of listings.entries()) {
         const { size } = await store.beginWalk(organization, listing, 1);
         assert.equal(size, sizes[index], JSON.stringify(listing));
@@ -63,7 +84,7 @@ export function describeWalks(world: () => World): void {
       }
     });
 
-    it('count a deleted or taken back thread out of every listing', async () => {
+    it('count a deleted or taken back thread out of every listing, and a restored one in again', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -71,16 +92,30 @@ export function describeWalks(world: () => World): void {
       const second = await world().thread(organization, userId, { accountId: 'a' });
       const sizes = async () =>
         Promise.all(
-          [{ userId }, { userId: null }, { userId, accountId: 'a' }, { userId: null, accountId: 'a' }].map(
-            async (listing) => (await store.beginWalk(organization, listing, 1)).size,
-          ),
+          [{}, { accountId: 'a' }]
+            .flatMap((account): Listing[] => [
+              { userId, ...account },
+              { userId: null, ...account },
+              { userId, ownOnly: true, ...account },
+            ])
+            .map(async (listing) => {
+              const { size } = await store.beginWalk(organization, listing, 1);
+              assert.equal((await world().walk(organization, listing)).length, size);
+              return size;
+            }),
         );
       await store.setThreadPublished(organization, first.id, true, note());
       await store.setThreadPublished(organization, second.id, true, note());
-      assert.deepEqual(await sizes(), [2, 2, 2, 2]);
+      assert.deepEqual(await sizes(), [2, 2, 2, 2, 2, 2]);
       await store.setThreadPublished(organization, second.id, false, note());
       await store.deleteThread(organization, first.id, userId, note());
-      assert.deepEqual(await sizes(), [1, 0, 1, 0]);
+      assert.deepEqual(await sizes(), [1, 0, 1, 1, 0, 1]);
+      await store.deleteThread(organization, second.id, userId, note());
+      assert.deepEqual(await sizes(), [0, 0, 0, 0, 0, 0]);
+      assert.equal(await store.restoreThread(organization, second.id, userId, 1000, note()), 'restored');
+      assert.deepEqual(await sizes(), [1, 0, 1, 1, 0, 1]);
+      assert.equal(await store.restoreThread(organization, first.id, userId, 1000, note()), 'restored');
+      assert.deepEqual(await sizes(), [2, 1, 2, 2, 1, 2]);
     });
 
     it('put a renamed thread on top of everything before it, even within one millisecond', async () => {
@@ -151,6 +186,76 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(await rest(between), [made[0], made[1], made[2], made[3], made[5]]);
     });
 
+    it('show each thread once, where it stood at their start, whatever is said, tried, renamed or deleted meanwhile', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const [ada, bob] = [await world().member(organization), await world().member(organization)];
+      const chance = drawFrom(7);
+      const owners = new Map<ThreadId, UserId>();
+      for (let index = 0; index < 24; index += 1) {
+        const owner = chance(3) === 0 ? bob : ada;
+        const { id } = await world().thread(organization, owner, { accountId: index % 2 === 0 ? 'a' : null });
+        owners.set(id, owner);
+        await store.cancelReplies(organization, id);
+        if (owner === bob || chance(2) === 0) await store.setThreadPublished(organization, id, true, note());
+      }
+      const pick = () => [...owners][chance(owners.size)]!;
+      let followed = 0;
+
+      async function disturb(deleted: Set<ThreadId>): Promise<void> {
+        const [id, owner] = pick();
+        const change = chance(8);
+        if (change === 0) {
+          await world().thread(organization, owner, { accountId: 'a' });
+        } else if (change === 1) {
+          await store.renameThread(organization, id, owner, 'Moved');
+        } else if (change === 2) {
+          await store.deleteThread(organization, id, owner, note());
+          deleted.add(id);
+        } else if (change === 3) {
+          await store.addReply(organization, id, owner, newRetry());
+        } else {
+          const { outcome } = await store.addReply(organization, id, owner, newFollowUp());
+          if (outcome === 'added') followed += 1;
+        }
+        await store.cancelReplies(organization, id);
+        clock.ms += chance(2);
+      }
+
+      for (const listing of [
+        { userId: ada },
+        { userId: ada, ownOnly: true },
+        { userId: ada, ownOnly: true, accountId: 'a' },
+        { userId: bob, accountId: 'a' },
+        { userId: null },
+      ] satisfies Listing[]) {
+        for (const limit of [1, 2, 3]) {
+          const atStart = await world().walk(organization, listing, 100);
+          assert.ok(atStart.length > limit, JSON.stringify(listing));
+          const deleted = new Set<ThreadId>();
+          const { rows, more, start } = await store.beginWalk(organization, listing, limit);
+          const shown = idsOf(rows);
+          let page = { rows, more };
+          while (page.more) {
+            for (let times = chance(4); times > 0; times -= 1) await disturb(deleted);
+            // What was shown before it was deleted stays shown.
+            const expected = atStart.filter((id) => shown.includes(id) || !deleted.has(id));
+            const after = page.rows.at(-1)!.position;
+            page = await store.continueWalk(organization, listing, limit, { start, after });
+            shown.push(...idsOf(page.rows));
+            assert.deepEqual(shown, expected.slice(0, shown.length), JSON.stringify(listing));
+            if (!page.more) assert.deepEqual(shown, expected);
+          }
+          for (const id of deleted)
+            assert.equal(
+              await store.restoreThread(organization, id, owners.get(id)!, 60_000, note()),
+              'restored',
+            );
+        }
+      }
+      assert.ok(followed > 50, `${followed} follow-ups`);
+    });
+
     it('never show a thread that was taken back or deleted meanwhile, wherever it moved', async () => {
       const { store } = world();
       const organization = await world().organization();
@@ -178,4 +283,13 @@ export function describeWalks(world: () => World): void {
       }
     });
   });
+}
+
+/** Whole numbers below a bound, the same ones every time. */
+function drawFrom(seed: number): (bound: number) => number {
+  let state = seed;
+  return (bound) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * bound);
+  };
 }

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import { note } from '../contract/fixture.ts';
+import { newFollowUp, newRetry, note } from '../contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
 import type { Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
@@ -95,8 +95,14 @@ describe('The statements of the PostgreSQL store', () => {
       }),
     'go on with a walk from its middle': (store) =>
       store.continueWalk(organization, { userId: user }, 25, { start: `${threads}.0`, after: after5000 }),
-    'add a follow-up': (store) => store.addReply(organization, thread, user, newFollowUp()),
-    'find that there is nothing to retry': (store) => store.addReply(organization, other, user, newRetry()),
+    'add a follow-up': async (store) => {
+      const added = await store.addReply(organization, thread, user, newFollowUp());
+      assert.equal(added.outcome, 'added');
+    },
+    'try a cancelled reply anew': async (store) => {
+      assert.equal((await store.cancelReplies(organization, thread)).length, 1);
+      assert.equal((await store.addReply(organization, thread, user, newRetry())).outcome, 'added');
+    },
     'tell where replies come from': (store) => store.listReplyOrigins(organization, thread),
     'rename a thread': (store) => store.renameThread(organization, thread, user, 'Renamed'),
     'publish a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
@@ -113,6 +119,8 @@ describe('The statements of the PostgreSQL store', () => {
     'search the audit log': (store) => store.listAudit(organization, { traceId: 't4', limit: 50 }),
     'list thirty days of usage': (store) => store.listUsage(organization, 400, 429),
     'delete a thread': (store) => store.deleteThread(organization, thread, user, note()),
+    'restore a thread': async (store) =>
+      assert.equal(await store.restoreThread(organization, thread, user, 600_000, note()), 'restored'),
   };
 
   for (const [name, run] of Object.entries(work)) {

@@ -101,5 +101,7 @@ describe('The commit queue', () => {
     assert.equal(await restarted.durable((clock) => clock.now()), 1003);
     wall = 2000;
     assert.equal(await commits.durable((clock) => clock.after()), 2000);
+    assert.equal(await commits.durable((clock) => clock.after(clock.now())), 2001);
+    assert.equal(await commits.durable((clock) => clock.now()), 2002);
   });
 });
