@@ -22,7 +22,7 @@ const reply: ReplyJson = {
 
 test('a duration is short and names its unit', () => {
   assert.deepEqual([0, 420, 9_949, 9_950, 59_400, 59_600, 64_000, 3_725_000, -5].map(durationText), [
-    '0.0 s',
+    '< 0.1 s',
     '0.4 s',
     '9.9 s',
     '10 s',
@@ -30,7 +30,7 @@ test('a duration is short and names its unit', () => {
     '1 min 0 s',
     '1 min 4 s',
     '1 h 2 min',
-    '0.0 s',
+    '< 0.1 s',
   ]);
 });
 

@@ -1,8 +1,9 @@
 import type { ReplyJson } from '../api/contract.ts';
 
-/** `0.4 s`, `12 s`, `1 min 4 s`. */
+/** `< 0.1 s`, `0.4 s`, `12 s`, `1 min 4 s`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 0.05) return '< 0.1 s';
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;

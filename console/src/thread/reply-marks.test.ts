@@ -26,13 +26,31 @@ const first = '<button {"dataCitation":"1"}>[1]';
 const second = '<button {"dataCitation":"2"}>[2]';
 
 describe('a citation', () => {
-  test('becomes a button between the texts around it', () => {
-    assert.deepEqual(marked(2, text('Thirty days [1].')), ['Thirty days ', first, '.']);
+  test('becomes a button that stays on a line with the word before it and the stop behind', () => {
+    assert.deepEqual(marked(2, text('Thirty days [1]. Then')), [
+      'Thirty ',
+      `<span {}>days ${first}.`,
+      ' Then',
+    ]);
+    assert.deepEqual(marked(2, text('[1] says')), [`<span {}>${first}`, ' says']);
+  });
+
+  test('does not keep a word that fits no line', () => {
+    const long = 'x'.repeat(25);
+    assert.deepEqual(marked(2, text(`${long} [1]`)), [`${long} `, `<span {}>${first}`]);
   });
 
   test('of several sources becomes as many buttons', () => {
-    assert.deepEqual(marked(2, text('So [1][2]')), ['So ', first, second]);
-    assert.deepEqual(marked(2, text('So [1, 2]')), ['So ', first, second]);
+    assert.deepEqual(marked(2, text('So [1][2]')), [`<span {}>So ${first}${second}`]);
+    assert.deepEqual(marked(2, text('So [1, 2]')), [`<span {}>So ${first}${second}`]);
+  });
+
+  test('keeps its place among others', () => {
+    assert.deepEqual(marked(2, text('So [1] and so [2].')), [
+      `<span {}>So ${first}`,
+      ' and ',
+      `<span {}>so ${second}.`,
+    ]);
   });
 
   test('of a source that is not there stays text', () => {
@@ -47,7 +65,7 @@ describe('a citation', () => {
   });
 
   test('is found in emphasis, too', () => {
-    assert.deepEqual(marked(1, element('strong', {}, text('yes [1]'))), [`<strong {}>yes ${first}`]);
+    assert.deepEqual(marked(1, element('strong', {}, text('yes [1]'))), [`<strong {}><span {}>yes ${first}`]);
   });
 });
 
@@ -56,6 +74,14 @@ describe('a reply', () => {
     const image = element('img', { src: 'https://elsewhere.example/a.png', alt: 'A chart' });
     assert.deepEqual(marked(0, image), ['<a {"href":"https://elsewhere.example/a.png"}>Image: A chart']);
     assert.deepEqual(marked(0, element('a', { href: 'x' }, image)), ['<a {"href":"x"}>Image: A chart']);
+  });
+
+  test('has its headings below those of the page, and skips no level', () => {
+    const shownAs = (...names: string[]) =>
+      marked(0, ...names.map((name) => element(name, {}))).map((html) => html.slice(1, 3));
+    assert.deepEqual(shownAs('h1', 'h2', 'h1'), ['h3', 'h4', 'h3']);
+    assert.deepEqual(shownAs('h2', 'h4'), ['h3', 'h4']);
+    assert.deepEqual(shownAs('h1', 'h2', 'h3', 'h4', 'h5', 'h6'), ['h3', 'h4', 'h5', 'h6', 'h6', 'h6']);
   });
 
   test('brings no ids of its own', () => {

@@ -18,12 +18,25 @@ const citation = /(?<![A-Za-z0-9_)])\[(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\]/g;
 
 /**
  * Makes of a reply's HTML what the page draws: citations become buttons, images become links to them (nothing is loaded
- * from elsewhere), and ids go, which two replies could share.
+ * from elsewhere), headings find their place in the page, and ids go, which two replies could share.
  */
 export function markReply({ sourceCount }: { sourceCount: number }): (tree: HtmlNode) => void {
   return (tree) => {
     tree.children = within(tree, { sourceCount, isCode: false, isLink: false });
+    rankHeadings(tree);
   };
+}
+
+/** The page has the first heading and each message the second: those of a reply begin below, and skip no level. */
+function rankHeadings(tree: HtmlNode): void {
+  const headings = headingsIn(tree);
+  const levels = [...new Set(headings.map(({ tagName }) => tagName))].sort();
+  for (const heading of headings) heading.tagName = `h${Math.min(6, 3 + levels.indexOf(heading.tagName))}`;
+}
+
+function headingsIn(node: HtmlNode): HtmlNode[] {
+  if (/^h[1-6]$/.test(node.tagName ?? '')) return [node];
+  return (node.children ?? []).flatMap(headingsIn);
 }
 
 function within(node: HtmlNode, place: Place): HtmlNode[] {
@@ -57,7 +70,32 @@ function cited(text: string, { sourceCount }: Place): HtmlNode[] {
     from = match.index + match[0].length;
   }
   if (from < text.length) nodes.push(textNode(text.slice(from)));
-  return nodes;
+  return keptTogether(nodes);
+}
+
+/** A line does not break between a word, what it is cited from, and the stop behind: they go into a span. */
+function keptTogether(nodes: readonly HtmlNode[]): HtmlNode[] {
+  const kept: HtmlNode[] = [];
+  for (const node of nodes) {
+    const before = kept.at(-1);
+    if (node.tagName === 'button' && before?.tagName === 'span') before.children?.push(node);
+    else if (node.tagName === 'button') kept.push(element('span', {}, [...takeLastWord(kept), node]));
+    else if (before === undefined) kept.push(node);
+    else {
+      const stop = /^[.,;:!?)”’"]{0,3}/.exec(node.value ?? '')?.[0] ?? '';
+      if (stop !== '') before.children?.push(textNode(stop));
+      kept.push(textNode((node.value ?? '').slice(stop.length)));
+    }
+  }
+  return kept.filter((node) => node.value !== '');
+}
+
+/** Off the end of the text that comes before; a word too long to fit a line stays. */
+function takeLastWord(kept: HtmlNode[]): HtmlNode[] {
+  const text = kept.pop()?.value ?? '';
+  const word = /(?<!\S)\S{1,24} ?$/.exec(text)?.[0] ?? '';
+  kept.push(textNode(text.slice(0, text.length - word.length)));
+  return word === '' ? [] : [textNode(word)];
 }
 
 function imageLink({ properties = {} }: HtmlNode, { isLink }: Place): HtmlNode {

@@ -1,5 +1,4 @@
 import { UnstyledButton } from '@mantine/core';
-import { useId } from 'react';
 import type { SourceJson } from '../api/contract.ts';
 import classes from './reply.module.css';
 import { webLink } from './safe-link.ts';
@@ -7,10 +6,9 @@ import { SourcePopover } from './source-popover.tsx';
 
 /** What the citations of a reply stand for, under the same numbers. */
 export function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
-  const heading = useId();
   return (
-    <section className={classes.sources} aria-labelledby={heading}>
-      <h3 id={heading} className={classes.smallHeading}>
+    <div className={classes.sources}>
+      <h3 className={classes.smallHeading}>
         {sources.length === 1 ? '1 source' : `${sources.length} sources`}
       </h3>
       <ol className={classes.sourceList}>
@@ -29,7 +27,7 @@ export function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
           </li>
         ))}
       </ol>
-    </section>
+    </div>
   );
 }
 

@@ -95,8 +95,8 @@ function isBroken({ status, steps }: ReplyJson, at: number): boolean {
 
 function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boolean }) {
   if (isCurrent) return <Loader size={14} aria-label="Now" role="img" />;
-  if (isBroken) return <IconMinus size={16} aria-label="Not finished" className={classes.stepIcon} />;
-  return <IconCheck size={16} aria-label="Done" className={classes.stepIcon} />;
+  if (isBroken) return <IconMinus size={16} aria-label="Not finished" />;
+  return <IconCheck size={16} aria-label="Done" />;
 }
 
 /** `4 steps, 3.2 s` */

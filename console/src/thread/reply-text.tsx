@@ -52,22 +52,17 @@ const Drawn = memo(({ text, sourceCount }: { text: string; sourceCount: number }
 
 const plugins = [remarkGfm];
 
-/** The page has the first heading, and each message the second. */
 const components: Components = {
-  h1: ({ children }) => <h3>{children}</h3>,
-  h2: ({ children }) => <h4>{children}</h4>,
-  h3: ({ children }) => <h5>{children}</h5>,
-  h4: ({ children }) => <h6>{children}</h6>,
-  h5: ({ children }) => <h6>{children}</h6>,
   a: ({ href, children }) =>
     href ? <OutsideLink href={href}>{children}</OutsideLink> : <span>{children}</span>,
   pre: ({ node }) => <CodeBlock node={node as HtmlNode} />,
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys.
-    <section className={classes.tableBox} aria-label="Table" tabIndex={0}>
+    <figure className={classes.tableBox} aria-label="Table" tabIndex={0}>
       <table>{children}</table>
-    </section>
+    </figure>
   ),
+  span: ({ children }) => <span className={classes.together}>{children}</span>,
   input: ({ checked }) => (
     <input type="checkbox" checked={checked === true} disabled aria-label={checked ? 'Done' : 'To do'} />
   ),

@@ -155,7 +155,7 @@ function OwnActions({ thread, changes, onRename }: ThreadHeaderProps & { onRenam
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item
-            color="red"
+            c="var(--mantine-color-error)"
             leftSection={<IconTrash size={16} aria-hidden />}
             onClick={() => deleting.mutate()}
           >

@@ -49,7 +49,9 @@ export function useFollowEnd(content: RefObject<HTMLElement | null>, isGrowing: 
 
   const toEnd = useCallback(() => {
     isAtEnd.current = true;
-    scrollToEnd(matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth');
+    const isStill = !matchMedia('(prefers-reduced-motion: reduce)').matches && !follows.current;
+    // A page that grows meanwhile would leave a gentle movement behind.
+    scrollToEnd(isStill ? 'smooth' : 'instant');
   }, []);
   return { isAway, toEnd };
 }
