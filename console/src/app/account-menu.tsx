@@ -1,4 +1,10 @@
-import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import {
+  type MantineColorScheme,
+  Menu,
+  UnstyledButton,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core';
 import { IconKeyboard, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -15,7 +21,8 @@ export function AccountMenu() {
   return (
     <Menu position="top-start" width="target">
       <Menu.Target>
-        <UnstyledButton className={classes.account} aria-label={`Your account: ${user.email}`}>
+        <UnstyledButton className={classes.account}>
+          <VisuallyHidden>Your account:</VisuallyHidden>
           <span className={classes.initial} aria-hidden>
             {user.email.slice(0, 1).toUpperCase()}
           </span>

@@ -25,6 +25,15 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
   return <ReloadPage outdated={isOutdated(error)} />;
 }
 
+/** The same where the application's frame is missing, too. */
+export function FailedAlone(props: ErrorComponentProps) {
+  return (
+    <main>
+      <FailedPage {...props} />
+    </main>
+  );
+}
+
 /** A part of the application that is not there any more: a newer version was installed since this window was opened. */
 function isOutdated(error: unknown): boolean {
   return (
@@ -33,7 +42,7 @@ function isOutdated(error: unknown): boolean {
   );
 }
 
-export function ReloadPage({ outdated }: { outdated: boolean }) {
+function ReloadPage({ outdated }: { outdated: boolean }) {
   return (
     <Page title={outdated ? 'There is a newer version' : 'Something went wrong'}>
       <Text mb="md">

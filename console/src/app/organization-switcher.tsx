@@ -1,4 +1,4 @@
-import { Menu, UnstyledButton } from '@mantine/core';
+import { Menu, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconSelector } from '@tabler/icons-react';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { announce } from './announcer.tsx';
@@ -22,7 +22,8 @@ export function OrganizationSwitcher() {
   return (
     <Menu position="bottom-start" width="target">
       <Menu.Target>
-        <UnstyledButton className={classes.organization} aria-label={`Organization: ${current.name}. Switch`}>
+        <UnstyledButton className={classes.organization}>
+          <VisuallyHidden>Switch the organization, now</VisuallyHidden>
           <SkeinMark />
           <span className={classes.name}>{current.name}</span>
           <IconSelector size={16} aria-hidden />

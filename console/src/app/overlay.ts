@@ -4,12 +4,10 @@ import { useSyncExternalStore } from 'react';
 export type Overlay = 'palette' | 'keyboard' | null;
 
 let current: Overlay = null;
-const everOpened = new Set<Overlay>();
 const listeners = new Set<() => void>();
 
 export function openOverlay(overlay: Overlay): void {
   current = overlay;
-  everOpened.add(overlay);
   for (const listener of listeners) listener();
 }
 
@@ -25,9 +23,4 @@ export function useOverlay(): Overlay {
     },
     () => current,
   );
-}
-
-/** Whether it was ever asked for: it stays mounted from then on, so that it can close smoothly. */
-export function isOpened(overlay: Overlay): boolean {
-  return everOpened.has(overlay);
 }

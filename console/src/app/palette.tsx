@@ -1,6 +1,6 @@
-import { Spotlight, spotlight } from '@mantine/spotlight';
+import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import '@mantine/spotlight/styles.layer.css';
-import { useMantineColorScheme } from '@mantine/core';
+import { Modal, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconKeyboard,
@@ -17,6 +17,9 @@ import { closeOverlay, openOverlay } from './overlay.ts';
 import { settingsFor, threadPlaces } from './places.ts';
 import { useOrganization } from './session.tsx';
 
+const [store, spotlight] = createSpotlight();
+const listId = 'palette-list';
+
 interface Deed {
   readonly label: string;
   readonly description?: string;
@@ -30,20 +33,23 @@ export default function Palette({ opened }: { opened: boolean }) {
   useEffect(() => (opened ? spotlight.open() : spotlight.close()), [opened]);
   return (
     <Spotlight.Root
+      store={store}
       query={text}
       onQueryChange={setText}
       shortcut={null}
       scrollable
       maxHeight="min(28rem, 70dvh)"
       onSpotlightClose={closeOverlay}
-      aria-label="Find"
     >
+      <VisuallyHidden>
+        <Modal.Title>Find</Modal.Title>
+      </VisuallyHidden>
       <Spotlight.Search
         aria-label="Find a page or a thread"
         placeholder="Find a page or a thread"
         leftSection={<IconSearch size={20} aria-hidden />}
       />
-      <Spotlight.ActionsList>
+      <Spotlight.ActionsList id={listId}>
         <Deeds text={text} />
         {opened && <Threads text={text} />}
       </Spotlight.ActionsList>
@@ -111,6 +117,7 @@ function Threads({ text }: { text: string }) {
   const mine = useThreadList({ scope: 'mine', search }, 6);
   const published = useThreadList({ scope: 'published', search }, 6);
   const threads = [...mine.threads, ...published.threads.filter((thread) => !thread.mine)];
+  useFirstSelected(threads.length);
   if (threads.length === 0) {
     const searching = mine.isSearching || published.isSearching;
     return <Spotlight.Empty>{searching ? 'Searching…' : 'No thread has this in its title.'}</Spotlight.Empty>;
@@ -128,4 +135,14 @@ function Threads({ text }: { text: string }) {
       ))}
     </Spotlight.ActionsGroup>
   );
+}
+
+/** What arrives after the last key was pressed is selected, too, where nothing else is: Enter opens it. */
+function useFirstSelected(count: number): void {
+  useEffect(() => {
+    const list = document.getElementById(listId);
+    if (count === 0 || store.getState().query === '' || list?.querySelector('[data-selected]')) return;
+    list?.querySelector('[data-action]')?.setAttribute('data-selected', 'true');
+    store.updateState((state) => ({ ...state, selected: 0 }));
+  }, [count]);
 }

@@ -9,13 +9,13 @@ import {
 import { readThreadHome, sessionOptions, signInOfferOptions, threadOptions } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
-import { FailedPage } from './failed-page.tsx';
+import { FailedAlone, FailedPage } from './failed-page.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
 import { PendingPage } from './pending-page.tsx';
 import { currentOrganization, switchOrganization } from './session.tsx';
 import { Shell } from './shell.tsx';
 
-const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: FailedPage });
+const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: FailedAlone });
 
 /** Only a path of this application: `//elsewhere` and `https:` would lead out of it. */
 export function safeReturn(path: unknown): string | undefined {
@@ -56,6 +56,7 @@ const door = createRoute({
     }
   },
   component: Shell,
+  errorComponent: FailedAlone,
 });
 
 export function returnSearch(path: string): { returnTo?: string } {
@@ -99,6 +100,7 @@ const thread = createRoute({
   path: '/threads/$threadId',
   loader: ({ params, preload }) => enterHome(params.threadId, preload),
   component: lazyRouteComponent(() => import('../thread/thread-page.tsx'), 'ThreadPage'),
+  notFoundComponent: NotFoundPage,
 });
 
 /** A link to a thread of another of the person's organizations opens it there. */
@@ -125,6 +127,9 @@ async function homeOf(threadId: string): Promise<string> {
 function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
+
+/** Other addresses: behind the door, too, so that they look like the application. */
+const elsewhere = createRoute({ getParentRoute: () => door, path: '$', component: NotFoundPage });
 
 const settings = createRoute({ getParentRoute: () => door, path: '/settings' });
 
@@ -177,7 +182,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
-    door.addChildren([mine, published, newThread, thread, settings.addChildren(settingPages)]),
+    door.addChildren([mine, published, newThread, thread, settings.addChildren(settingPages), elsewhere]),
   ]),
   defaultPreload: 'intent',
   // The query client knows how fresh an answer is.

@@ -1,21 +1,21 @@
-import { ActionIcon, Burger, Drawer } from '@mantine/core';
+import { ActionIcon, Burger } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef } from 'react';
-import { isOpened, type Overlay, useOverlay } from './overlay.ts';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useOverlay } from './overlay.ts';
 import { useOrganization } from './session.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
 import { Sidebar } from './sidebar.tsx';
 
 const Palette = lazy(() => import('./palette.tsx'));
+const PhoneMenu = lazy(() => import('./phone-menu.tsx'));
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
 
 /** What stands around every page: the sidebar (on a phone behind a button), the palette, the shortcuts. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
-  const overlay = useOverlay();
   useShortcuts();
   useFocusOfPage(main);
   return (
@@ -30,23 +30,27 @@ export function Shell() {
       <main id="main" ref={main} tabIndex={-1} className={classes.main}>
         <Outlet />
       </main>
-      <Overlays overlay={overlay} />
+      <Overlays />
     </div>
   );
 }
 
 /** Loaded when they are first asked for. */
-function Overlays({ overlay }: { overlay: Overlay }) {
+function Overlays() {
+  const overlay = useOverlay();
+  const palette = useWanted(overlay === 'palette');
+  const keyboard = useWanted(overlay === 'keyboard');
   return (
     <Suspense fallback={null}>
-      {isOpened('palette') && <Palette opened={overlay === 'palette'} />}
-      {isOpened('keyboard') && <KeyboardHelp opened={overlay === 'keyboard'} />}
+      {palette && <Palette opened={overlay === 'palette'} />}
+      {keyboard && <KeyboardHelp opened={overlay === 'keyboard'} />}
     </Suspense>
   );
 }
 
 function PhoneBar() {
   const [opened, { toggle, close }] = useDisclosure(false);
+  const wanted = useWanted(opened);
   const { pathname } = useLocation();
   const { name } = useOrganization();
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever has arrived does not need the menu any more.
@@ -58,19 +62,16 @@ function PhoneBar() {
       <ActionIcon component={Link} to="/new" size="lg" aria-label="New thread">
         <IconPlus size={20} aria-hidden />
       </ActionIcon>
-      <Drawer
-        opened={opened}
-        onClose={close}
-        size={288}
-        padding={0}
-        withCloseButton={false}
-        aria-label="Menu"
-        classNames={{ body: classes.drawer ?? '' }}
-      >
-        <Sidebar onClose={close} />
-      </Drawer>
+      <Suspense fallback={null}>{wanted && <PhoneMenu opened={opened} onClose={close} />}</Suspense>
     </header>
   );
+}
+
+/** Whether it was ever so: what was loaded then stays, and closes smoothly. */
+function useWanted(now: boolean): boolean {
+  const [wanted, setWanted] = useState(now);
+  if (now && !wanted) setWanted(true);
+  return wanted;
 }
 
 /** A link that vanishes with its page takes the focus with it: it then goes to the new page, not to the beginning. */

@@ -52,7 +52,9 @@ function takesKeys(target: EventTarget | null): boolean {
 }
 
 async function searchThreads(navigate: ReturnType<typeof useRouter>['navigate']): Promise<void> {
-  if (document.getElementById(searchFieldId) === null) await navigate({ to: '/' });
-  // The page is there once React has drawn it.
-  requestAnimationFrame(() => document.getElementById(searchFieldId)?.focus());
+  const field = () => document.getElementById(searchFieldId);
+  // At once where it can be: the next key that is typed belongs to the search.
+  if (field() !== null) return field()?.focus();
+  await navigate({ to: '/' });
+  requestAnimationFrame(() => field()?.focus());
 }
