@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { eventually } from '../replies/shared-store.ts';
+import { Service } from '../service.ts';
+import { assertRefused } from './assertions.ts';
+import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
+import { clientSecret, OpenIdProvider } from './openid-provider.ts';
+
+describe('Single sign-on', () => {
+  let provider: OpenIdProvider;
+  let service: Service;
+  before(async () => {
+    provider = await OpenIdProvider.start();
+    service = await Service.start({ environment: provider.environment });
+    provider.trust(`${service.baseUrl}/console/sso/callback`);
+    await service.skein('member', 'add', 'Demo', 'ada@demo.example', '--role', 'admin');
+  });
+  after(async () => {
+    await service?.end();
+    await provider?.end();
+  });
+
+  const ada = { subject: 'ada-1', email: 'Ada@demo.example', emailVerified: true };
+
+  /** Follows the browser's way to the provider and back, up to the page that it ends on. */
+  async function goThrough(
+    browser: ConsoleClient,
+    returnTo = '/',
+    atCallback = (url: URL): URL => url,
+  ): Promise<string> {
+    // Nobody is known to the provider from the time before.
+    const there = new ConsoleClient(provider.issuer);
+    let url = new URL(`/console/sso/start?returnTo=${encodeURIComponent(returnTo)}`, service.baseUrl);
+    for (let step = 0; step < 10; step += 1) {
+      const isHere = url.origin === service.baseUrl;
+      if (isHere && url.pathname === '/console/sso/callback') url = atCallback(url);
+      const client = isHere ? browser : there;
+      const answer = await client.fetch(url.href);
+      const location = answer.headers.get('location');
+      assert.ok(location !== null && answer.status >= 302, `${answer.status} ${await answer.text()}`);
+      const next = new URL(location, url);
+      if (next.origin === service.baseUrl && !next.pathname.startsWith('/console/'))
+        return next.pathname + next.search;
+      url = next;
+    }
+    throw new Error('it leads round in circles');
+  }
+
+  const newBrowser = () => new ConsoleClient(service.baseUrl);
+  const problem = (name: string) => `/sign-in?problem=${name}`;
+
+  it('is offered by name', async () => {
+    assert.deepEqual((await newBrowser().get('/sign-in')).body, { sso: { name: 'Acme Login' } });
+  });
+
+  it('begins a session of the person with the verified address, and returns to where they were', async () => {
+    provider.account = ada;
+    const browser = newBrowser();
+    assert.equal(await goThrough(browser, '/threads/thr_1?x=y'), '/threads/thr_1?x=y');
+    assert.deepEqual([...browser.cookies.keys()], ['skein'], 'what it began with is gone');
+    const { status, body } = await browser.get('/session');
+    assert.equal(status, 200);
+    assert.equal(body.user.email, 'ada@demo.example');
+    assert.equal(body.proof, 'sso');
+    assert.equal(body.organizations[0].name, 'Demo', 'though no invitation was accepted');
+    assertRefused(
+      await browser.post('/password', { current: 'no password', next: testPassword }),
+      'INVALID_PARAMS',
+    );
+    const { body: audit } = await browser.get(browser.at('/audit'));
+    const started = audit.events.find(({ action }: { action: string }) => action === 'session.started');
+    assert.deepEqual([started.actor, started.detail], ['ada@demo.example', { proof: 'sso' }]);
+  });
+
+  it('goes on to know a person whose address has changed there', async () => {
+    provider.account = { ...ada, email: 'lovelace@demo.example' };
+    const browser = newBrowser();
+    assert.equal(await goThrough(browser), '/');
+    assert.equal((await browser.get('/session')).body.user.email, 'ada@demo.example');
+  });
+
+  it('never leads to another site', async () => {
+    provider.account = ada;
+    for (const elsewhere of ['https://evil.example/', '//evil.example', '/\\evil.example'])
+      assert.equal(await goThrough(newBrowser(), elsewhere), '/');
+  });
+
+  it('refuses an address that the provider does not vouch for', async () => {
+    await service.skein('member', 'add', 'Demo', 'ben@demo.example');
+    const unverified = { subject: 'ben-1', email: 'ben@demo.example', emailVerified: false };
+    for (const account of [unverified, { subject: 'ben-1' }]) {
+      provider.account = account;
+      const browser = newBrowser();
+      assert.equal(await goThrough(browser), problem('unverified'));
+      assertRefused(await browser.get('/session'), 'UNAUTHORIZED');
+    }
+  });
+
+  it('refuses whoever is no member, and service accounts', async () => {
+    await service.skein('member', 'add', 'Demo', 'robot@demo.example', '--service');
+    for (const email of ['stranger@demo.example', 'robot@demo.example']) {
+      provider.account = { subject: email, email, emailVerified: true };
+      assert.equal(await goThrough(newBrowser()), problem('unknown-person'), email);
+    }
+  });
+
+  it('refuses another subject with the address of somebody who is known by theirs', async () => {
+    provider.account = { ...ada, subject: 'impostor' };
+    const browser = newBrowser();
+    assert.equal(await goThrough(browser), problem('unknown-person'));
+    assertRefused(await browser.get('/session'), 'UNAUTHORIZED');
+  });
+
+  it('refuses an answer with another state, and one that another browser asked for', async () => {
+    provider.account = ada;
+    const changed = (url: URL) => {
+      url.searchParams.set('state', 'another');
+      return url;
+    };
+    assert.equal(await goThrough(newBrowser(), '/', changed), problem('expired'));
+    const browser = newBrowser();
+    const forgetful = (url: URL) => {
+      browser.cookies.clear();
+      return url;
+    };
+    assert.equal(await goThrough(browser, '/', forgetful), problem('expired'));
+    assertRefused(await browser.get('/session'), 'UNAUTHORIZED');
+  });
+
+  it('refuses a code that is none, or was used', async () => {
+    provider.account = ada;
+    let used: string | null = null;
+    await goThrough(newBrowser(), '/', (url) => {
+      used = url.searchParams.get('code');
+      return url;
+    });
+    for (const code of ['none', String(used)]) {
+      const changed = (url: URL) => {
+        url.searchParams.set('code', code);
+        return url;
+      };
+      assert.equal(await goThrough(newBrowser(), '/', changed), problem('failed'), code);
+    }
+  });
+
+  it('says so when the person changes their mind', async () => {
+    provider.account = 'refuses';
+    assert.equal(await goThrough(newBrowser()), problem('cancelled'));
+  });
+
+  it('logs why it failed, and neither code nor secret', async () => {
+    const wanted = ['unverified', 'unknown-person', 'expired', 'failed', 'cancelled'];
+    await eventually(
+      () => service.output.filter((line) => line.includes('"msg":"single sign-on failed"')),
+      (lines) => {
+        const told = lines.map((line) => JSON.parse(line).problem);
+        return wanted.every((name) => told.includes(name));
+      },
+    );
+    const log = service.output.join('\n');
+    assert.ok(!/code=|state=|eyJ/.test(log) && !log.includes(clientSecret));
+  });
+
+  it('leaves passwords as they are', async () => {
+    await signedInMember(service, 'Demo', 'cleo@demo.example');
+    assert.equal((await newBrowser().signIn('cleo@demo.example', testPassword)).status, 200);
+  });
+});
+
+describe('A provider of single sign-on', () => {
+  it('that is down stops nothing else, and is asked again', async () => {
+    const provider = await OpenIdProvider.start();
+    const service = await Service.start({ environment: provider.environment });
+    try {
+      const browser = new ConsoleClient(service.baseUrl);
+      const start = async () => (await browser.fetch('/console/sso/start')).headers.get('location') as string;
+      await provider.end();
+      assert.equal(await start(), '/sign-in?problem=provider-unavailable');
+      await signedInMember(service, 'Demo', 'ada@demo.example');
+      await provider.again();
+      provider.trust(`${service.baseUrl}/console/sso/callback`);
+      assert.ok((await start()).startsWith(`${provider.issuer}/auth?`));
+    } finally {
+      await service.end();
+      await provider.end();
+    }
+  });
+
+  it('that is not set up is not there', async () => {
+    const service = await Service.start();
+    try {
+      const browser = new ConsoleClient(service.baseUrl);
+      assert.deepEqual((await browser.get('/sign-in')).body, { sso: null });
+      for (const path of ['/sso/start', '/sso/callback?code=x&state=y'])
+        assertRefused(await browser.get(path), 'NOT_FOUND', path);
+    } finally {
+      await service.end();
+    }
+  });
+});
