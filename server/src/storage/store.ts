@@ -285,7 +285,7 @@ export interface ReplyOrigin {
 
 export interface ListedThread {
   readonly thread: Thread;
-  /** Where it stood when the walk began; a rename since then has moved the thread itself. */
+  /** Where it stood when the walk began; a rename or a prompt since then has moved the thread itself. */
   readonly position: Position;
 }
 
@@ -348,7 +348,7 @@ export interface Threads {
   /**
    * A prompt with its reply, or another try at the last reply, under the same conditions as `renameThread`. A prompt is
    * activity, as a rename is; a try is not. `running`: one reply at a time. `nothing-to-retry`: the last reply is neither
-   * failed nor cancelled.
+   * failed nor cancelled. A deleted thread is `missing`.
    */
   addReply(
     organizationId: OrganizationId,
@@ -387,7 +387,7 @@ export interface Threads {
   ): Promise<ThreadPage & { start: string; size: number }>;
   /**
    * A later page: the threads that existed at `start` in the order they had then, less those deleted or hidden since.
-   * Renames are followed for a day after they happen.
+   * Renames and prompts are followed for a day after they happen.
    */
   continueWalk(
     organizationId: OrganizationId,
