@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { ConsoleClient } from './console-client.ts';
+
+export interface StreamEvent {
+  readonly event: string;
+  readonly data: any;
+}
+
+/** A window that shows a thread: it reads the stream, and keeps what a page would show. */
+export class ThreadStream {
+  readonly headers: Headers;
+  readonly events: StreamEvent[] = [];
+  /** How often a comment came. */
+  beats = 0;
+  retryMs: number | undefined;
+  /** As a page that took every event in would show it. */
+  view: any;
+  readonly #controller: AbortController;
+  readonly #reading: Promise<void>;
+  #news: () => void = () => {};
+  #ended = false;
+
+  private constructor(response: Response, controller: AbortController) {
+    this.headers = response.headers;
+    this.#controller = controller;
+    this.#reading = this.#read(response).catch((error: Error) => {
+      // A service that is killed cuts the stream off; so do we.
+      assert.ok(error instanceof TypeError || error.name === 'AbortError', String(error));
+    });
+    this.#reading.finally(() => {
+      this.#ended = true;
+      this.#news();
+    });
+  }
+
+  /** `path` is under `/console`. */
+  static async open(client: ConsoleClient, path: string): Promise<ThreadStream> {
+    const controller = new AbortController();
+    const response = await client.fetch(`/console${path}`, {
+      headers: { accept: 'text/event-stream' },
+      signal: controller.signal,
+    });
+    if (response.status !== 200) assert.fail(`${response.status} ${await response.text()}`);
+    return new ThreadStream(response, controller);
+  }
+
+  get reply(): any {
+    return this.view?.messages.at(-1);
+  }
+
+  /** Waits until what is shown, or was heard, is as it should be. */
+  async until(condition: (stream: this) => boolean, withinMs = 20_000): Promise<void> {
+    const deadline = Date.now() + withinMs;
+    while (!condition(this)) {
+      assert.ok(!this.#ended, `the stream has ended: ${JSON.stringify(this.events.at(-1))}`);
+      assert.ok(Date.now() < deadline, `gave up; shown is ${JSON.stringify(this.view)}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 200);
+        this.#news = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** Resolves when the service has ended the stream. */
+  async ended(): Promise<void> {
+    await this.#reading;
+  }
+
+  /** The window is closed. */
+  async close(): Promise<void> {
+    this.#controller.abort();
+    await this.#reading;
+  }
+
+  async #read(response: Response): Promise<void> {
+    let rest = '';
+    const decoder = new TextDecoder();
+    for await (const piece of response.body as ReadableStream<Uint8Array>) {
+      rest += decoder.decode(piece, { stream: true });
+      const blocks = rest.split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) this.#take(block.split('\n'));
+      this.#news();
+    }
+    assert.equal(rest, '', 'nothing is sent by halves');
+  }
+
+  #take(lines: readonly string[]): void {
+    const fieldOf = (field: string) =>
+      lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
+    if (lines.every((line) => line.startsWith(':'))) this.beats += 1;
+    const retry = fieldOf('retry');
+    if (retry !== undefined) this.retryMs = Number(retry);
+    const event = fieldOf('event');
+    if (event === undefined) return;
+    const data = JSON.parse(fieldOf('data') ?? 'null');
+    this.events.push({ event, data });
+    if (event === 'view') this.view = data;
+    if (event === 'progress') this.#progress(data);
+  }
+
+  #progress({ messageId, status, stepsFrom, steps, textFrom, text }: any): void {
+    const reply = this.view.messages.find(({ id }: any) => id === messageId);
+    assert.ok(reply, 'progress is of a reply that was shown');
+    assert.ok(stepsFrom <= reply.steps.length && textFrom <= reply.content.length, 'it leaves no gap');
+    reply.status = status;
+    reply.steps = [...reply.steps.slice(0, stepsFrom), ...steps];
+    reply.content = reply.content.slice(0, textFrom) + text;
+  }
+}
+
+/** The same session, at another node or after a restart on another port. */
+export function clientAt(baseUrl: string, { cookies, csrfToken, session }: ConsoleClient): ConsoleClient {
+  const client = new ConsoleClient(baseUrl);
+  for (const [name, value] of cookies) client.cookies.set(name, value);
+  return Object.assign(client, { csrfToken, session });
+}
