@@ -46,7 +46,8 @@ export function Composer(props: ComposerProps) {
   const canSend = text.trim() !== '' && excess === 0 && !running && !busy;
 
   useEffect(() => {
-    if (autoFocus) field.current?.focus({ preventScroll: true });
+    // A phone's keyboard would cover half of the page.
+    if (autoFocus && !isTouch()) field.current?.focus({ preventScroll: true });
   }, [autoFocus]);
 
   const send = () => {

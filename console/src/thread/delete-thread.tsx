@@ -47,6 +47,8 @@ export function useDeleteThread(organizationId: string, { id, title }: ThreadJso
   });
 }
 
+export type ThreadDeletion = ReturnType<typeof useDeleteThread>;
+
 function Deleted({ title, onUndo }: { title: string; onUndo: () => void }) {
   return (
     <Group justify="space-between" wrap="nowrap" gap="sm">

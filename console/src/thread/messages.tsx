@@ -23,7 +23,7 @@ export function Messages(props: MessagesProps) {
 function MessageList({ view, clockAheadMs, onRetry }: MessagesProps) {
   const list = useRef<HTMLDivElement>(null);
   const latest = latestReply(view);
-  useLatestPromptFirst(list);
+  useLatestPromptFirst(list, view.thread.mine);
   return (
     <div ref={list}>
       {view.messages.map((message, at) =>
@@ -47,14 +47,18 @@ function MessageList({ view, clockAheadMs, onRetry }: MessagesProps) {
   );
 }
 
-/** A long thread opens at its latest prompt, unless the browser brings back where the reader was. */
-function useLatestPromptFirst(list: { readonly current: HTMLElement | null }): void {
+/**
+ * A long thread of one's own opens at its latest prompt, unless the browser brings back where the reader was. Another's
+ * is read from its beginning.
+ */
+function useLatestPromptFirst(list: { readonly current: HTMLElement | null }, isMine: boolean): void {
   useEffect(() => {
+    if (!isMine) return;
     const frame = requestAnimationFrame(() => {
       const prompts = list.current?.querySelectorAll('[data-testid="prompt"]') ?? [];
       if (prompts.length > 1 && scrollY === 0)
         prompts[prompts.length - 1]?.scrollIntoView({ block: 'start' });
     });
     return () => cancelAnimationFrame(frame);
-  }, [list]);
+  }, [list, isMine]);
 }

@@ -22,7 +22,7 @@ export function ReplyEnding({ reply, onRetry }: ReplyEndingProps) {
         <IconPlayerStop size={16} aria-hidden />
         <Text size="sm">{reply.content === '' ? 'Stopped before there was a reply.' : 'Stopped.'}</Text>
       </Group>
-      <Retry onRetry={onRetry} />
+      {onRetry !== undefined && <Retry onRetry={onRetry} />}
     </Group>
   );
 }
@@ -43,16 +43,17 @@ function FailedReply({ reply, onRetry }: ReplyEndingProps) {
           <CopyButton compact value={reply.traceId} label="Copy the trace id" />
         </Group>
       )}
-      <Group mt="xs">
-        <Retry onRetry={onRetry} />
-      </Group>
+      {onRetry !== undefined && (
+        <Group mt="xs">
+          <Retry onRetry={onRetry} />
+        </Group>
+      )}
     </Alert>
   );
 }
 
-function Retry({ onRetry }: { onRetry: ReplyEndingProps['onRetry'] }) {
-  const retrying = useMutation({ mutationFn: async () => onRetry?.() });
-  if (onRetry === undefined) return null;
+function Retry({ onRetry }: { onRetry: () => Promise<unknown> }) {
+  const retrying = useMutation({ mutationFn: onRetry });
   return (
     <>
       <Button

@@ -37,7 +37,7 @@ export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
           data-opened={opened || undefined}
         />
         <span>{summaryOf(reply)}</span>
-        {running && !opened && <Loader size={14} aria-hidden />}
+        {running && !opened && <Loader size={16} aria-hidden />}
       </UnstyledButton>
       <Collapse expanded={opened} id={list}>
         <Steps reply={reply} clockAheadMs={clockAheadMs} />
@@ -51,7 +51,7 @@ function Beginning({ reply, clockAheadMs }: ReplyStepsProps) {
   return (
     <div className={classes.steps}>
       <div className={classes.step}>
-        <Loader size={14} aria-hidden />
+        <Loader size={16} aria-hidden />
         <span className={classes.stepText}>Waiting to begin</span>
         <span className={classes.clock}>
           <RunningClock sinceMs={Date.parse(reply.createdAt)} clockAheadMs={clockAheadMs} />
@@ -94,7 +94,7 @@ function isBroken({ status, steps }: ReplyJson, at: number): boolean {
 }
 
 function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boolean }) {
-  if (isCurrent) return <Loader size={14} aria-label="Now" role="img" />;
+  if (isCurrent) return <Loader size={16} aria-label="Now" role="img" />;
   if (isBroken) return <IconMinus size={16} aria-label="Not finished" />;
   return <IconCheck size={16} aria-label="Done" />;
 }

@@ -52,7 +52,7 @@ function WholeReply({ reply, clockAheadMs, onRetry }: ReplyProps) {
 function Corroborating() {
   return (
     <div className={classes.step} data-testid="corroborating">
-      <Loader size={14} aria-hidden />
+      <Loader size={16} aria-hidden />
       <span className={classes.stepText}>Checking each statement against the sources</span>
     </div>
   );

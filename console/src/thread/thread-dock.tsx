@@ -19,6 +19,8 @@ interface ThreadDockProps {
 
 /** What stays at the bottom of the window. */
 export function ThreadDock({ draftName, changes, isRunning, isLive, end, fieldRef }: ThreadDockProps) {
+  // Whoever has just begun the thread goes on writing.
+  const [wasRunning] = useState(isRunning);
   const send = async (prompt: string) => {
     changes.stop.reset();
     await changes.send.mutateAsync(prompt);
@@ -44,8 +46,8 @@ export function ThreadDock({ draftName, changes, isRunning, isLive, end, fieldRe
       </div>
       {draftName !== null && (
         <>
-          {changes.send.isError && <Failure error={changes.send.error} title="Your prompt was not sent" />}
-          {changes.stop.isError && <Failure error={changes.stop.error} title="The reply was not stopped" />}
+          <DockFailure error={changes.send.error} title="Your prompt was not sent" />
+          <DockFailure error={changes.stop.error} title="The reply was not stopped" />
           <Composer
             key={draftName}
             draftName={draftName}
@@ -56,9 +58,19 @@ export function ThreadDock({ draftName, changes, isRunning, isLive, end, fieldRe
             onStop={() => changes.stop.mutateAsync()}
             onSend={send}
             fieldRef={fieldRef}
+            autoFocus={wasRunning}
           />
         </>
       )}
+    </div>
+  );
+}
+
+function DockFailure({ error, title }: { error: Error | null; title: string }) {
+  if (error === null) return null;
+  return (
+    <div className={classes.failure}>
+      <Failure error={error} title={title} />
     </div>
   );
 }

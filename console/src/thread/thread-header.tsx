@@ -15,8 +15,7 @@ import type { ThreadViewJson } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
 import { CopyButton } from '../app/copy-button.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
-import { useOrganization } from '../app/session.tsx';
-import { useDeleteThread } from './delete-thread.tsx';
+import type { ThreadDeletion } from './delete-thread.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
@@ -25,9 +24,10 @@ import { ThreadTitle } from './thread-title.tsx';
 interface ThreadHeaderProps {
   readonly thread: ThreadViewJson['thread'];
   readonly changes: ThreadChanges;
+  readonly deletion: ThreadDeletion;
 }
 
-export function ThreadHeader({ thread, changes }: ThreadHeaderProps) {
+export function ThreadHeader({ thread, changes, deletion }: ThreadHeaderProps) {
   const [isEditing, setEditing] = useState(false);
   useWindowEvent('keydown', (event) => {
     if (event.key !== 'F2' || !thread.mine || event.defaultPrevented) return;
@@ -49,7 +49,12 @@ export function ThreadHeader({ thread, changes }: ThreadHeaderProps) {
         )}
         <div className={classes.actions}>
           {thread.mine ? (
-            <OwnActions thread={thread} changes={changes} onRename={() => setEditing(true)} />
+            <OwnActions
+              thread={thread}
+              changes={changes}
+              deletion={deletion}
+              onRename={() => setEditing(true)}
+            />
           ) : (
             <CopyButton compact value={linkTo(thread.id)} label="Copy the link" />
           )}
@@ -106,10 +111,8 @@ function About({ thread }: { thread: ThreadViewJson['thread'] }) {
   );
 }
 
-function OwnActions({ thread, changes, onRename }: ThreadHeaderProps & { onRename: () => void }) {
+function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps & { onRename: () => void }) {
   const [isPublishing, publishing] = useDisclosure(false);
-  const organization = useOrganization();
-  const deleting = useDeleteThread(organization.id, thread);
   const clipboard = useClipboard();
   const copyLink = () => {
     clipboard.copy(linkTo(thread.id));
@@ -138,7 +141,7 @@ function OwnActions({ thread, changes, onRename }: ThreadHeaderProps & { onRenam
             color="gray"
             size="lg"
             aria-label="More actions"
-            loading={deleting.isPending}
+            loading={deletion.isPending}
           >
             <IconDots size={18} aria-hidden />
           </ActionIcon>
@@ -157,7 +160,7 @@ function OwnActions({ thread, changes, onRename }: ThreadHeaderProps & { onRenam
           <Menu.Item
             c="var(--mantine-color-error)"
             leftSection={<IconTrash size={16} aria-hidden />}
-            onClick={() => deleting.mutate()}
+            onClick={() => deletion.mutate()}
           >
             Delete
           </Menu.Item>

@@ -6,6 +6,7 @@ import { useRef } from 'react';
 import type { ThreadViewJson } from '../api/contract.ts';
 import { NotFoundPage } from '../app/not-found-page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
+import { useDeleteThread } from './delete-thread.tsx';
 import { draftNameOf } from './draft.ts';
 import { Messages } from './messages.tsx';
 import classes from './thread.module.css';
@@ -32,8 +33,7 @@ export function ThreadPage() {
 
 function FollowThread({ organizationId, threadId }: { organizationId: string; threadId: string }) {
   const followed = useThread(organizationId, threadId);
-  if (followed.isGone) return <NotFoundPage />;
-  if (followed.view === null) return <ThreadSkeleton />;
+  if (followed.view === null) return followed.isGone ? <NotFoundPage /> : <ThreadSkeleton />;
   return <Thread organizationId={organizationId} view={followed.view} followed={followed} />;
 }
 
@@ -47,6 +47,7 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
   const { thread } = view;
   const { user } = useSession();
   const changes = useThreadChanges(organizationId, thread.id, followed);
+  const deletion = useDeleteThread(organizationId, thread);
   const reply = latestReply(view);
   const content = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -59,10 +60,12 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
     // Its button is gone, and would take the focus with it.
     field.current?.focus({ preventScroll: true });
   };
+  // Whoever deletes it is on the way to the list.
+  if (followed.isGone && !deletion.isPending && !deletion.isSuccess) return <NotFoundPage />;
   return (
     <div className={classes.page}>
       <div ref={content} className={classes.column}>
-        <ThreadHeader thread={thread} changes={changes} />
+        <ThreadHeader thread={thread} changes={changes} deletion={deletion} />
         {!thread.mine && <ReadOnlyBanner author={thread.createdBy} />}
         <Messages
           view={view}

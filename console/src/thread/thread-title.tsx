@@ -4,6 +4,7 @@ import { type FocusEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { failureText } from '../app/failure.tsx';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
+import hidden from './unseen.module.css';
 
 interface ThreadTitleProps {
   readonly title: string;
@@ -19,7 +20,14 @@ export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitle
     onEditing(false);
     requestAnimationFrame(() => opener.current?.focus({ preventScroll: true }));
   };
-  if (isEditing) return <TitleField title={title} rename={rename} onEnd={end} />;
+  if (isEditing) {
+    return (
+      <>
+        <h1 className={hidden.unseen}>{title}</h1>
+        <TitleField title={title} rename={rename} onEnd={end} />
+      </>
+    );
+  }
   return (
     <h1 className={classes.title}>
       <UnstyledButton
