@@ -12,15 +12,11 @@ import { ApiError } from '../api/request.ts';
 import { FailedAlone, FailedPage } from './failed-page.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
 import { PendingPage } from './pending-page.tsx';
+import { safeReturn } from './safe-return.ts';
 import { currentOrganization, switchOrganization } from './session.tsx';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: FailedAlone });
-
-/** Only a path of this application: `//elsewhere` and `https:` would lead out of it. */
-export function safeReturn(path: unknown): string | undefined {
-  return typeof path === 'string' && /^\/(?![/\\])/.test(path) ? path : undefined;
-}
 
 const signIn = createRoute({
   getParentRoute: () => root,

@@ -51,8 +51,11 @@ export const theme = createTheme({
   fontFamily:
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
-  // An element that is no item has no place in a menu: the first item takes the focus.
-  components: { Menu: { defaultProps: { withInitialFocusPlaceholder: false } } },
+  components: {
+    // An element that is no item has no place in a menu: the first item takes the focus.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false, shadow: 'md' } },
+    Modal: { styles: { title: { fontWeight: 650 } } },
+  },
   headings: {
     fontWeight: '650',
     sizes: {

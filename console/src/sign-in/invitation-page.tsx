@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react';
 import type { AcceptInvitationBody, InvitationBody, InvitationJson, SessionJson } from '../api/contract.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
+import { switchOrganization } from '../app/session.tsx';
 import { Doorstep } from './doorstep.tsx';
 import { useEnter } from './enter.ts';
 import { PasswordStrength } from './password-strength.tsx';
@@ -73,7 +74,10 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
   const [password, setPassword] = useState('');
   const accepting = useMutation({
     mutationFn: (body: AcceptInvitationBody) => request<SessionJson>('POST', '/invitation/accept', { body }),
-    onSuccess: (session) => enter(session, '/'),
+    onSuccess: (session) => {
+      enter(session, '/');
+      enterOrganization(session, invitation.organization);
+    },
   });
   const chooses = invitation.password === 'choose';
   const fault = passwordFault(accepting.error);
@@ -121,6 +125,12 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
       </Stack>
     </form>
   );
+}
+
+/** Begins where the person was invited to, unless two organizations of theirs have that name. */
+function enterOrganization({ organizations }: SessionJson, name: string): void {
+  const [only, ...others] = organizations.filter((organization) => organization.name === name);
+  if (only !== undefined && others.length === 0) switchOrganization(only.id);
 }
 
 /** What the service says of the password: "password: must …". */

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { safeReturn } from './safe-return.ts';
+
+test('leads back to where one was, with what was searched for', () => {
+  assert.equal(safeReturn('/threads/thr_1'), '/threads/thr_1');
+  assert.equal(safeReturn('/?search=a%20b#c'), '/?search=a%20b#c');
+});
+
+test('leads nowhere else', () => {
+  const elsewhere = [
+    '//evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    'https://evil.example',
+    'x',
+    '',
+    '//',
+  ];
+  for (const path of [...elsewhere, undefined, 7]) assert.equal(safeReturn(path), undefined, String(path));
+});

@@ -1,0 +1,8 @@
+const here = 'http://skein.invalid';
+
+/** Only a path of this application: whatever a browser would take for another place is not one. */
+export function safeReturn(path: unknown): string | undefined {
+  if (typeof path !== 'string' || !path.startsWith('/') || !URL.canParse(path, here)) return undefined;
+  const { origin, pathname, search, hash } = new URL(path, here);
+  return origin === here ? `${pathname}${search}${hash}` : undefined;
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { relativeTime } from './time-words.ts';
+
+const now = Date.UTC(2026, 10, 15, 12);
+const ago = (seconds: number) => relativeTime(new Date(now - seconds * 1_000), now);
+
+test('says how long ago something was, up to a week', () => {
+  assert.equal(ago(0), 'just now');
+  assert.equal(ago(50), '1 min. ago');
+  assert.equal(ago(59 * 60 + 29), '59 min. ago');
+  assert.equal(ago(59 * 60 + 40), '1 hr. ago');
+  assert.equal(ago(23 * 3_600 + 29 * 60), '23 hr. ago');
+  assert.equal(ago(86_400), 'yesterday');
+  assert.equal(ago(6 * 86_400), '6 days ago');
+});
+
+test('names the day of what is older, with its year where it is another', () => {
+  assert.equal(ago(10 * 86_400), 'Nov 5');
+  assert.equal(ago(400 * 86_400), 'Oct 11, 2025');
+});
+
+test('takes a clock that runs ahead of this one for now', () => {
+  assert.equal(ago(-30), 'just now');
+});
