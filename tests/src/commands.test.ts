@@ -91,13 +91,30 @@ describe("The operator's commands, beside a running service", { concurrency: 3 }
   it('member add and list show who belongs, in which role', async () => {
     const { org } = await found('Members');
     const made = await json('member', 'add', org, 'Bot@Example.com', '--role', 'admin', '--service');
-    assert.deepEqual(Object.keys(made), ['id']);
+    assert.deepEqual(made, { id: made.id, invitation: null });
     const members = await json('member', 'list', org);
     assert.deepEqual(
-      members.map(({ joinedAt, ...rest }: { joinedAt: number }) => rest),
+      members.map(({ joinedAt, invitedUntil, ...rest }: any) => ({
+        ...rest,
+        invited: invitedUntil !== null,
+      })),
       [
-        { id: members[0].id, email: 'ada@example.com', role: 'member', service: false },
-        { id: made.id, email: 'bot@example.com', role: 'admin', service: true },
+        {
+          id: members[0].id,
+          email: 'ada@example.com',
+          role: 'member',
+          service: false,
+          opened: false,
+          invited: true,
+        },
+        {
+          id: made.id,
+          email: 'bot@example.com',
+          role: 'admin',
+          service: true,
+          opened: false,
+          invited: false,
+        },
       ],
     );
     for (const member of members) assert.match(member.id, id('usr'));
@@ -131,17 +148,23 @@ describe("The operator's commands, beside a running service", { concurrency: 3 }
     assert.match(shown.split('\n')[0] as string, keyPattern);
     const listed = await run('key', 'list', org, '--json');
     assert.ok(!listed.stdout.includes(wide.key));
-    const row = JSON.parse(listed.stdout).find((key: { id: string }) => key.id === wide.id);
+    const { lastUsedAt, ...row } = JSON.parse(listed.stdout).find((key: any) => key.id === wide.id);
+    assert.ok(lastUsedAt === null || Math.abs(Date.now() - lastUsedAt) < 60_000);
     const hint = `${wide.key.slice(0, 8)}…${wide.key.slice(-4)}`;
     assert.deepEqual(row, {
       id: wide.id,
       name: 'Dashboards',
       userId: null,
       hint,
+      createdBy: null,
       createdAt: row.createdAt,
       revokedAt: null,
     });
-    assert.ok((await text('key', 'list', org)).includes(hint));
+    const line = (await text('key', 'list', org)).split('\n').find((one) => one.includes(hint));
+    assert.match(
+      line as string,
+      /org-wide +made by the operator +(never used|used 2\S+Z) +live +Dashboards$/,
+    );
   });
 
   it('key revoke takes effect with the next request', async () => {
@@ -161,6 +184,35 @@ describe("The operator's commands, beside a running service", { concurrency: 3 }
     assertRefused(await run('key', 'revoke', stranger.id, keyId), /skein key list/);
   });
 
+  it('usage shows the quota and the requests, and audit who did what, by command', async () => {
+    const { org, keyId, api } = await found('Watched');
+    assert.match(
+      await text('usage', org),
+      /^0 of 10000 requests taken today, until 2\S+T00:00:00\.000Z\n\nNo requests in 30 days\.\n$/,
+    );
+    await api.list();
+    for (let counts = 0; counts === 0; ) counts = (await json('usage', org, '--days', '1')).requests.length;
+    assert.match(await text('usage', org), new RegExp(`${keyId} .* listThreads +OK +1\\n$`));
+    const events = await json('audit', org);
+    assert.deepEqual(
+      events.map(({ action, actor }: any) => [action, actor.kind]),
+      ['key.created', 'member.invited', 'member.added', 'organization.created'].map((one) => [
+        one,
+        'operator',
+      ]),
+    );
+    assert.deepEqual(await json('audit', org, '--trace', events[0].traceId), [events[0]]);
+    assert.deepEqual(await json('audit', org, '--limit', '1'), [events[0]]);
+    assert.match(await text('audit', org), new RegExp(`^2\\S+Z +Operator +key\\.created +${keyId} `));
+    assert.match(await text('audit', org, '--trace', 'nobody'), /^Nothing/);
+    for (const words of [
+      ['audit', org, '--limit', '0'],
+      ['usage', org, '--days', '367'],
+    ]) {
+      assertRefused(await run(...words), /must be 1 to/);
+    }
+  });
+
   it('app create shows a secret once, and it works at once', async () => {
     const { org } = await found('Applied');
     assert.match(await text('app', 'list', org), /skein app create/);
@@ -172,7 +224,8 @@ describe("The operator's commands, beside a running service", { concurrency: 3 }
     assert.match(made.clientSecret, secretPattern);
     const token = await exchange(service.baseUrl, made);
     assert.equal((await new Api(service.baseUrl, token).list()).status, 200);
-    const [listed, ...others] = await json('app', 'list', org);
+    const [{ lastUsedAt, ...listed }, ...others] = await json('app', 'list', org);
+    assert.ok(lastUsedAt === null || Math.abs(Date.now() - lastUsedAt) < 60_000);
     assert.deepEqual(others, []);
     const { createdAt } = listed;
     assert.deepEqual(listed, {
