@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, matchesGlob, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { blocksOf, sectionOf, withoutBlocks } from './markdown.ts';
 import { root } from './service.ts';
@@ -13,7 +13,9 @@ const ignored = read('.gitignore')
   .filter((line) => line.endsWith('/'))
   .map((line) => line.slice(0, -1));
 const isIgnored = (path: string) =>
-  path.split('/').some((part) => ignored.includes(part) || part.startsWith('.'));
+  path
+    .split('/')
+    .some((part) => part.startsWith('.') || ignored.some((pattern) => matchesGlob(part, pattern)));
 const written = globSync('**', { cwd: root, exclude: (path) => path !== '.' && isIgnored(path) });
 const documents = written.filter((path) => path.endsWith('.md'));
 

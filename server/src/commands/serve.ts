@@ -55,7 +55,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   log.info({ signal }, 'stopping');
   // What is still held then is taken up by others when its lease has run out.
   setTimeout(() => process.exit(1), stopMs).unref();
-  stopBuilding?.();
+  await stopBuilding?.();
   if (app) await drain(app);
   await stopTending();
   await worker?.stop();

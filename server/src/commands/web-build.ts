@@ -8,34 +8,42 @@ type Log = ReturnType<typeof createLog>;
 
 const consoleFolder = join(import.meta.dirname, '../../../console');
 const buildFile = join(consoleFolder, 'build.ts');
-const lock = join(consoleFolder, 'dist.building');
+const dist = join(consoleFolder, 'dist');
+const lock = `${dist}.building`;
+const holder = join(lock, 'pid');
 
 /**
  * Builds the web application beside the running service, where it is not there or its sources are newer. In a service that
- * was installed without them there is nothing to do. Answers how to stop.
+ * was installed without them there is nothing to do. Answers how to stop, which leaves what is there as it is.
  */
-export function buildWebApplication(log: Log): () => void {
-  if (!existsSync(buildFile) || !isOutdated() || !takeLock()) return () => {};
+export function buildWebApplication(log: Log): () => Promise<void> {
+  if (!existsSync(buildFile) || !isOutdated() || !takeLock()) return async () => {};
   const build = spawn(process.execPath, [buildFile], {
     cwd: consoleFolder,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  // A service that is killed leaves a build behind, which goes on: nobody else begins one meanwhile.
+  writeFileSync(holder, String(build.pid));
   yieldTo(build);
+  let stopping = false;
   let told = '';
   build.stderr.on('data', (text) => {
     told = `${told}${text}`.slice(-2000);
   });
-  build.once('error', (error) => {
-    told = error.message;
-  });
-  build.once('close', (code) => {
-    rmSync(lock, { recursive: true, force: true });
+  const ended = new Promise<number | null>((resolve) => {
+    build.once('close', resolve);
+    build.once('error', () => resolve(null));
+  }).then((code) => {
+    for (const folder of [lock, `${dist}.${build.pid}`]) rmSync(folder, { recursive: true, force: true });
+    if (stopping) return;
     if (code === 0) log.info('the web application is built');
     else log.warn({ code, told }, 'the web application could not be built: npm ci, then npm run build');
   });
-  // It is not waited for: a build that is cut off leaves what is there as it is.
-  build.unref();
-  return () => build.kill();
+  return async () => {
+    stopping = true;
+    build.kill();
+    await ended;
+  };
 }
 
 /** Whoever is served comes first. */
@@ -48,7 +56,7 @@ function yieldTo({ pid }: ChildProcess): void {
 }
 
 function isOutdated(): boolean {
-  const built = statSync(join(consoleFolder, 'dist/.built-from'), { throwIfNoEntry: false });
+  const built = statSync(join(dist, '.built-from'), { throwIfNoEntry: false });
   if (built === undefined) return true;
   const sources = globSync('{src,public}/**/*', { cwd: consoleFolder });
   return [...sources, 'index.html', 'vite.config.ts', 'build.ts', '../package-lock.json'].some((file) => {
@@ -59,11 +67,10 @@ function isOutdated(): boolean {
 
 /** Of processes that start together one builds for all. */
 function takeLock(): boolean {
-  const holder = join(lock, 'pid');
   try {
     mkdirSync(lock);
   } catch {
-    if (isHeld(holder)) return false;
+    if (isHeld()) return false;
   }
   try {
     writeFileSync(holder, String(process.pid));
@@ -74,7 +81,7 @@ function takeLock(): boolean {
   }
 }
 
-function isHeld(holder: string): boolean {
+function isHeld(): boolean {
   try {
     process.kill(Number(readFileSync(holder, 'utf8')), 0);
     return true;
