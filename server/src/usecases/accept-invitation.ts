@@ -35,7 +35,9 @@ export async function acceptInvitation(
   const doer = { actor: { kind: 'user', userId }, traceId } as const;
   const note = auditNote(context, doer, 'member.joined', userId, { email });
   const accepted = await store.acceptInvitation(sha256(token), { passwordHash }, note);
-  // Somebody else was faster, or the person has set a password meanwhile: the invitation is read anew.
+  if (accepted.outcome === 'refused') {
+    throw new ServiceError('INVALID_PARAMS', 'A password was set meanwhile: open the link again.');
+  }
   if (accepted.outcome !== 'accepted') throw gone();
   const started = await startSession(context, accepted.userId, 'password', traceId);
   if (started === undefined) throw gone();
