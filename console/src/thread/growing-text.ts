@@ -1,3 +1,5 @@
+import { fenceAfter } from './markdown-parts.ts';
+
 /**
  * A text that is still being written, as it will look once what is open is closed: no mark of Markdown shows for a moment,
  * and nothing changes its look when the rest arrives.
@@ -12,10 +14,7 @@ export function closeOpenMarks(text: string): string {
 /** A fence that is not closed reaches to the end by itself. */
 function isInFence(text: string): boolean {
   let fence: string | undefined;
-  for (const [, mark] of text.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
-    if (fence === undefined) fence = mark;
-    else if (mark?.startsWith(fence)) fence = undefined;
-  }
+  for (const line of text.split('\n')) fence = fenceAfter(line, fence);
   return fence !== undefined;
 }
 

@@ -13,7 +13,7 @@ function element(tagName: string, properties: Record<string, unknown>, ...childr
 /** What a paragraph becomes: texts as they are, other nodes as `<name attributes>content`. */
 function marked(sourceCount: number, ...children: HtmlNode[]): string[] {
   const tree = { type: 'root', children: [element('p', {}, ...children)] };
-  markReply({ sourceCount })(tree);
+  markReply({ sourceCount, headings: '24' })(tree);
   return (tree.children[0]?.children ?? []).map(shown);
 }
 
@@ -77,11 +77,11 @@ describe('a reply', () => {
   });
 
   test('has its headings below those of the page, and skips no level', () => {
-    const shownAs = (...names: string[]) =>
-      marked(0, ...names.map((name) => element(name, {}))).map((html) => html.slice(1, 3));
-    assert.deepEqual(shownAs('h1', 'h2', 'h1'), ['h3', 'h4', 'h3']);
-    assert.deepEqual(shownAs('h2', 'h4'), ['h3', 'h4']);
-    assert.deepEqual(shownAs('h1', 'h2', 'h3', 'h4', 'h5', 'h6'), ['h3', 'h4', 'h5', 'h6', 'h6', 'h6']);
+    const names = ['h2', 'h4', 'h2'].map((name) => element(name, {}));
+    assert.deepEqual(
+      marked(0, ...names).map((html) => html.slice(1, 3)),
+      ['h3', 'h4', 'h3'],
+    );
   });
 
   test('brings no ids of its own', () => {

@@ -13,6 +13,12 @@ interface Place {
   readonly isLink: boolean;
 }
 
+interface MarkOptions {
+  readonly sourceCount: number;
+  /** The levels of the whole text: see `headingLevels`. */
+  readonly headings: string;
+}
+
 /** `[1]` and `[1, 3]`; not `list[1]`. */
 const citation = /(?<![A-Za-z0-9_)])\[(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\]/g;
 
@@ -20,23 +26,20 @@ const citation = /(?<![A-Za-z0-9_)])\[(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\]/g;
  * Makes of a reply's HTML what the page draws: citations become buttons, images become links to them (nothing is loaded
  * from elsewhere), headings find their place in the page, and ids go, which two replies could share.
  */
-export function markReply({ sourceCount }: { sourceCount: number }): (tree: HtmlNode) => void {
+export function markReply({ sourceCount, headings }: MarkOptions): (tree: HtmlNode) => void {
   return (tree) => {
     tree.children = within(tree, { sourceCount, isCode: false, isLink: false });
-    rankHeadings(tree);
+    rankHeadings(tree, headings);
   };
 }
 
 /** The page has the first heading and each message the second: those of a reply begin below, and skip no level. */
-function rankHeadings(tree: HtmlNode): void {
-  const headings = headingsIn(tree);
-  const levels = [...new Set(headings.map(({ tagName }) => tagName))].sort();
-  for (const heading of headings) heading.tagName = `h${Math.min(6, 3 + levels.indexOf(heading.tagName))}`;
-}
-
-function headingsIn(node: HtmlNode): HtmlNode[] {
-  if (/^h[1-6]$/.test(node.tagName ?? '')) return [node];
-  return (node.children ?? []).flatMap(headingsIn);
+function rankHeadings(node: HtmlNode, levels: string): void {
+  for (const child of node.children ?? []) {
+    const level = /^h([1-6])$/.exec(child.tagName ?? '')?.[1];
+    if (level === undefined) rankHeadings(child, levels);
+    else child.tagName = `h${Math.min(6, 3 + [...levels].filter((other) => other < level).length)}`;
+  }
 }
 
 function within(node: HtmlNode, place: Place): HtmlNode[] {

@@ -1,11 +1,12 @@
 import { UnstyledButton } from '@mantine/core';
-import { createContext, memo, type ReactNode, useContext, useDeferredValue, useMemo } from 'react';
+import { createContext, memo, type ReactNode, useContext, useDeferredValue } from 'react';
 import Markdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import type { SourceJson } from '../api/contract.ts';
 import { CodeBlock } from './code-block.tsx';
 import { closeOpenMarks } from './growing-text.ts';
 import classes from './markdown.module.css';
+import { headingLevels, markdownParts } from './markdown-parts.ts';
 import { type HtmlNode, markReply } from './reply-marks.ts';
 import { outside, safeLink } from './safe-link.ts';
 import { SourcePopover } from './source-popover.tsx';
@@ -22,13 +23,18 @@ const Sources = createContext(noSources);
 
 /** A reply's Markdown. HTML in it is shown as text, images are links, and links lead to the web or to mail alone. */
 function ReplyTextOf({ text, sources, isGrowing }: ReplyTextProps) {
-  // Typing goes first: a long text that grows is drawn when there is time.
-  const shown = useDeferredValue(isGrowing ? closeOpenMarks(text) : text);
   const listed = sources ?? noSources;
+  // Typing goes first: a long text that grows is drawn when there is time, part by part.
+  const shown = useDeferredValue(isGrowing ? closeOpenMarks(text) : text);
+  const sourceCount = useDeferredValue(listed.length);
+  const headings = headingLevels(shown);
   return (
     <Sources value={listed}>
       <div className={classes.markdown}>
-        <Drawn text={shown} sourceCount={listed.length} />
+        {markdownParts(shown).map((part, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a part is known by its place.
+          <Part key={at} text={part} sourceCount={sourceCount} headings={headings} />
+        ))}
       </div>
     </Sources>
   );
@@ -36,12 +42,18 @@ function ReplyTextOf({ text, sources, isGrowing }: ReplyTextProps) {
 
 export const ReplyText = memo(ReplyTextOf);
 
-const Drawn = memo(({ text, sourceCount }: { text: string; sourceCount: number }) => {
-  const marks = useMemo(() => [[markReply, { sourceCount }] as const], [sourceCount]);
+interface PartProps {
+  readonly text: string;
+  readonly sourceCount: number;
+  readonly headings: string;
+}
+
+const Part = memo(({ text, sourceCount, headings }: PartProps) => {
+  const marks = [[markReply, { sourceCount, headings }]] as never;
   return (
     <Markdown
       remarkPlugins={plugins}
-      rehypePlugins={marks as never}
+      rehypePlugins={marks}
       urlTransform={(url) => safeLink(url) ?? ''}
       components={components}
     >

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { headingLevels, markdownParts } from './markdown-parts.ts';
+
+const paragraph = 'Merino is a fine, soft wool that can be worn against the skin. '.repeat(20);
+
+function repeated(block: string, times = 12): string {
+  return Array.from({ length: times }, () => block).join('\n\n');
+}
+
+describe('a long text in parts', () => {
+  test('is the same text', () => {
+    const text = repeated(`${paragraph}\n\n- one\n\n- two\n\n## More`);
+    const parts = markdownParts(text);
+    assert.ok(parts.length > 3);
+    assert.equal(parts.join(''), text);
+  });
+
+  test('keeps the parts that are behind it while it grows', () => {
+    const text = repeated(paragraph);
+    const whole = markdownParts(text);
+    assert.ok(whole.length > 3);
+    for (let length = 4_100; length < text.length; length += 97) {
+      const settled = markdownParts(text.slice(0, length)).slice(0, -1);
+      assert.deepEqual(settled, whole.slice(0, settled.length));
+    }
+  });
+
+  test('is not parted where it is short', () => {
+    assert.deepEqual(markdownParts('One.\n\nTwo.'), ['One.\n\nTwo.']);
+  });
+
+  for (const [what, block] of [
+    ['a list', '- one\n\n  more of it\n\n- two'],
+    ['a numbered list', '1. one\n\n2. two'],
+    ['a table', '| a | b |\n|---|---|\n| 1 | 2 |'],
+    ['code', '```\none\n\ntwo\n```'],
+    ['a quotation', '> one\n\n> two'],
+  ] as const) {
+    test(`begins no part within ${what}`, () => {
+      const parts = markdownParts(repeated(`${paragraph}\n\n${block}`));
+      assert.ok(parts.length > 3);
+      for (const part of parts) assert.match(part, /^Merino/);
+    });
+  }
+
+  test('is not parted where a link is explained elsewhere', () => {
+    const text = `${repeated(paragraph)}\n\n[policy]: https://skein.example`;
+    assert.deepEqual(markdownParts(text), [text]);
+  });
+});
+
+test('the levels of headings are told without those in code', () => {
+  assert.equal(headingLevels('### a\n\n# b\n\n```\n## c\n```\n\n~~~\n```\n#### d\n~~~\n### e'), '13');
+  assert.equal(headingLevels('#none'), '');
+});
