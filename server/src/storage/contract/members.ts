@@ -73,6 +73,25 @@ export function describeMembers(world: () => World): void {
       assert.equal(await world().member(one, email), userId);
     });
 
+    it('refuses a user who has threads there, where that is asked for, and nobody else', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await world().member(one, email);
+      await world().thread(one, userId);
+      const again = { ...newMember(email, { service: true }), withoutThreads: true };
+      assert.deepEqual(await store.addMember(one, again, note()), { outcome: 'already-member' });
+      await store.removeMember(one, email, false, note());
+      assert.deepEqual(await store.addMember(one, again, note('member.added')), { outcome: 'has-threads' });
+      assert.deepEqual(await store.listMembers(one), []);
+      assert.equal(await people.noted(one, 'member.added', userId), 0);
+      assert.deepEqual(await store.addMember(other, again, note()), { outcome: 'added', userId });
+      const stranger = { ...newMember('bot@example.org', { service: true }), withoutThreads: true };
+      assert.equal((await store.addMember(one, stranger, note())).outcome, 'added');
+      await people.add(one, email);
+      assert.equal((await store.findMember(one, email))?.userId, userId);
+    });
+
     it('writes down whom it added under the id that they have', async () => {
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -183,12 +202,12 @@ export function describeMembers(world: () => World): void {
       const robot = await people.add(organization, 'robot@example.org', { role: 'admin', service: true });
       await people.add(organization, 'robot2@example.org', { role: 'admin', service: true });
       await people.add(organization, 'bob@example.org');
-      await people.add(organization, email, { role: 'admin' });
       assert.equal(await store.setMemberRole(organization, robot, 'member', note()), 'changed');
       const remove = async (address: string, keepAdmin: boolean) =>
         (await store.removeMember(organization, address, keepAdmin, note())).outcome;
       assert.equal(await remove('robot2@example.org', true), 'removed');
       assert.equal(await remove('bob@example.org', true), 'removed');
+      await people.add(organization, email, { role: 'admin' });
       assert.equal(await remove(email, true), 'last-admin');
       assert.equal(await remove(email, false), 'removed');
     });
