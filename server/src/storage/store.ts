@@ -85,6 +85,8 @@ export interface NewMember {
   readonly email: string;
   readonly role: MemberRole;
   readonly service: boolean;
+  /** Refused where the user has threads in this organization: a former member's would be shown to others. */
+  readonly withoutThreads?: boolean;
 }
 
 export interface Members {
@@ -93,7 +95,10 @@ export interface Members {
     organizationId: OrganizationId,
     member: NewMember,
     note: AuditNote,
-  ): Promise<{ outcome: 'added'; userId: UserId } | { outcome: 'already-member' | 'organization-missing' }>;
+  ): Promise<
+    | { outcome: 'added'; userId: UserId }
+    | { outcome: 'already-member' | 'has-threads' | 'organization-missing' }
+  >;
   /**
    * Ends the membership and revokes the member's personal keys in this organization, together. `keepAdmin`: not if that
    * left the organization without a person who is an admin.

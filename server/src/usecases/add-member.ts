@@ -26,7 +26,10 @@ export async function addMember(
   const candidateUserId = ids.user();
   const detail = { email: address, role, service };
   const note = auditNote(context, doer, 'member.added', candidateUserId, detail);
-  const result = await store.addMember(organizationId, { candidateUserId, ...detail }, note);
+  // Or an admin could turn a person into a service account, and read what they wrote with a key for it.
+  const withoutThreads = service && doer.actor.kind !== 'operator';
+  const member = { candidateUserId, ...detail, withoutThreads };
+  const result = await store.addMember(organizationId, member, note);
   switch (result.outcome) {
     case 'added': {
       const { userId } = result;
@@ -37,6 +40,11 @@ export async function addMember(
     }
     case 'already-member':
       throw new ServiceError('INVALID_PARAMS', `${address} is a member already.`);
+    case 'has-threads':
+      throw new ServiceError(
+        'INVALID_PARAMS',
+        `${address} has threads here of an earlier time: take another address for the service account.`,
+      );
     case 'organization-missing':
       throw organizationNotFound(organizationId);
   }

@@ -102,6 +102,18 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertDone(await eve.get('/members'));
     });
 
+    it('a service account in the place of a person who has threads: a key for it would read them', async () => {
+      const { service, acme, ada } = world;
+      const hugo = await signUp(service, acme, 'hugo@acme.example', 'member');
+      const { key } = await service.skein('key', 'create', acme, '--user', 'hugo@acme.example');
+      assert.equal((await new Api(service.baseUrl, key).create({ prompt: 'Between us' })).status, 201);
+      const asService = { email: 'hugo@acme.example', role: 'member', service: true };
+      assertRefused(await ada.post('/members', asService), 400, /already/);
+      assertDone(await ada.delete(`/members/${hugo.userId}`));
+      assertRefused(await ada.post('/members', asService), 400, /has threads here/);
+      assertDone(await ada.post('/members', { ...asService, service: false }), 201);
+    });
+
     it('members that are not there', async () => {
       const { ada, eve } = world;
       for (const id of ['usr_nonsense', eve.userId]) {

@@ -84,7 +84,7 @@ export function describeMembers(world: () => World): void {
       await store.removeMember(one, email, false, note());
       assert.deepEqual(await store.addMember(one, again, note('member.added')), { outcome: 'has-threads' });
       assert.deepEqual(await store.listMembers(one), []);
-      assert.equal(await people.noted(one, 'member.added', userId), 0);
+      assert.equal(await people.noted(one, 'member.added', userId), 1);
       assert.deepEqual(await store.addMember(other, again, note()), { outcome: 'added', userId });
       const stranger = { ...newMember('bot@example.org', { service: true }), withoutThreads: true };
       assert.equal((await store.addMember(one, stranger, note())).outcome, 'added');

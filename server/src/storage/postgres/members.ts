@@ -30,9 +30,14 @@ const add = {
       ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id
     ), added AS (
       INSERT INTO member (organization_id, user_id, role, service, joined_at)
-      SELECT $3, id, $6, $7, ${now} FROM person ON CONFLICT DO NOTHING RETURNING user_id, joined_at
+      SELECT $3, id, $6, $7, ${now} FROM person
+      WHERE NOT ($8::boolean AND EXISTS (
+        SELECT FROM thread WHERE organization_id = $3 AND user_id = person.id AND deleted_at IS NULL))
+      ON CONFLICT DO NOTHING RETURNING user_id, joined_at
     )
-    SELECT person.id AS person, added.user_id AS added, joined_at FROM person LEFT JOIN added ON true`,
+    SELECT added.user_id AS added, added.joined_at, member.user_id IS NOT NULL AS known
+    FROM person LEFT JOIN added ON true
+      LEFT JOIN member ON member.organization_id = $3 AND member.user_id = person.id`,
 };
 
 /**
@@ -79,15 +84,17 @@ export function postgresMembers(database: Database): Members & Pick<Accounts, 's
   const { run, time } = database;
   return {
     // Two statements: whom the note speaks of is known after the first.
-    addMember: (organizationId, { candidateUserId, email, role, service }, note) =>
+    addMember: (organizationId, { candidateUserId, email, role, service, withoutThreads = false }, note) =>
       database.transaction(async (runHere) => {
-        const values = [organizationId, candidateUserId, email, role, service];
-        const [row] = await runHere<{ added: UserId | null; joined_at: number }>(add, [
+        const values = [organizationId, candidateUserId, email, role, service, withoutThreads];
+        const [row] = await runHere<{ added: UserId | null; joined_at: number; known: boolean }>(add, [
           ...time.parameters(),
           ...values,
         ]);
         if (row === undefined) return { outcome: 'organization-missing' };
-        if (row.added === null) return { outcome: 'already-member' };
+        if (row.added === null) {
+          return { outcome: withoutThreads && !row.known ? 'has-threads' : 'already-member' };
+        }
         time.see(row.joined_at);
         await writeNote(runHere, time, organizationId, { ...note, subject: row.added });
         return { outcome: 'added', userId: row.added };

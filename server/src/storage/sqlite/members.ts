@@ -59,15 +59,23 @@ export function sqliteMembers(
     `${selectMember} ORDER BY joined_at, member.user_id`,
   );
 
+  const hasThreads = database.prepare<[string, string]>(
+    'SELECT 1 FROM thread WHERE organization_id = ? AND user_id = ? AND deleted = 0 LIMIT 1',
+  );
+
   function isLastAdmin(organizationId: string, { role, service, user_id }: MemberRow): boolean {
     return role === 'admin' && service === 0 && hasOtherAdmin.get(organizationId, user_id) === undefined;
   }
 
   return {
-    addMember: (organizationId, { candidateUserId, email, role, service }, note) =>
+    addMember: (organizationId, { candidateUserId, email, role, service, withoutThreads = false }, note) =>
       commits.durable((clock) => {
         if (organizationExists.get(organizationId) === undefined) return { outcome: 'organization-missing' };
         const userId = upsertUser.get(candidateUserId, email, clock.now())!;
+        const isMember = byUser.get(clock.now(), organizationId, userId) !== undefined;
+        if (withoutThreads && !isMember && hasThreads.get(organizationId, userId) !== undefined) {
+          return { outcome: 'has-threads' };
+        }
         const { changes } = insertMember.run(organizationId, userId, role, Number(service), clock.now());
         if (changes === 0) return { outcome: 'already-member' };
         audit(organizationId, { ...note, subject: userId }, clock.now());
