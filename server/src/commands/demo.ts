@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { invitationLink } from '../domain/sign-in-token.ts';
 import { addDocument } from '../usecases/add-document.ts';
 import { addMember } from '../usecases/add-member.ts';
 import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/create-api-key.ts';
 import { createOrganization } from '../usecases/create-organization.ts';
 import { operatorDoer } from '../usecases/operator.ts';
-import { invitationLink } from './public-url.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
 

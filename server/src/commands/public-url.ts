@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { invitationLink } from '../domain/sign-in-token.ts';
 
 type Listening = Pick<Config, 'tls'> & { readonly host: string; readonly port: number };
 
@@ -9,12 +10,7 @@ export function listeningUrl({ host, port, tls }: Listening): string {
   return `${tls ? 'https' : 'http'}://${written}:${port}`;
 }
 
-/** What an invited person opens. The token is in the fragment, which browsers keep to themselves. */
-export function invitationLink(baseUrl: string, token: string): string {
-  return `${baseUrl}/invitation#${token}`;
-}
-
-/** The same for a command, which runs beside the service and goes by the same settings. */
+/** As a command shows it, which runs beside the service and goes by the same settings. */
 export function invitationLinkFor(config: Config, token: string): string {
   return invitationLink(config.baseUrl ?? listeningUrl(config), token);
 }

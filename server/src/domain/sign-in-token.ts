@@ -13,6 +13,11 @@ export function isInvitationToken(text: string): boolean {
   return /^inv_[\w-]{32}$/.test(text);
 }
 
+/** What an invited person opens. The token is in the fragment, which browsers send nowhere: it stays out of every log. */
+export function invitationLink(baseUrl: string, token: string): string {
+  return `${baseUrl}/invitation#${token}`;
+}
+
 /** 256 bits. */
 export function generateSessionToken(randomBytes: (size: number) => Uint8Array): string {
   return base64url(randomBytes(sessionBytes));

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { iso } from '../../domain/iso-time.ts';
+import { invitationLink } from '../../domain/sign-in-token.ts';
 import { type AddedMember, addMember } from '../../usecases/add-member.ts';
 import { changeMemberRole } from '../../usecases/change-member-role.ts';
 import { findMemberById } from '../../usecases/find-member.ts';
@@ -24,8 +25,7 @@ const newMember = Type.Object({
 export function memberRoutes({ baseUrl }: MemberRouteOptions): readonly ConsoleRoute[] {
   const invited = ({ userId, invitation }: AddedMember): InvitedJson => ({
     id: userId,
-    // After the hash, which no browser sends: the token stays out of every log on the way.
-    link: invitation && `${baseUrl()}/invitation#${invitation.token}`,
+    link: invitation && invitationLink(baseUrl(), invitation.token),
     expiresAt: invitation && iso(invitation.expiresAt),
   });
 
