@@ -1,4 +1,5 @@
-import { Loader, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
+import { IconListCheck } from '@tabler/icons-react';
 import { lazy, memo } from 'react';
 import type { ReplyJson } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
@@ -51,8 +52,8 @@ function WholeReply({ reply, clockAheadMs, onRetry }: ReplyProps) {
 
 function Corroborating() {
   return (
-    <div className={classes.step} data-testid="corroborating">
-      <Loader size={16} aria-hidden />
+    <div className={classes.step} data-testid="corroborating" data-alone>
+      <IconListCheck size={16} aria-hidden />
       <span className={classes.stepText}>Checking each statement against the sources</span>
     </div>
   );

@@ -111,6 +111,9 @@ function About({ thread }: { thread: ThreadViewJson['thread'] }) {
   );
 }
 
+/** A menu that closes gives the focus back after 10 ms, and would take it from the field. */
+const menuFocusMs = 50;
+
 function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps & { onRename: () => void }) {
   const [isPublishing, publishing] = useDisclosure(false);
   const clipboard = useClipboard();
@@ -147,13 +150,19 @@ function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps &
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={onRename}>
+          <Menu.Item
+            leftSection={<IconPencil size={16} aria-hidden />}
+            onClick={() => setTimeout(onRename, menuFocusMs)}
+          >
             Rename
           </Menu.Item>
           <Menu.Item leftSection={<IconLink size={16} aria-hidden />} onClick={copyLink}>
             Copy the link
           </Menu.Item>
-          <Menu.Item leftSection={<PublishIcon size={16} aria-hidden />} onClick={publishing.open}>
+          <Menu.Item
+            leftSection={<PublishIcon size={16} aria-hidden />}
+            onClick={() => setTimeout(publishing.open, menuFocusMs)}
+          >
             {publishLabel}…
           </Menu.Item>
           <Menu.Divider />

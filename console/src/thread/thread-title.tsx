@@ -18,7 +18,10 @@ export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitle
   const opener = useRef<HTMLButtonElement>(null);
   const end = () => {
     onEditing(false);
-    requestAnimationFrame(() => opener.current?.focus({ preventScroll: true }));
+    requestAnimationFrame(() => {
+      // Whoever left the field for another keeps that one.
+      if (document.activeElement === document.body) opener.current?.focus({ preventScroll: true });
+    });
   };
   if (isEditing) {
     return (
