@@ -188,6 +188,8 @@ module.exports = {
   options: {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
+    // What is built is not what is written.
+    exclude: { path: '(^|/)dist(\\.[^/]+)?/' },
     enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.json'] },
   },
 };
