@@ -189,7 +189,7 @@ module.exports = {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
     // What is built is not what is written.
-    exclude: { path: '(^|/)dist(\\.[^/]+)?/' },
+    exclude: { path: '^(client|console|site)/dist' },
     enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.json'] },
   },
 };
