@@ -26,14 +26,24 @@ export async function startBrowser(): Promise<Browser> {
   });
 }
 
-/** A window of a person of its own, in which a fault of the page fails the test that caused it. */
+/**
+ * A window of a person of its own, in which a fault of the page fails the test that caused it. It is a fault, too, to ask
+ * anyone but the service for anything.
+ */
 export class Window {
   readonly page: Page;
+  readonly #origins: readonly string[];
   readonly #faults: string[] = [];
 
-  private constructor(page: Page) {
+  private constructor(page: Page, origins: readonly string[]) {
     this.page = page;
+    this.#origins = origins;
     page.setDefaultTimeout(15_000);
+    page.on('request', (request) => {
+      const { origin } = new URL(request.url());
+      // What a page makes up by itself (`data:`) has no origin.
+      if (origin !== 'null' && !origins.includes(origin)) this.#faults.push(`asked for ${request.url()}`);
+    });
     page.on('pageerror', (error) => this.#faults.push(`${error}`));
     page.on('console', (message) => {
       // What the service refuses is told there, too, and is often what a test is about.
@@ -43,14 +53,19 @@ export class Window {
     });
   }
 
-  static async open(browser: Browser, baseUrl: string, options: BrowserContextOptions = {}): Promise<Window> {
+  /** `trusted`: origins other than the service's that it may go to. */
+  static async open(
+    browser: Browser,
+    baseUrl: string,
+    { trusted = [], ...options }: BrowserContextOptions & { trusted?: readonly string[] } = {},
+  ): Promise<Window> {
     const context = await browser.newContext({ baseURL: baseUrl, reducedMotion: 'reduce', ...options });
-    return new Window(await context.newPage());
+    return new Window(await context.newPage(), [new URL(baseUrl).origin, ...trusted]);
   }
 
   /** Another tab of the same person. */
   async tab(): Promise<Window> {
-    return new Window(await this.page.context().newPage());
+    return new Window(await this.page.context().newPage(), this.#origins);
   }
 
   /** Fails if the page has thrown, or has broken its own policy, since the last look. */

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { ConsoleClient } from '../console/console-client.ts';
+import type { Service } from '../service.ts';
+import { Window } from './browser.ts';
+
+/** The link that `skein serve` prints when it has made its demo. */
+export function demoLink(service: Service): string {
+  const link = service.output
+    .map((line) => line.trim())
+    .find((line) => /^https?:\S+\/invitation#\S+$/.test(line));
+  assert.ok(link !== undefined, `no link in\n${service.output.join('\n')}`);
+  return link;
+}
+
+/** Fills in the page that asks who is there, and leaves it. */
+export async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** A window of somebody who has signed in by requests: quicker than by the page, which its own tests show. */
+export async function openAs(
+  browser: Browser,
+  client: ConsoleClient,
+  options: BrowserContextOptions = {},
+): Promise<Window> {
+  const window = await Window.open(browser, client.baseUrl, options);
+  const cookies = [...client.cookies].map(([name, value]) => ({ name, value, url: client.baseUrl }));
+  assert.ok(cookies.length > 0, 'nobody has signed in');
+  await window.page.context().addCookies(cookies);
+  return window;
+}
+
+export function heading(page: Page, name: string | RegExp): Locator {
+  return page.getByRole('heading', { level: 1, name, ...(typeof name === 'string' && { exact: true }) });
+}
+
+/** Waits until it can be seen, or until it cannot. */
+export function shown(locator: Locator): Promise<void> {
+  return locator.first().waitFor();
+}
+
+export function gone(locator: Locator): Promise<void> {
+  return locator.first().waitFor({ state: 'hidden' });
+}
+
+/** What screen readers have been told last. */
+export async function untilAnnounced(page: Page, text: string): Promise<void> {
+  await page.getByTestId('announcer').getByText(text, { exact: true }).waitFor({ state: 'attached' });
+}
+
+/** Chooses from the menu at the foot of the sidebar. */
+export async function chooseFromAccountMenu(page: Page, item: string): Promise<void> {
+  await page.getByRole('button', { name: /^Your account:/ }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}

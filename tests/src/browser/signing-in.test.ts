@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { Api } from '../api.ts';
+import { signedInMember, testPassword, tokenOf } from '../console/console-client.ts';
+import { OpenIdProvider } from '../console/openid-provider.ts';
+import { Service } from '../service.ts';
+import { createThread } from '../world.ts';
+import { startBrowser, Window } from './browser.ts';
+import { chooseFromAccountMenu, demoLink, gone, heading, openAs, shown, signIn } from './people.ts';
+
+const admin = 'admin@demo.example';
+const password = 'violin sky harbour';
+
+describe('Signing in', () => {
+  let provider: OpenIdProvider;
+  let service: Service;
+  let browser: Browser;
+  before(async () => {
+    provider = await OpenIdProvider.start();
+    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted', ...provider.environment } });
+    provider.trust(`${service.baseUrl}/console/sso/callback`);
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.end();
+    await provider?.end();
+  });
+
+  const open = () => Window.open(browser, service.baseUrl, { trusted: [provider.issuer] });
+
+  it('begins with the link that the service prints: a password, and then the threads', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.goto(demoLink(service));
+    await shown(heading(page, 'Join Demo'));
+    assert.equal(await page.getByLabel('Email').inputValue(), admin);
+    await page.getByLabel('New password').fill('short one');
+    await shown(page.getByText('Too short'));
+    await page.getByLabel('New password').fill(password);
+    await page.getByRole('button', { name: 'Set the password and join' }).click();
+    await shown(heading(page, 'Your threads'));
+    assert.equal(new URL(page.url()).pathname, '/');
+    await window.close();
+  });
+
+  it('says so when the link was used already', async () => {
+    const window = await open();
+    await window.page.goto(demoLink(service));
+    await shown(heading(window.page, 'This invitation cannot be used'));
+    await window.page.getByRole('link', { name: 'Go to sign in' }).click();
+    await shown(heading(window.page, 'Sign in'));
+    await window.close();
+  });
+
+  it('refuses a wrong password in words, lets the right one in, and signs out', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.goto('/');
+    await signIn(page, admin, 'not the password');
+    await shown(page.getByRole('alert'));
+    assert.equal(await page.getByLabel('Email').inputValue(), admin, 'what was typed stays');
+    await signIn(page, admin, password);
+    await shown(heading(page, 'Your threads'));
+    await gone(page.getByRole('alert'));
+    await chooseFromAccountMenu(page, 'Sign out');
+    await shown(heading(page, 'Sign in'));
+    await page.goto('/settings/keys');
+    await shown(heading(page, 'Sign in'));
+    await window.close();
+  });
+
+  it('returns to the thread whose link was opened', async () => {
+    const { key } = await service.skein('key', 'create', 'Demo', '--user', admin);
+    const api = new Api(service.baseUrl, key);
+    const { thread } = await createThread(api, { title: 'Shared by link' });
+    const { threadUrl } = (await api.get(thread.id)).body.thread;
+    const window = await open();
+    await window.page.goto(threadUrl);
+    await shown(heading(window.page, 'Sign in'));
+    await signIn(window.page, admin, password);
+    await shown(heading(window.page, 'Shared by link'));
+    assert.equal(window.page.url(), threadUrl);
+    await window.close();
+  });
+
+  it('ends in every window when somebody signs out everywhere', async () => {
+    const [here, there] = [await open(), await open()];
+    for (const { page } of [here, there]) {
+      await page.goto('/settings/documents');
+      await signIn(page, admin, password);
+      await shown(heading(page, 'Documents'));
+    }
+    await here.page.goto('/settings/account');
+    await here.page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await here.page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+    await shown(heading(here.page, 'Sign in'));
+    await there.page.getByRole('link', { name: 'Published' }).click();
+    await shown(heading(there.page, 'Sign in'));
+    await signIn(there.page, admin, password);
+    await shown(heading(there.page, 'Published threads'));
+    await here.close();
+    await there.close();
+  });
+
+  it('lets a person change between organizations, and begin where they were last', async () => {
+    await service.skein('org', 'create', 'Acme');
+    const client = await signedInMember(service, 'Demo', 'cleo@demo.example', 'admin');
+    const { invitation } = await service.skein('member', 'add', 'Acme', 'cleo@demo.example');
+    const window = await openAs(browser, client);
+    const { page } = window;
+    // The operator's command does not know the port that was free.
+    await page.goto(`/invitation#${tokenOf(invitation)}`);
+    await shown(heading(page, 'Join Acme'));
+    await page.getByLabel('Your password').fill(testPassword);
+    await page.getByRole('button', { name: 'Join', exact: true }).click();
+    const switcher = page.getByRole('button', { name: /^Switch the organization/ });
+    await shown(switcher.filter({ hasText: 'Acme' }));
+    assert.equal(await page.getByRole('link', { name: 'Members' }).count(), 0, 'a member of Acme');
+    await switcher.click();
+    await page.getByRole('menuitemradio', { name: 'Demo' }).click();
+    await shown(page.getByRole('link', { name: 'Members' }));
+    await page.reload();
+    await shown(switcher.filter({ hasText: 'Demo' }));
+    await window.close();
+  });
+
+  it('goes through the provider of the organization, and says what went wrong there', async () => {
+    const window = await open();
+    const { page } = window;
+    provider.account = 'refuses';
+    await page.goto('/published');
+    await page.getByRole('link', { name: 'Continue with Acme Login' }).click();
+    await shown(page.getByRole('alert').filter({ hasText: 'You did not finish signing in' }));
+    provider.account = { subject: 'admin-1', email: admin, emailVerified: true };
+    await page.goto('/published');
+    await page.getByRole('link', { name: 'Continue with Acme Login' }).click();
+    await shown(heading(page, 'Published threads'));
+    await page.goto('/settings/account');
+    await shown(heading(page, 'Your account'));
+    assert.equal(await page.getByLabel('Current password').count(), 0, 'there is none to change');
+    await window.close();
+  });
+});
