@@ -152,21 +152,21 @@ function Address({ id, email }: MemberJson) {
 function MemberState({ service, state, invitedUntil }: MemberJson) {
   if (service) {
     return (
-      <Badge color="gray" variant="light">
+      <Badge tt="none" color="gray" variant="light">
         Service account
       </Badge>
     );
   }
   if (state === 'active') {
     return (
-      <Badge color="teal" variant="light">
+      <Badge tt="none" color="teal" variant="light">
         Active
       </Badge>
     );
   }
   const until = invitedUntil === null ? undefined : `Until ${new Date(invitedUntil).toLocaleString()}`;
   return (
-    <Badge color={state === 'invited' ? 'indigo' : 'orange'} variant="light" title={until}>
+    <Badge tt="none" color={state === 'invited' ? 'indigo' : 'orange'} variant="light" title={until}>
       {state === 'invited' ? 'Invited' : 'Link expired'}
     </Badge>
   );
