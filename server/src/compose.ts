@@ -205,6 +205,7 @@ export async function composeApp(
     baseUrl,
     secure: () => config.tls !== undefined || baseUrl().startsWith('https:'),
     webFolder: join(import.meta.dirname, '../../console/dist'),
+    siteFolder: join(import.meta.dirname, '../../site/dist'),
   });
 }
 

@@ -40,7 +40,7 @@ describe('The OpenAPI document', () => {
   });
 
   it('has a reference page that loads nothing from elsewhere', async () => {
-    const response = await fetch(`${service.baseUrl}/docs`);
+    const response = await fetch(`${service.baseUrl}/docs/reference`);
     assert.equal(response.status, 200);
     const page = await response.text();
     const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);

@@ -51,6 +51,6 @@ Then read the answer, with the thread's id from there in the place of THREAD_ID:
 
   curl -s ${baseUrl}/api/v1/threads/THREAD_ID -H 'Authorization: Bearer ${key}' -H 'Prefer: wait=20'
 
-It comes from the demo's documents; 'npx skein doc add Demo FILE' adds yours. The API reference is at ${baseUrl}/docs
+It comes from the demo's documents; 'npx skein doc add Demo FILE' adds yours. The documentation is at ${baseUrl}/docs
 `;
 }

@@ -7,7 +7,7 @@ import { overdueFailure, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, makeDemo } from './demo.ts';
 import { listeningUrl } from './public-url.ts';
 import { keepUsage } from './usage-keeping.ts';
-import { buildWebApplication } from './web-build.ts';
+import { buildServedFiles } from './web-build.ts';
 
 export const roles = ['all', 'api', 'worker'] as const;
 export type Role = (typeof roles)[number];
@@ -49,7 +49,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
     },
     'ready',
   );
-  const stopBuilding = app && buildWebApplication(log);
+  const stopBuilding = app && buildServedFiles(log);
 
   const signal = await stopRequested;
   log.info({ signal }, 'stopping');

@@ -6,24 +6,33 @@ import type { createLog } from '../compose.ts';
 
 type Log = ReturnType<typeof createLog>;
 
-const consoleFolder = join(import.meta.dirname, '../../../console');
-const buildFile = join(consoleFolder, 'build.ts');
-const dist = join(consoleFolder, 'dist');
-const lock = `${dist}.building`;
-const holder = join(lock, 'pid');
+/** Workspaces that are served as files, and what their files are. */
+const served = [
+  { folder: 'console', name: 'the web application' },
+  { folder: 'site', name: 'the documentation' },
+];
 
 /**
- * Builds the web application beside the running service, where it is not there or its sources are newer. In a service that
- * was installed without them there is nothing to do. Answers how to stop, which leaves what is there as it is.
+ * Builds what is served as files beside the running service, where it is not there or its sources are newer. In a service
+ * that was installed without them there is nothing to do. Answers how to stop, which leaves what is there as it is.
  */
-export function buildWebApplication(log: Log): () => Promise<void> {
-  if (!existsSync(buildFile) || !isOutdated() || !takeLock()) return async () => {};
-  const build = spawn(process.execPath, [buildFile], {
-    cwd: consoleFolder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+export function buildServedFiles(log: Log): () => Promise<void> {
+  const stops = served.map(({ folder, name }) =>
+    buildBeside(log, join(import.meta.dirname, '../../..', folder), name),
+  );
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
+}
+
+function buildBeside(log: Log, folder: string, name: string): () => Promise<void> {
+  const buildFile = join(folder, 'build.ts');
+  const dist = join(folder, 'dist');
+  const lock = `${dist}.building`;
+  if (!existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock)) return async () => {};
+  const build = spawn(process.execPath, [buildFile], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   // A service that is killed leaves a build behind, which goes on: nobody else begins one meanwhile.
-  writeFileSync(holder, String(build.pid));
+  writeFileSync(holderOf(lock), String(build.pid));
   yieldTo(build);
   let stopping = false;
   let told = '';
@@ -34,10 +43,11 @@ export function buildWebApplication(log: Log): () => Promise<void> {
     build.once('close', resolve);
     build.once('error', () => resolve(null));
   }).then((code) => {
-    for (const folder of [lock, `${dist}.${build.pid}`]) rmSync(folder, { recursive: true, force: true });
+    for (const left of [lock, `${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
+      rmSync(left, { recursive: true, force: true });
     if (stopping) return;
-    if (code === 0) log.info('the web application is built');
-    else log.warn({ code, told }, 'the web application could not be built: npm ci, then npm run build');
+    if (code === 0) log.info(`${name} is built`);
+    else log.warn({ code, told }, `${name} could not be built: npm ci, then npm run build`);
   });
   return async () => {
     stopping = true;
@@ -55,25 +65,30 @@ function yieldTo({ pid }: ChildProcess): void {
   }
 }
 
-function isOutdated(): boolean {
+function isOutdated(folder: string, dist: string): boolean {
   const built = statSync(join(dist, '.built-from'), { throwIfNoEntry: false });
   if (built === undefined) return true;
-  const sources = globSync('{src,public}/**/*', { cwd: consoleFolder });
-  return [...sources, 'index.html', 'vite.config.ts', 'build.ts', '../package-lock.json'].some((file) => {
-    const source = statSync(join(consoleFolder, file), { throwIfNoEntry: false });
+  const patterns: string[] = JSON.parse(readFileSync(join(folder, 'sources.json'), 'utf8'));
+  return globSync(patterns, { cwd: folder }).some((file) => {
+    const source = statSync(join(folder, file), { throwIfNoEntry: false });
     return source?.isFile() && source.mtimeMs > built.mtimeMs;
   });
 }
 
+/** The process that builds is named in it. */
+function holderOf(lock: string): string {
+  return join(lock, 'pid');
+}
+
 /** Of processes that start together one builds for all. */
-function takeLock(): boolean {
+function takeLock(lock: string): boolean {
   try {
     mkdirSync(lock);
   } catch {
-    if (isHeld()) return false;
+    if (isHeld(lock)) return false;
   }
   try {
-    writeFileSync(holder, String(process.pid));
+    writeFileSync(holderOf(lock), String(process.pid));
     return true;
   } catch {
     // A folder that cannot be written to cannot be built into either.
@@ -81,9 +96,9 @@ function takeLock(): boolean {
   }
 }
 
-function isHeld(): boolean {
+function isHeld(lock: string): boolean {
   try {
-    process.kill(Number(readFileSync(holder, 'utf8')), 0);
+    process.kill(Number(readFileSync(holderOf(lock), 'utf8')), 0);
     return true;
   } catch {
     return false;

@@ -5,6 +5,7 @@ import type { Context } from '../usecases/context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/options.ts';
+import { type DocumentationOptions, serveDocumentation } from './documentation.ts';
 import { sendError } from './error-response.ts';
 import { health } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
@@ -13,6 +14,7 @@ import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { Patience } from './patience.ts';
 import { collectRoutes, publishReference } from './reference.ts';
 import { reportRequest } from './request-log.ts';
+import { sendBuiltFiles } from './static-files.ts';
 import { normalizeUrl } from './url.ts';
 import { formatFaults, validatorOptions } from './validation.ts';
 import { isPage, serveWebApplication, type WebApplicationOptions } from './web-application.ts';
@@ -22,7 +24,8 @@ export interface AppOptions
     OAuthOptions,
     ListenerOptions,
     Omit<ConsoleOptions, 'patience'>,
-    WebApplicationOptions {
+    WebApplicationOptions,
+    DocumentationOptions {
   readonly log: FastifyBaseLogger;
   readonly bodyBytesMax: number;
 }
@@ -92,6 +95,8 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   await app.register(consoleBackend(context, { ...options, patience }), { prefix: '/console' });
   await app.register(health(context));
   await publishReference(app);
+  await sendBuiltFiles(app);
+  await serveDocumentation(app, options);
   await serveWebApplication(app, options);
   return app;
 }

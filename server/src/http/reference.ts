@@ -15,6 +15,7 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Skein', version: '1', description, license: { name: 'MIT', identifier: 'MIT' } },
+      externalDocs: { description: 'Guides and concepts', url: '/docs/' },
       servers: [{ url: '/', description: 'This server' }],
       tags: [{ name: 'threads', description: 'Conversation threads' }],
       components: {
@@ -44,7 +45,7 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** `/openapi.json`, and the reference page at `/docs`, whose script is served from here too. */
+/** `/openapi.json`, and the reference page at `/docs/reference`, whose script is served from here too. */
 export async function publishReference(app: FastifyInstance): Promise<void> {
   let document: string | undefined;
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
@@ -53,7 +54,7 @@ export async function publishReference(app: FastifyInstance): Promise<void> {
   });
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   await app.register(scalar, {
-    routePrefix: '/docs',
+    routePrefix: '/docs/reference',
     hooks: {
       onRequest: (_request, reply, done) => {
         reply.header('content-security-policy', contentSecurityPolicy);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fastify } from 'fastify';
 import { sendError } from './error-response.ts';
+import { sendBuiltFiles } from './static-files.ts';
 import { serveWebApplication } from './web-application.ts';
 
 describe('The web application', () => {
@@ -15,6 +16,7 @@ describe('The web application', () => {
     const webFolder = join(folder, 'dist');
     const app = fastify();
     app.setErrorHandler(sendError);
+    await sendBuiltFiles(app);
     await serveWebApplication(app, { webFolder, secure: () => true });
     const open = () => app.inject({ url: '/', headers: { accept: 'text/html' } });
 

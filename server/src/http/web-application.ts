@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
+import { namedAfterContent, protect, sendPatience } from './static-files.ts';
 
 export interface WebApplicationOptions {
   /** Where the built application is, or will be. */
@@ -29,28 +29,20 @@ export function isPage({ method, url, headers }: FastifyRequest): boolean {
   return accept.includes('text/html') || (givenOut.test(path) && accept.includes('*/*'));
 }
 
-/** The web application at `/`: its files as they were built, and its page with a policy that lets nothing else in. */
+/** The web application at `/`, behind `sendBuiltFiles`: its files as they were built, and its page with a policy that lets nothing else in. */
 export async function serveWebApplication(
   app: FastifyInstance,
   { webFolder, secure }: WebApplicationOptions,
 ): Promise<void> {
-  await app.register(fastifyStatic, {
-    root: webFolder,
-    serve: false,
-    preCompressed: true,
-    // It may not be built yet.
-    suppressWarning: true,
-  });
   const hidden = { schema: { hide: true } };
   app.get<{ Params: { '*': string } }>('/assets/*', hidden, (request, reply) => {
     protect(reply, secure());
-    // Named after their content: what is behind a name never changes.
-    return reply.sendFile(`assets/${request.params['*']}`, { maxAge: '365d', immutable: true });
+    return reply.sendFile(`assets/${request.params['*']}`, webFolder, namedAfterContent);
   });
   for (const file of publicFiles) {
     app.get(file, hidden, (_request, reply) => {
       protect(reply, secure());
-      return reply.sendFile(file.slice(1), { maxAge: '1d' });
+      return reply.sendFile(file.slice(1), webFolder, { maxAge: '1d' });
     });
   }
   app.setNotFoundHandler(async (request, reply) => {
@@ -60,17 +52,15 @@ export async function serveWebApplication(
 }
 
 async function sendPage(reply: FastifyReply, webFolder: string, secure: boolean): Promise<FastifyReply> {
-  const nonce = randomBytes(16).toString('base64url');
   const page = await readFile(join(webFolder, 'index.html'), 'utf8').catch(() => undefined);
-  protect(reply, secure);
-  reply
-    .code(page === undefined ? 503 : 200)
+  if (page === undefined) return sendPatience(reply, secure);
+  const nonce = randomBytes(16).toString('base64url');
+  return protect(reply, secure)
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-cache')
     .header('vary', 'accept')
-    .header('content-security-policy', policyWith(nonce));
-  if (page === undefined) reply.header('retry-after', 2);
-  return reply.send((page ?? notBuiltYet).replaceAll('SKEIN_NONCE', nonce));
+    .header('content-security-policy', policyWith(nonce))
+    .send(page.replaceAll('SKEIN_NONCE', nonce));
 }
 
 /** Nothing comes from elsewhere or goes there, and nothing runs that did not come with the page. */
@@ -87,33 +77,3 @@ function policyWith(nonce: string): string {
     "frame-ancestors 'none'",
   ].join('; ');
 }
-
-function protect(reply: FastifyReply, secure: boolean): void {
-  reply
-    .header('referrer-policy', 'same-origin')
-    .header('cross-origin-opener-policy', 'same-origin')
-    .header('cross-origin-resource-policy', 'same-origin')
-    .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=(), usb=()');
-  if (secure) reply.header('strict-transport-security', 'max-age=31536000');
-}
-
-const notBuiltYet = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <meta http-equiv="refresh" content="2" />
-    <title>Skein</title>
-    <style nonce="SKEIN_NONCE">
-      :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-      main { max-width: 32rem; margin: 20vh auto; padding: 0 1rem; }
-    </style>
-  </head>
-  <body>
-    <main>
-      <h1>Just a moment</h1>
-      <p>The web application is being made ready. This page looks again by itself; the log says so if it cannot be.</p>
-    </main>
-  </body>
-</html>
-`;

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  globSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** Tells what `dist` was built from, and by its time when. */
+const stampName = '.built-from';
+
+/**
+ * Builds what a workspace serves into its `dist`, unless what is there was built from the same files: those that its
+ * `sources.json` names. Nothing half-built is ever served: it grows beside `dist` and takes its place in one step.
+ */
+export async function buildOnce(folder: string, build: (fresh: string) => Promise<void>): Promise<void> {
+  const dist = join(folder, 'dist');
+  const beganAt = new Date();
+  const stamp = sourceHash(folder);
+  if (!isBuilt(dist, stamp)) {
+    const fresh = `${dist}.${process.pid}`;
+    await build(fresh);
+    await compressAll(fresh);
+    writeFileSync(join(fresh, stampName), stamp);
+    takePlace(fresh, dist);
+  }
+  // What is written from now on is newer, also if this build has not seen it.
+  utimesSync(join(dist, stampName), beganAt, beganAt);
+}
+
+function isBuilt(dist: string, stamp: string): boolean {
+  const file = join(dist, stampName);
+  return existsSync(file) && readFileSync(file, 'utf8') === stamp;
+}
+
+function sourceHash(folder: string): string {
+  const hash = createHash('sha256');
+  const patterns: string[] = JSON.parse(readFileSync(join(folder, 'sources.json'), 'utf8'));
+  for (const file of globSync(patterns, { cwd: folder }).sort()) {
+    const path = join(folder, file);
+    if (statSync(path).isFile()) hash.update(file).update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}
+
+/** Once for all requests, and as small as it goes. */
+async function compressAll(built: string): Promise<void> {
+  const files = globSync('**/*.{html,js,css,svg}', { cwd: built });
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
+  await Promise.all(
+    files.map(async (file) => {
+      const path = join(built, file);
+      const bytes = readFileSync(path);
+      writeFileSync(`${path}.br`, await promisify(brotliCompress)(bytes, quality));
+      writeFileSync(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }));
+    }),
+  );
+}
+
+/** Another process may have built the same meanwhile: whoever comes last wins, and nobody serves a mixture. */
+function takePlace(fresh: string, dist: string): void {
+  const outdated = `${fresh}.old`;
+  if (existsSync(dist)) renameSync(dist, outdated);
+  renameSync(fresh, dist);
+  rmSync(outdated, { recursive: true, force: true });
+}

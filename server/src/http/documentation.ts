@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { ServiceError } from '../domain/errors.ts';
+import { namedAfterContent, protect, sendPatience } from './static-files.ts';
+
+export interface DocumentationOptions {
+  /** Where the built documentation is, or will be. */
+  readonly siteFolder: string;
+  /** Whether people reach the service by HTTPS. */
+  readonly secure: () => boolean;
+}
+
+/** What a page cannot say of itself. What may run in it, it says in its head, by the hashes that it was built with. */
+const policy = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'";
+
+/** The documentation at `/docs`, behind `sendBuiltFiles`. */
+export async function serveDocumentation(
+  app: FastifyInstance,
+  { siteFolder, secure }: DocumentationOptions,
+): Promise<void> {
+  await app.register(
+    async (docs) => {
+      const hidden = { schema: { hide: true } };
+      const sendPage = (reply: FastifyReply, file: string) =>
+        protect(reply, secure())
+          .header('cache-control', 'no-cache')
+          .header('content-security-policy', policy)
+          .sendFile(file, siteFolder, { cacheControl: false });
+      docs.setNotFoundHandler(async ({ headers }, reply) => {
+        if (!headers.accept?.includes('text/html'))
+          throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
+        if (!existsSync(join(siteFolder, '404.html'))) return sendPatience(reply, secure());
+        return sendPage(reply.code(404), '404.html');
+      });
+      docs.get('', hidden, (_request, reply) => reply.redirect('/docs/', 308));
+      docs.get<{ Params: { '*': string } }>('/*', hidden, (request, reply) => {
+        const path = request.params['*'];
+        if (path === '' || path.endsWith('/')) return sendPage(reply, `${path}index.html`);
+        if (path.startsWith('_astro/')) {
+          return protect(reply, secure()).sendFile(path, siteFolder, namedAfterContent);
+        }
+        // Addresses of pages end with a slash: what a page links to is relative to that.
+        if (isPage(siteFolder, path)) return reply.redirect(`/docs/${encodeURI(path)}/`, 308);
+        return sendPage(reply, path);
+      });
+    },
+    { prefix: '/docs' },
+  );
+}
+
+function isPage(siteFolder: string, path: string): boolean {
+  return /^[\w/-]+$/.test(path) && existsSync(join(siteFolder, path, 'index.html'));
+}

@@ -1,0 +1,23 @@
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildOnce } from '../build-once.ts';
+import { base, linkedFiles } from './src/pages.ts';
+
+const folder = import.meta.dirname;
+
+/** The documentation. */
+await buildOnce(folder, async (fresh) => {
+  // Astro tells its makers about each build unless it is told not to, before it is loaded.
+  process.env.ASTRO_TELEMETRY_DISABLED = '1';
+  const { build } = await import('astro');
+  // Of its own: two builds at once must not share what Astro remembers from one to the next.
+  const cacheDir = `${fresh}.cache`;
+  try {
+    await build({ root: folder, outDir: fresh, cacheDir, logLevel: 'error' });
+  } finally {
+    rmSync(cacheDir, { recursive: true, force: true });
+  }
+  const repository = join(folder, '..');
+  for (const { file, address } of linkedFiles(repository))
+    cpSync(join(repository, file), join(fresh, address.slice(base.length)));
+});

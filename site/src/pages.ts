@@ -1,0 +1,103 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, normalize, posix } from 'node:path';
+
+/** Where the site begins; the service serves it there. */
+export const base = '/docs';
+/** What is neither a page nor for browsers to show is copied here and linked. */
+export const filesFolder = 'files';
+/** Browsers show these as they are; others get an ending that makes them do so. */
+const shownAsTheyAre = ['.json', '.txt', '.svg', '.png'];
+
+/** A Markdown file of the repository as a page of the site. */
+export interface Page {
+  /** Its path in the repository. */
+  readonly file: string;
+  /** Its address below `base`, without slashes around it. */
+  readonly slug: string;
+  readonly title: string;
+  /** Without the title. */
+  readonly body: string;
+}
+
+/** Every page: what is in `docs`, and the documents that stand beside the code. */
+export function readPages(repository: string): Page[] {
+  const documents = globSync('docs/**/*.md', { cwd: repository });
+  const beside = globSync(['*.md', '{bench,client,examples}/README.md'], { cwd: repository });
+  return [...documents, ...beside].sort().map((file) => {
+    const { title, body } = splitTitle(file, readFileSync(join(repository, file), 'utf8'));
+    return { file, slug: slugOf(file), title, body };
+  });
+}
+
+/** `docs/errors.md` is `errors`, `docs/decisions/README.md` is `decisions`, and `bench/README.md` is `project/bench`. */
+export function slugOf(file: string): string {
+  if (file === 'docs/README.md') return 'index';
+  const [folder, name] = [dirname(file), basename(file, '.md').toLowerCase()];
+  if (folder === '.') return `project/${name}`;
+  const inside = folder.replace(/^docs\/?/, '');
+  const place = folder.startsWith('docs') ? inside : `project/${folder}`;
+  return name === 'readme' ? place : posix.join(place, name);
+}
+
+/** Pages begin with their title, as code hosts show them; the site shows titles by itself. */
+function splitTitle(file: string, text: string): { title: string; body: string } {
+  const [line, title] = /^# (.+)\n/.exec(text) ?? [];
+  if (line === undefined || title === undefined) throw new Error(`${file} does not begin with a title.`);
+  return { title: title.replaceAll('`', ''), body: text.slice(line.length) };
+}
+
+/** The address on the site of what a page links to, and the file that has to be copied for it. */
+export interface Target {
+  readonly address: string;
+  readonly copied?: string;
+}
+
+/** A link that leads nowhere stops the build. */
+export function resolveLink(repository: string, from: string, link: string): Target {
+  const [path, anchor] = link.split('#') as [string, string | undefined];
+  const hash = anchor === undefined ? '' : `#${anchor}`;
+  if (path === '') return { address: hash };
+  let file = normalize(join(dirname(from), path)).replace(/\/$/, '');
+  if (file === 'openapi.json') return { address: `${base}/reference` };
+  const found = statSync(join(repository, file), { throwIfNoEntry: false });
+  if (found?.isDirectory()) file = join(file, 'README.md');
+  if (!existsSync(join(repository, file)))
+    throw new Error(`${from} links to ${link}, which the site does not have.`);
+  if (!file.endsWith('.md')) {
+    const name = shownAsTheyAre.includes(extname(file)) ? file : `${file}.txt`;
+    return { address: `${base}/${filesFolder}/${name}`, copied: file };
+  }
+  const slug = slugOf(file);
+  return { address: `${base}/${slug === 'index' ? '' : `${slug}/`}${hash}` };
+}
+
+/** The files that pages link to and that are no pages. */
+export function linkedFiles(repository: string): { file: string; address: string }[] {
+  const found = new Map<string, string>();
+  for (const { file, body } of readPages(repository)) {
+    withAddresses(body, (link) => {
+      const { address, copied } = resolveLink(repository, file, link);
+      if (copied !== undefined) found.set(copied, address);
+      return link;
+    });
+  }
+  return [...found].map(([file, address]) => ({ file, address }));
+}
+
+const fenced = /^( *)(`{3,}|~{3,}).*\n[\s\S]*?^\1\2 *$/gm;
+const relativeLink = /(\]\()([^)\s]+)(\))/g;
+
+/** The same Markdown with the links between files turned into those between pages. Code stays as it is. */
+export function withAddresses(body: string, resolve: (link: string) => string): string {
+  let end = 0;
+  let text = '';
+  const rewrite = (prose: string) =>
+    prose.replaceAll(relativeLink, (whole, open, link, close) =>
+      /^[a-z]+:/.test(link) ? whole : `${open}${resolve(link)}${close}`,
+    );
+  for (const block of body.matchAll(fenced)) {
+    text += rewrite(body.slice(end, block.index)) + block[0];
+    end = block.index + block[0].length;
+  }
+  return text + rewrite(body.slice(end));
+}

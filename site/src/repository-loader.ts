@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Loader } from 'astro/loaders';
+import { readPages, resolveLink, withAddresses } from './pages.ts';
+
+/** The repository's own Markdown, as it is: titles are taken from it, and links between files lead to pages. */
+export function repositoryLoader(): Loader {
+  return {
+    name: 'repository',
+    async load({ config, store, parseData, renderMarkdown, generateDigest, watcher }) {
+      const repository = fileURLToPath(new URL('..', config.root));
+      const fill = async () => {
+        store.clear();
+        for (const { file, slug, title, body } of readPages(repository)) {
+          const text = withAddresses(body, (link) => resolveLink(repository, file, link).address);
+          const rendered = await renderMarkdown(text, { fileURL: pathToFileURL(join(repository, file)) });
+          const data = await parseData({ id: slug, data: { title } });
+          store.set({ id: slug, data, body: text, rendered, digest: generateDigest(text) });
+        }
+      };
+      await fill();
+      watcher?.add(join(repository, 'docs'));
+      watcher?.on('change', (path) => void (path.endsWith('.md') && fill()));
+    },
+  };
+}
