@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { ask } from '../console/thread-calls.ts';
+import { assertDone } from '../console/visitor.ts';
+import { eventually } from '../replies/shared-store.ts';
+import { startBrowser, type Window } from './browser.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+
+/** More than three pages of a list. */
+const yarns = 105;
+
+describe('Threads in the console', () => {
+  let world: SettingsWorld;
+  let browser: Browser;
+  let window: Window;
+  before(async () => {
+    world = await startSettingsWorld();
+    browser = await startBrowser();
+    for (let index = 1; index <= yarns; index += 1) {
+      const accountId = index % 10 === 0 ? 'acme-eu' : undefined;
+      await ask(world.ada, `Yarn ${index}`, {
+        title: `Yarn number ${index}`,
+        ...(accountId && { accountId }),
+      });
+    }
+    const { thread } = await ask(world.ben, 'How long is a skein?', { title: 'Lengths of skeins' });
+    assertDone(await world.ben.call('PUT', `/threads/${thread.id}/published`, { body: { published: true } }));
+    window = await openAs(browser, world.ada.client);
+  });
+  after(async () => {
+    await window?.close();
+    await browser?.close();
+    await world?.end();
+  });
+
+  const list = () => window.page.getByRole('list', { name: 'Threads' });
+  const row = (title: string) => list().getByRole('link', { name: new RegExp(`^${title} `) });
+  const rowCount = (count: number) =>
+    eventually(
+      () => list().getByRole('listitem').count(),
+      (found) => found === count,
+    );
+
+  it('go on for as long as one scrolls, each once', async () => {
+    const { page } = window;
+    await page.goto('/');
+    await shown(row(`Yarn number ${yarns}`));
+    assert.ok((await list().getByRole('listitem').count()) < yarns, 'not all at once');
+    while ((await list().getByRole('listitem').count()) < yarns) await page.mouse.wheel(0, 4_000);
+    const titles = await list().locator('[class*=title]').allTextContents();
+    assert.deepEqual(
+      titles,
+      Array.from({ length: yarns }, (_, index) => `Yarn number ${yarns - index}`),
+    );
+    await gone(page.getByRole('button', { name: 'Load more' }));
+    window.assertFaultless();
+  });
+
+  it('are found by their titles from the keyboard, and all are back after Esc', async () => {
+    const { page } = window;
+    await page.goto('/');
+    await shown(row(`Yarn number ${yarns}`));
+    await page.keyboard.press('/');
+    await page.keyboard.type('number 77');
+    await rowCount(1);
+    await untilAnnounced(page, '1 thread found');
+    assert.match(page.url(), /search=/, 'a reload keeps it');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await shown(heading(page, 'Yarn number 77'));
+    await page.goBack();
+    await rowCount(1);
+    const search = page.getByRole('searchbox', { name: 'Search in titles' });
+    assert.equal(await search.inputValue(), 'number 77');
+    await search.focus();
+    await page.keyboard.press('Escape');
+    await shown(row(`Yarn number ${yarns}`));
+    await search.fill('nothing is called so');
+    await shown(page.getByText('No thread matches'));
+    await page.getByRole('link', { name: 'Show all threads' }).click();
+    await shown(row(`Yarn number ${yarns}`));
+    window.assertFaultless();
+  });
+
+  it('are narrowed down to those of an account, which is offered', async () => {
+    const { page } = window;
+    await page.goto('/');
+    await page.getByRole('combobox', { name: 'Account' }).pressSequentially('acme');
+    await page.getByRole('option', { name: 'acme-eu' }).click();
+    await rowCount(10);
+    await page.reload();
+    await rowCount(10);
+    await page.getByRole('button', { name: 'Clear the account' }).click();
+    await shown(row(`Yarn number ${yarns}`));
+    window.assertFaultless();
+  });
+
+  it('that others have published can be read, and not changed', async () => {
+    const { page } = window;
+    await page.goto('/');
+    await page
+      .getByRole('navigation', { name: 'Which threads' })
+      .getByRole('link', { name: 'Published' })
+      .click();
+    await shown(heading(page, 'Published threads'));
+    await rowCount(1);
+    await row('Lengths of skeins').click();
+    await shown(heading(page, 'Lengths of skeins'));
+    await shown(page.getByRole('note').filter({ hasText: 'Published by ben@acme.example' }));
+    await shown(page.getByText('You asked: How long is a skein?'));
+    assert.equal(await page.getByRole('textbox').count(), 0, 'nothing to write in');
+    assert.equal(await page.getByRole('button', { name: /Publish|More actions|Retry/ }).count(), 0);
+    window.assertFaultless();
+  });
+
+  it('open from the palette: by title, or by where to go', async () => {
+    const { page } = window;
+    await page.goto('/settings/documents');
+    await shown(heading(page, 'Documents'));
+    await page.keyboard.press('Control+k');
+    await shown(page.getByRole('dialog', { name: 'Find' }));
+    await page.keyboard.type('number 42');
+    await shown(page.getByRole('dialog').getByRole('button', { name: 'Yarn number 42' }));
+    await page.keyboard.press('Enter');
+    await shown(heading(page, 'Yarn number 42'));
+    await gone(page.getByRole('dialog'));
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('audit');
+    await page.keyboard.press('Enter');
+    await shown(heading(page, 'Audit log'));
+    await page.keyboard.press('Control+k');
+    await shown(page.getByRole('dialog', { name: 'Find' }));
+    await page.keyboard.press('Escape');
+    await gone(page.getByRole('dialog'));
+    window.assertFaultless();
+  });
+
+  it('begin with a question, with an account where one is named, and head the list', async () => {
+    const { page } = window;
+    await page.goto('/');
+    await shown(row(`Yarn number ${yarns}`));
+    await page.keyboard.press('n');
+    await shown(heading(page, 'New thread'));
+    await page.getByRole('combobox', { name: 'Account (optional)' }).fill('globex-us');
+    await page.getByLabel('Your question').fill('What is wool?');
+    await page.keyboard.press('Enter');
+    await shown(heading(page, 'What is wool?'));
+    await shown(page.getByText('globex-us'));
+    await shown(page.getByText('You asked: What is wool?'));
+    await page.getByRole('link', { name: 'Mine' }).first().click();
+    await shown(list().getByRole('listitem').first().filter({ hasText: 'What is wool?' }));
+    await page.goto('/new');
+    assert.equal(await page.getByLabel('Your question').inputValue(), '', 'what was sent is no draft');
+    window.assertFaultless();
+  });
+
+  it('that are not there yet say what to do', async () => {
+    const fresh = await openAs(browser, world.eve.client);
+    await fresh.page.goto('/');
+    await shown(fresh.page.getByText('Ask your first question'));
+    await shown(fresh.page.getByRole('main').getByRole('link', { name: 'New thread' }));
+    await fresh.page.getByRole('link', { name: 'Published' }).first().click();
+    await shown(fresh.page.getByText('Nothing is published yet'));
+    await fresh.page.goto('/threads/thr_nothing');
+    await shown(heading(fresh.page, 'Nothing is here'));
+    await fresh.close();
+  });
+});
