@@ -131,13 +131,12 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
-    {
-      name: 'client-alone',
-      severity: 'error',
-      comment: 'client has no runtime dependencies and knows nothing of the server.',
-      from: { path: '^client/' },
-      to: { path: ['^(server|console|tests|bench)/', '^node_modules/'] },
-    },
+    only(
+      'client-alone',
+      '^client/src/',
+      [],
+      'client has no runtime dependencies, knows nothing of the server, and runs where there is no Node.js.',
+    ),
     {
       name: 'server-alone',
       severity: 'error',

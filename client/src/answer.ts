@@ -1,0 +1,107 @@
+import {
+  ForbiddenError,
+  InternalError,
+  InvalidParamsError,
+  NotFoundError,
+  RateLimitedError,
+  SkeinError,
+  UnauthorizedError,
+  UnexpectedAnswerError,
+} from './errors.ts';
+
+/** An answer that was read to its end. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** What the text says as JSON; undefined if it is none. */
+  readonly body: unknown;
+  readonly text: string;
+}
+
+const classOf = new Map<unknown, typeof SkeinError>([
+  ['INVALID_PARAMS', InvalidParamsError],
+  ['UNAUTHORIZED', UnauthorizedError],
+  ['FORBIDDEN', ForbiddenError],
+  ['NOT_FOUND', NotFoundError],
+  ['INTERNAL_ERROR', InternalError],
+]);
+
+export async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parse(text), text };
+}
+
+/** The failure that an answer tells, in the service's words where it has spoken. */
+export function failureIn(answer: Answer, what: string): SkeinError {
+  const { status, headers, body } = answer;
+  const told = asObject(asObject(body)?.error);
+  const code = told?.code;
+  const traceId = asText(told?.trace_id) ?? headers.get('x-request-id') ?? undefined;
+  if (typeof code !== 'string') return failureOfProxy(answer, what, traceId);
+  const message = asText(told?.message) ?? `${what} failed with ${code}.`;
+  if (code === 'RATE_LIMITED') {
+    return new RateLimitedError(message, { code, status, traceId, retryAfterSeconds: retryAfter(headers) });
+  }
+  return new (classOf.get(code) ?? SkeinError)(message, { code, status, traceId });
+}
+
+/** An answer that is none of the service's; its beginning is shown, for it often says who has spoken. */
+export function unexpected(answer: Answer, what: string): UnexpectedAnswerError {
+  const { status, headers } = answer;
+  const type = headers.get('content-type') ?? 'no content type';
+  const told = `${what} was answered with ${status} (${type}), not as the service answers`;
+  return new UnexpectedAnswerError(`${told}${beginning(answer)}`, {
+    code: 'UNEXPECTED_ANSWER',
+    status,
+    traceId: headers.get('x-request-id') ?? undefined,
+  });
+}
+
+/** `Retry-After` in seconds, whether it was told as seconds or as a date (RFC 9110 §10.2.3). */
+export function retryAfter(headers: Headers): number | undefined {
+  const value = headers.get('retry-after')?.trim();
+  if (value === undefined || value === '') return undefined;
+  if (/^\d+$/.test(value)) return Number(value);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000));
+}
+
+/** Only what a status alone makes certain: a proxy's 404 does not mean that a thread is missing. */
+function failureOfProxy(answer: Answer, what: string, traceId: string | undefined): SkeinError {
+  const { status, headers } = answer;
+  const told = `${what} was answered with ${status}${beginning(answer)}`;
+  if (status === 429) {
+    const retryAfterSeconds = retryAfter(headers);
+    return new RateLimitedError(told, { code: 'RATE_LIMITED', status, traceId, retryAfterSeconds });
+  }
+  if (status >= 500) return new InternalError(told, { code: 'INTERNAL_ERROR', status, traceId });
+  // Browsers hide where they were sent on to, and show 0.
+  if (status === 0 || (status >= 300 && status < 400)) {
+    const place = headers.get('location') ?? 'another address';
+    const sentence = `${what} was sent on to ${place}, where credentials do not follow: set baseUrl to it.`;
+    return new UnexpectedAnswerError(sentence, { code: 'UNEXPECTED_ANSWER', status, traceId });
+  }
+  return unexpected(answer, what);
+}
+
+function beginning({ text }: Answer): string {
+  const words = text.replaceAll(/\s+/g, ' ').trim();
+  if (words === '') return '.';
+  return `: ${words.length > 200 ? `${words.slice(0, 200)}…` : words}`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function asObject(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+}
+
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,121 @@
+import { AbortedError, ReplyFailedError, rememberIn, TimeoutError, UnexpectedAnswerError } from './errors.ts';
+import { pause, within } from './patience.ts';
+import type { CallOptions } from './transport.ts';
+import type { Source, Step, Thread, ThreadMessage, ThreadWithMessages } from './types.ts';
+
+/** How to wait for a reply. */
+export interface WaitOptions extends CallOptions {
+  /** Called with each reasoning step, soon after it was taken. With it the thread is read about once a second. */
+  readonly onStep?: ((step: Step) => void) | undefined;
+  /** Called with the text so far whenever it has changed: more of it, or another where the reply began anew. */
+  readonly onText?: ((textSoFar: string) => void) | undefined;
+}
+
+/** A reply that has succeeded, and all there is around it. */
+export interface Reply {
+  readonly thread: Thread;
+  readonly messages: ThreadMessage[];
+  readonly reply: ThreadMessage;
+  /** The reply's text. */
+  readonly text: string;
+  /** What the reply referred to; empty where it referred to nothing. */
+  readonly sources: Source[];
+}
+
+/** A look at a thread, and whether the service has held its answer as it was asked to. */
+export interface Look extends ThreadWithMessages {
+  readonly held: boolean;
+}
+
+/** Longer than nearly every reply, shorter than the 30 s after which many proxies cut a silent request. */
+const waitSeconds = 20;
+const waitSecondsOfWatchers = 1;
+const firstPollMs = 250;
+const pollMsMax = 5_000;
+const ended: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
+
+/** Reads a thread until its reply has ended. Every failure names the thread: the reply goes on without the caller. */
+export async function untilReplied(
+  threadId: string,
+  responseMessageId: string | undefined,
+  look: (waitSeconds: number, signal: AbortSignal) => Promise<Look>,
+  options: WaitOptions & { readonly timeoutMs: number },
+): Promise<Reply> {
+  try {
+    return await within(options, `The reply in ${threadId}`, (signal) =>
+      watch(responseMessageId, (seconds) => look(seconds, signal), options, signal),
+    );
+  } catch (error) {
+    throw rememberIn(inItsWords(error, threadId), { threadId });
+  }
+}
+
+async function watch(
+  responseMessageId: string | undefined,
+  look: (waitSeconds: number) => Promise<Look>,
+  { onStep, onText }: WaitOptions,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const watched = onStep !== undefined || onText !== undefined;
+  const seconds = watched ? waitSecondsOfWatchers : waitSeconds;
+  const tell = teller(onStep, onText);
+  let wanted = responseMessageId;
+  for (let unheld = 0; ; ) {
+    const startedAt = performance.now();
+    const { thread, messages, held } = await look(seconds);
+    const reply = replyAmong(thread, messages, wanted);
+    wanted = reply.id;
+    tell(reply);
+    if (ended.has(reply.status)) return outcomeOf(thread, messages, reply);
+    const tookMs = performance.now() - startedAt;
+    // Also a service that says that it has waited is not asked again at once when it has not.
+    unheld = held && tookMs >= seconds * 500 ? 0 : unheld + 1;
+    const pollMs = Math.min(firstPollMs * 1.5 ** (unheld - 1), watched ? 1_000 : pollMsMax);
+    if (unheld > 0) await pause(Math.max(0, pollMs - tookMs), signal);
+  }
+}
+
+function replyAmong(thread: Thread, messages: ThreadMessage[], wanted: string | undefined): ThreadMessage {
+  const isWanted = ({ id, role }: ThreadMessage) =>
+    wanted === undefined ? role === 'assistant' : id === wanted;
+  const found = messages.filter(isWanted).at(-1);
+  if (found !== undefined) return found;
+  throw new UnexpectedAnswerError(`${thread.id} has no reply${wanted === undefined ? '' : ` ${wanted}`}.`, {
+    code: 'UNEXPECTED_ANSWER',
+  });
+}
+
+function outcomeOf(thread: Thread, messages: ThreadMessage[], reply: ThreadMessage): Reply {
+  if (reply.status !== 'completed') throw new ReplyFailedError(thread, messages, reply);
+  return { thread, messages, reply, text: reply.content, sources: reply.sources ?? [] };
+}
+
+/** Tells what is new since the last look. A reply that began anew after a crash tells its steps anew where they differ. */
+function teller(
+  onStep: WaitOptions['onStep'],
+  onText: WaitOptions['onText'],
+): (reply: ThreadMessage) => void {
+  let told: Step[] = [];
+  let text = '';
+  return ({ status, steps, content }) => {
+    const taken = steps ?? [];
+    const same = taken.findIndex((step, index) => step.description !== told[index]?.description);
+    for (const step of same === -1 ? [] : taken.slice(same)) onStep?.(step);
+    told = taken;
+    // A failed reply's content is a sentence about the failure.
+    if (content === text || status === 'failed') return;
+    text = content;
+    onText?.(content);
+  };
+}
+
+function inItsWords(error: unknown, threadId: string): unknown {
+  if (error instanceof TimeoutError) {
+    return new TimeoutError(`${error.message} The thread goes on: read ${threadId} later.`, {
+      code: 'TIMEOUT',
+      cause: error,
+    });
+  }
+  if (!(error instanceof AbortedError)) return error;
+  return new AbortedError(`${error.message} The thread goes on: read ${threadId} later.`, error.cause);
+}

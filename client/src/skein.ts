@@ -1,0 +1,103 @@
+import { AccessTokens } from './access-tokens.ts';
+import { apiKeyCredential, type Credential } from './credential.ts';
+import type { Fetch } from './exchange.ts';
+import { Threads } from './threads.ts';
+import { Transport } from './transport.ts';
+import { version } from './version.ts';
+
+interface CommonOptions {
+  /** Where the service is: `https://skein.example`, without `/api/v1`. */
+  readonly baseUrl: string;
+  /** Instead of the runtime's own. */
+  readonly fetch?: Fetch | undefined;
+  /** How many tries may follow a first that failed for a reason that may pass: 4 unless told. */
+  readonly retries?: number | undefined;
+  /** The longest pause before another try: 30 s unless told. Whoever asks for a longer one is not asked again. */
+  readonly maxRetryDelayMs?: number | undefined;
+  /** The longest that a call may take, all of its tries included: 60 s unless told. `ask` and `wait` have 15 minutes. */
+  readonly timeoutMs?: number | undefined;
+  /** How programs name themselves to the service. A browser sends its own. */
+  readonly userAgent?: string | undefined;
+}
+
+/** With an API key, personal or org-wide. */
+export interface ApiKeyOptions extends CommonOptions {
+  readonly apiKey: string;
+  readonly clientId?: undefined;
+  readonly clientSecret?: undefined;
+  readonly authUrl?: undefined;
+}
+
+/** With the credentials of an application, which are exchanged for tokens as needed. Not for browsers: it is a secret. */
+export interface ApplicationOptions extends CommonOptions {
+  readonly apiKey?: undefined;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Where `/oauth2/token` is, if not at `baseUrl`. */
+  readonly authUrl?: string | undefined;
+}
+
+export type SkeinOptions = ApiKeyOptions | ApplicationOptions;
+
+/** Above the longest time that the service gives a reply unless told otherwise, which is 10 minutes. */
+const replyTimeoutMs = 15 * 60_000;
+const attemptTimeoutMs = 30_000;
+
+/** A client of the service, with one credential. It holds no connection and needs no end. */
+export class Skein {
+  /** Create, read, list, rename and delete threads, and ask for replies. */
+  readonly threads: Threads;
+
+  constructor(options: SkeinOptions) {
+    const settings = {
+      // Called as a function of its own: a browser's fetch refuses to be another object's method.
+      fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
+      retries: atLeast(0, 'retries', options.retries ?? 4),
+      maxRetryDelayMs: atLeast(0, 'maxRetryDelayMs', options.maxRetryDelayMs ?? 30_000),
+      timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? 60_000),
+      attemptTimeoutMs,
+      userAgent: options.userAgent ?? `skein-client/${version}`,
+    };
+    const baseUrl = address('baseUrl', options.baseUrl);
+    const credential = credentialOf(options, baseUrl, settings);
+    this.threads = new Threads(new Transport({ ...settings, baseUrl, credential }), replyTimeoutMs);
+  }
+}
+
+function credentialOf(
+  { apiKey, clientId, clientSecret, authUrl }: SkeinOptions,
+  baseUrl: string,
+  settings: Omit<ConstructorParameters<typeof AccessTokens>[0], 'tokenUrl' | 'clientId' | 'clientSecret'>,
+): Credential {
+  const isApplication = clientId !== undefined || clientSecret !== undefined;
+  if (apiKey !== undefined && !isApplication) return apiKeyCredential(visible('apiKey', apiKey));
+  if (apiKey !== undefined || !isApplication) {
+    throw new TypeError('Skein needs an apiKey, or a clientId with its clientSecret: one of the two.');
+  }
+  return new AccessTokens({
+    ...settings,
+    tokenUrl: `${authUrl === undefined ? baseUrl : address('authUrl', authUrl)}/oauth2/token`,
+    clientId: visible('clientId', clientId),
+    clientSecret: visible('clientSecret', clientSecret),
+  });
+}
+
+/** Refused here with a sentence: `fetch` would fail as if the network had. */
+function address(name: string, value: string): string {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const isPlain =
+    url && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}` === '';
+  if (!isPlain) throw new TypeError(`${name} must be an address like https://skein.example.`);
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/** The value itself is a secret, and stays out of the sentence. */
+function visible(name: string, value: unknown): string {
+  if (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) return value;
+  throw new TypeError(`${name} must be visible ASCII characters: is it empty, or does a line break end it?`);
+}
+
+function atLeast(least: number, name: string, value: number): number {
+  if (value >= least) return value;
+  throw new TypeError(`${name} must be a number of at least ${least}.`);
+}

@@ -1,0 +1,51 @@
+import type { CallOptions, Transport } from './transport.ts';
+import type { Thread, ThreadPage } from './types.ts';
+
+export interface ListOptions extends CallOptions {
+  /** Only threads associated with this account. */
+  readonly accountId?: string | undefined;
+  /** Threads per page, 1 to 100: 100 in a walk unless told, for each page counts against the quota. */
+  readonly limit?: number | undefined;
+}
+
+const walkLimit = 100;
+
+/** Visible threads, most recent activity first. Nothing is asked for until it is walked, and each walk begins anew. */
+export class ThreadList implements AsyncIterable<Thread> {
+  readonly #transport: Transport;
+  readonly #options: ListOptions;
+
+  constructor(transport: Transport, options: ListOptions) {
+    this.#transport = transport;
+    this.#options = options;
+  }
+
+  /** Every thread, over all pages. Where `truncated` matters, walk the `pages`. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Thread, void, undefined> {
+    for await (const { threads } of this.pages()) yield* threads;
+  }
+
+  /** Every page, from the one after this cursor on. Each has `timeoutMs` for itself. */
+  async *pages(cursor?: string): AsyncGenerator<ThreadPage, void, undefined> {
+    let next: string | null | undefined = cursor;
+    while (next !== null) {
+      const page: ThreadPage = await this.#page(next, this.#options.limit ?? walkLimit);
+      yield page;
+      next = page.nextCursor;
+    }
+  }
+
+  /** One page: the first, or the one after a cursor, which is the `nextCursor` of another page of the same list. */
+  page(cursor?: string): Promise<ThreadPage> {
+    return this.#page(cursor, this.#options.limit);
+  }
+
+  async #page(cursor: string | undefined, limit: number | undefined): Promise<ThreadPage> {
+    const { accountId } = this.#options;
+    const answer = await this.#transport.request(
+      { method: 'GET', path: '/threads', query: { limit, cursor, accountId }, answeredBy: 'threads' },
+      this.#options,
+    );
+    return answer.body as ThreadPage;
+  }
+}

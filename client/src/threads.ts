@@ -1,0 +1,165 @@
+import type { Answer } from './answer.ts';
+import { rememberIn } from './errors.ts';
+import { randomId } from './random-id.ts';
+import { type Look, type Reply, untilReplied, type WaitOptions } from './reply.ts';
+import { type ListOptions, ThreadList } from './thread-list.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import type {
+  CreatedThread,
+  CreateThreadBody,
+  DeletedThread,
+  RenamedThread,
+  Thread,
+  ThreadWithMessages,
+} from './types.ts';
+
+export interface CreateOptions extends CallOptions {
+  /** Made for each call unless given. The same key and body within 24 hours make no second thread. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface GetOptions extends CallOptions {
+  /** Lets the service hold its answer until the reply has ended, for at most so long; it grants up to 25. */
+  readonly waitSeconds?: number | undefined;
+}
+
+/** What a new thread is made of, besides its prompt. */
+type Particulars = { readonly [Name in Exclude<keyof CreateThreadBody, 'prompt'>]?: string | undefined };
+
+export interface AskOptions extends WaitOptions, Particulars {
+  /** Made for each call unless given. The same key, prompt and particulars within 24 hours make no second thread. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** A thread as it was read. */
+export interface ThreadRead extends ThreadWithMessages {
+  /** For another `get` that answers null while nothing has changed. */
+  readonly etag: string | undefined;
+}
+
+/** The threads that the credential may see. */
+export class Threads {
+  readonly #transport: Transport;
+  readonly #replyTimeoutMs: number;
+
+  constructor(transport: Transport, replyTimeoutMs: number) {
+    this.#transport = transport;
+    this.#replyTimeoutMs = replyTimeoutMs;
+  }
+
+  /**
+   * Creates a thread; its reply is generated in the background. Safe to be tried again, and it is: its
+   * Idempotency-Key stays the same over all tries. Needs a personal key.
+   */
+  async create(body: CreateThreadBody, options: CreateOptions = {}): Promise<CreatedThread> {
+    const { idempotencyKey = randomId() } = options;
+    const headers = { 'idempotency-key': idempotencyKey };
+    try {
+      const answer = await this.#transport.request(
+        { method: 'POST', path: '/threads', headers, body, answeredBy: 'thread' },
+        options,
+      );
+      return answer.body as CreatedThread;
+    } catch (error) {
+      throw rememberIn(error, { idempotencyKey });
+    }
+  }
+
+  /** Reads a thread with all of its messages and its status; with the etag of an earlier read, null if nothing has changed. */
+  get(id: string, options?: GetOptions): Promise<ThreadRead>;
+  get(id: string, options: GetOptions & { readonly etag: string | undefined }): Promise<ThreadRead | null>;
+  async get(
+    id: string,
+    options: GetOptions & { etag?: string | undefined } = {},
+  ): Promise<ThreadRead | null> {
+    const { status, headers, body } = await this.#read(id, options);
+    if (status === 304) return null;
+    return { ...(body as ThreadWithMessages), etag: headers.get('etag') ?? undefined };
+  }
+
+  /** Lists threads: `for await` walks all of them, `pages()` and `page()` give them as the service does. */
+  list(options: ListOptions = {}): ThreadList {
+    return new ThreadList(this.#transport, options);
+  }
+
+  /** Gives a thread another title, which moves it to the top of lists. Only its creator may. */
+  async rename(id: string, title: string, options: CallOptions = {}): Promise<Thread> {
+    const answer = await this.#transport.request(
+      { method: 'PATCH', path: pathOf(id), body: { title }, answeredBy: 'thread' },
+      options,
+    );
+    return (answer.body as RenamedThread).thread;
+  }
+
+  /**
+   * Deletes a thread; a reply on its way is cancelled. Only its creator may. If a try got no answer and the next one finds
+   * no thread, the thread is deleted: the first may have done it, and nothing is left to delete.
+   */
+  async delete(id: string, options: CallOptions = {}): Promise<DeletedThread> {
+    const afterLostTry = (answer: Answer): Answer =>
+      (answer.body as { error?: { code?: unknown } } | undefined)?.error?.code === 'NOT_FOUND'
+        ? { ...answer, status: 200, body: { id, deleted: true } satisfies DeletedThread }
+        : answer;
+    const answer = await this.#transport.request(
+      { method: 'DELETE', path: pathOf(id), answeredBy: 'deleted', afterLostTry },
+      options,
+    );
+    return answer.body as DeletedThread;
+  }
+
+  /**
+   * Creates a thread and waits for its reply. Rejects with a `ReplyFailedError` if that fails or is cancelled. An abort, a
+   * timeout or any other failure once the thread exists names it in `threadId`: `wait` goes on with it.
+   */
+  async ask(prompt: string, options: AskOptions = {}): Promise<Reply> {
+    const { title, accountId, secondaryId, idempotencyKey, ...waiting } = options;
+    const timeoutMs = options.timeoutMs ?? this.#replyTimeoutMs;
+    const startedAt = performance.now();
+    const body = {
+      prompt,
+      ...(title !== undefined && { title }),
+      ...(accountId !== undefined && { accountId }),
+      ...(secondaryId !== undefined && { secondaryId }),
+    };
+    const { signal } = options;
+    const created = await this.create(body, { signal, timeoutMs: options.timeoutMs, idempotencyKey });
+    const leftMs = Math.max(0, timeoutMs - (performance.now() - startedAt));
+    return this.#untilReplied(created.thread.id, created.responseMessageId, {
+      ...waiting,
+      timeoutMs: leftMs,
+    });
+  }
+
+  /** Waits for the latest reply in a thread, as `ask` does: after a timeout, or in another process. */
+  wait(id: string, options: WaitOptions = {}): Promise<Reply> {
+    const timeoutMs = options.timeoutMs ?? this.#replyTimeoutMs;
+    return this.#untilReplied(id, undefined, { ...options, timeoutMs });
+  }
+
+  #untilReplied(
+    id: string,
+    responseMessageId: string | undefined,
+    options: WaitOptions & { readonly timeoutMs: number },
+  ): Promise<Reply> {
+    const look = async (waitSeconds: number, signal: AbortSignal): Promise<Look> => {
+      const { headers, body } = await this.#read(id, { waitSeconds, signal });
+      return { ...(body as ThreadWithMessages), held: headers.has('preference-applied') };
+    };
+    return untilReplied(id, responseMessageId, look, options);
+  }
+
+  #read(id: string, options: GetOptions & { etag?: string | undefined }): Promise<Answer> {
+    const { waitSeconds = 0, etag } = options;
+    const headers = { prefer: waitSeconds > 0 ? `wait=${waitSeconds}` : undefined, 'if-none-match': etag };
+    return this.#transport.request(
+      { method: 'GET', path: pathOf(id), headers, answeredBy: 'messages', holdMs: waitSeconds * 1000 },
+      options,
+    );
+  }
+}
+
+function pathOf(id: string): string {
+  // Such an id would lead to another place than a thread.
+  if (id === '' || id === '.' || id === '..') throw new TypeError(`'${id}' is no thread's id.`);
+  return `/threads/${encodeURIComponent(id)}`;
+}
