@@ -1,3 +1,4 @@
+import '@mantine/dropzone/styles.css';
 import { Autocomplete, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import { Dropzone, type FileRejection } from '@mantine/dropzone';
 import { useDebouncedValue } from '@mantine/hooks';

@@ -80,7 +80,7 @@ function columns(remove: ((document: DocumentJson) => void) | undefined): Column
         accountId === null ? (
           'General'
         ) : (
-          <Badge variant="light" color="gray" tt="none">
+          <Badge variant="light" color="gray" tt="none" miw="max-content">
             {accountId}
           </Badge>
         ),

@@ -102,13 +102,19 @@ function columns(revoke: (key: KeyJson) => void): Column<KeyJson>[] {
 function State({ revokedAt }: KeyJson) {
   if (revokedAt === null) {
     return (
-      <Badge tt="none" color="teal" variant="light">
+      <Badge tt="none" miw="max-content" color="teal" variant="light">
         Live
       </Badge>
     );
   }
   return (
-    <Badge tt="none" color="gray" variant="light" title={`Revoked ${new Date(revokedAt).toLocaleString()}`}>
+    <Badge
+      tt="none"
+      miw="max-content"
+      color="gray"
+      variant="light"
+      title={`Revoked ${new Date(revokedAt).toLocaleString()}`}
+    >
       Revoked
     </Badge>
   );

@@ -152,21 +152,27 @@ function Address({ id, email }: MemberJson) {
 function MemberState({ service, state, invitedUntil }: MemberJson) {
   if (service) {
     return (
-      <Badge tt="none" color="gray" variant="light">
+      <Badge tt="none" miw="max-content" color="gray" variant="light">
         Service account
       </Badge>
     );
   }
   if (state === 'active') {
     return (
-      <Badge tt="none" color="teal" variant="light">
+      <Badge tt="none" miw="max-content" color="teal" variant="light">
         Active
       </Badge>
     );
   }
   const until = invitedUntil === null ? undefined : `Until ${new Date(invitedUntil).toLocaleString()}`;
   return (
-    <Badge tt="none" color={state === 'invited' ? 'indigo' : 'orange'} variant="light" title={until}>
+    <Badge
+      tt="none"
+      miw="max-content"
+      color={state === 'invited' ? 'indigo' : 'orange'}
+      variant="light"
+      title={until}
+    >
       {state === 'invited' ? 'Invited' : 'Link expired'}
     </Badge>
   );

@@ -1,6 +1,6 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
-import type { Series } from './usage-series.ts';
+import { type Series, successName } from './usage-series.ts';
 
 interface UsageChartProps {
   readonly days: readonly string[];
@@ -9,7 +9,9 @@ interface UsageChartProps {
 }
 
 /** Neighbours differ in lightness, too: not everyone tells them apart by hue. */
-const colors = ['indigo.6', 'orange.5', 'teal.7', 'red.4', 'grape.8', 'gray.5'];
+const colors = ['indigo.6', 'orange.5', 'grape.8', 'red.4', 'cyan.8', 'gray.5'];
+/** Whatever it is compared with, what went well looks the same. */
+const successColor = 'teal.7';
 const dayLabel = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Hidden from screen readers: the table below it says the same. */
@@ -27,7 +29,10 @@ export function UsageChart({ days, series, height }: UsageChartProps) {
         type="stacked"
         withLegend
         legendProps={{ verticalAlign: 'bottom' }}
-        series={series.map(({ name }, index) => ({ name, color: colors[index] ?? 'gray.5' }))}
+        series={series.map(({ name }, index) => ({
+          name,
+          color: name === successName ? successColor : (colors[index] ?? 'gray.5'),
+        }))}
         valueFormatter={(value) => value.toLocaleString()}
         barChartProps={{ accessibilityLayer: false }}
       />

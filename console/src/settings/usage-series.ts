@@ -14,6 +14,7 @@ export interface Series {
 /** More than these could not be told apart in a chart. */
 const seriesMax = 6;
 export const othersName = 'Others';
+export const successName = 'Success';
 
 /** The largest first; what is left over is one series of its own. */
 export function toSeries(
@@ -38,7 +39,7 @@ export function toSeries(
 function nameOf({ credential, operation, outcome }: UsageCountJson, dimension: Dimension): string {
   switch (dimension) {
     case 'outcome':
-      return outcome === 'OK' ? 'Success' : outcome;
+      return outcome === 'OK' ? successName : outcome;
     case 'operation':
       return operation;
     case 'credential':
