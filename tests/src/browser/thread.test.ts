@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { ask, at, untilEnded } from '../console/thread-calls.ts';
+import { assertDone } from '../console/visitor.ts';
+import { startBrowser, type Window } from './browser.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+
+describe('A thread in the console', () => {
+  let world: SettingsWorld;
+  let browser: Browser;
+  let window: Window;
+  before(async () => {
+    world = await startSettingsWorld();
+    browser = await startBrowser();
+    window = await openAs(browser, world.ada.client);
+  });
+  after(async () => {
+    await window?.close();
+    await browser?.close();
+    await world?.end();
+  });
+
+  async function askInPage(prompt: string): Promise<string> {
+    const { page } = window;
+    await page.goto('/new');
+    await page.getByLabel('Your question').fill(prompt);
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.waitForURL('**/threads/thr_*');
+    return new URL(page.url()).pathname.split('/').at(-1) as string;
+  }
+
+  const reply = (of: Window = window) =>
+    of.page.getByRole('article').filter({ has: of.page.getByText('Reply', { exact: true }) });
+  const followUp = () => window.page.getByRole('textbox', { name: 'Follow-up prompt' });
+
+  it('shows each step with the time it takes, and what becomes of the reply', async () => {
+    const { page } = window;
+    await askInPage(
+      '#step Reading the contract\n#wait 300\n#step Comparing\n#say Thirty days.\n#corroborate\n#hang',
+    );
+    await shown(page.getByRole('listitem').filter({ hasText: /Reading the contract\s*0\.[3-9] s/ }));
+    await shown(page.getByRole('listitem').filter({ hasText: /Comparing\s*\d+(\.\d)? s/ }));
+    await shown(reply().getByText('Thirty days.'));
+    await shown(reply().getByText('Checking each statement against the sources'));
+    await untilAnnounced(page, 'Generating');
+    window.assertFaultless();
+  });
+
+  it('is the same after a reload and in another window, and stops for all', async () => {
+    const { page } = window;
+    await askInPage('#step Thinking\n#say So far, so good.\n#hang');
+    await shown(reply().getByText('So far, so good.'));
+    const other = await window.tab();
+    await other.page.goto(page.url());
+    await page.reload();
+    for (const one of [window, other]) {
+      await shown(one.page.getByRole('listitem').filter({ hasText: 'Thinking' }));
+      await shown(reply(one).getByText('So far, so good.'));
+    }
+    await page.bringToFront();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await untilAnnounced(page, 'Stopped');
+    await other.page.bringToFront();
+    for (const one of [other, window]) {
+      await shown(reply(one).getByText('Stopped.'));
+      assert.equal(await reply(one).getByText('So far, so good.').count(), 1, 'what there was stays');
+      await shown(one.page.getByRole('button', { name: 'Retry' }));
+    }
+    await other.page.close();
+    await page.bringToFront();
+    other.assertFaultless();
+    window.assertFaultless();
+  });
+
+  it('tells of a failure with the id to quote, and tries again', async () => {
+    const { page } = window;
+    const threadId = await askInPage('#step Trying\n#fail');
+    await shown(reply().getByText('The reply failed'));
+    await untilAnnounced(page, 'Failed');
+    const view = await untilEnded(world.ada, threadId);
+    await shown(reply().getByText(view.messages.at(-1).traceId));
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await shown(page.getByText('An earlier try failed'));
+    await shown(reply().last().getByText('The reply failed'));
+    assert.equal((await untilEnded(world.ada, threadId)).messages.length, 3, 'one prompt, two tries');
+    window.assertFaultless();
+  });
+
+  it('goes on with a follow-up, whose draft survives a reload', async () => {
+    const { page } = window;
+    const threadId = await askInPage('What is wool?');
+    await shown(page.getByText('You asked: What is wool?'));
+    await untilAnnounced(page, 'Complete');
+    await followUp().fill('And what is silk?');
+    await page.reload();
+    await shown(followUp());
+    assert.equal(await followUp().inputValue(), 'And what is silk?');
+    await followUp().press('Enter');
+    await shown(page.getByText('You asked: And what is silk?'));
+    assert.equal(await followUp().inputValue(), '');
+    assert.equal((await untilEnded(world.ada, threadId)).messages.length, 4);
+    window.assertFaultless();
+  });
+
+  it('is renamed in place, here and in every list; Esc keeps the old title', async () => {
+    const { page } = window;
+    await askInPage('A first title');
+    const field = page.getByRole('textbox', { name: 'Title of the thread' });
+    await page.getByRole('button', { name: 'A first title' }).click();
+    await field.fill('A passing thought');
+    await field.press('Escape');
+    await shown(heading(page, 'A first title'));
+    await page.getByRole('button', { name: 'A first title' }).click();
+    await field.fill('A better title');
+    await field.press('Enter');
+    await shown(heading(page, 'A better title'));
+    assert.equal(await page.title(), 'A better title · Skein');
+    await page.getByRole('link', { name: 'Mine' }).first().click();
+    await shown(page.getByRole('link', { name: /^A better title/ }));
+    assert.equal(await page.getByRole('link', { name: /^A first title/ }).count(), 0);
+    window.assertFaultless();
+  });
+
+  it('is deleted at once, and taken back', async () => {
+    const { page } = window;
+    const threadId = await askInPage('Delete me');
+    await shown(page.getByText('You asked: Delete me'));
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await shown(heading(page, 'Your threads'));
+    await shown(page.getByText('Deleted “Delete me”'));
+    await gone(page.getByRole('link', { name: /^Delete me/ }));
+    assert.equal((await world.ada.get(at(threadId))).status, 404);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shown(heading(page, 'Delete me'));
+    await shown(page.getByText('You asked: Delete me'));
+    assertDone(await world.ada.get(at(threadId)));
+    window.assertFaultless();
+  });
+
+  it('is published to those whom the dialog names, live, and taken from them again', async () => {
+    const { page } = window;
+    const { thread } = await ask(world.ada, 'Who may read this?');
+    const ben = await openAs(browser, world.ben.client);
+    await ben.page.goto(`/threads/${thread.id}`);
+    await shown(heading(ben.page, 'Nothing is here'));
+
+    await page.goto(`/threads/${thread.id}`);
+    await shown(page.getByText('Only you', { exact: true }));
+    await page.getByRole('button', { name: 'Publish' }).click();
+    const dialog = page.getByRole('dialog');
+    await shown(dialog.getByText('everyone in Acme'));
+    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await shown(page.getByText('Published', { exact: true }).last());
+    await gone(dialog);
+
+    await ben.page.reload();
+    await shown(heading(ben.page, 'Who may read this?'));
+    await shown(ben.page.getByText('Published by ada@acme.example'));
+
+    await page.getByRole('button', { name: 'Unpublish' }).click();
+    await shown(dialog.getByText('Only you will see it from now on'));
+    await dialog.getByRole('button', { name: 'Unpublish' }).click();
+    await shown(page.getByText('Only you', { exact: true }));
+    await shown(heading(ben.page, 'Nothing is here'));
+    await ben.close();
+    window.assertFaultless();
+  });
+});
