@@ -4,6 +4,7 @@ import type { ClientSecretJson } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { Failure } from '../app/failure.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
+import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
 interface NewApplicationProps {
@@ -52,14 +53,7 @@ function NewApplicationForm({ onClose, onMade }: Omit<NewApplicationProps, 'open
           {...form.getInputProps('name')}
         />
         {change.isError && <Failure error={change.error} title="The application could not be created" />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={change.isPending}>
-            Create application
-          </Button>
-        </Group>
+        <FormActions submitLabel="Create application" loading={change.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );

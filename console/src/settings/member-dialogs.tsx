@@ -5,6 +5,7 @@ import { Confirm } from '../app/confirm.tsx';
 import { Failure } from '../app/failure.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
+import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
 export interface Invited extends Pick<InvitedJson, 'link' | 'expiresAt'> {
@@ -64,14 +65,11 @@ function InviteForm({ onClose, onInvited }: Omit<InviteProps, 'opened'>) {
           {...form.getInputProps('service', { type: 'checkbox' })}
         />
         {change.isError && <Failure error={change.error} title="The member was not added" />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={change.isPending}>
-            {form.values.service ? 'Add account' : 'Add and make a link'}
-          </Button>
-        </Group>
+        <FormActions
+          submitLabel={form.values.service ? 'Add account' : 'Add and make a link'}
+          loading={change.isPending}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

@@ -8,6 +8,7 @@ import { CopyButton } from '../app/copy-button.tsx';
 import { Failure } from '../app/failure.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
+import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
 interface DialogProps {
@@ -93,14 +94,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; o
           />
         )}
         {change.isError && <Failure error={change.error} title="The key could not be created" />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={change.isPending}>
-            Create key
-          </Button>
-        </Group>
+        <FormActions submitLabel="Create key" loading={change.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );
