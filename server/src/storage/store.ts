@@ -112,6 +112,7 @@ export interface Members {
     { outcome: 'removed'; userId: UserId; keysRevoked: number } | { outcome: 'missing' | 'last-admin' }
   >;
   findMember(organizationId: OrganizationId, email: string): Promise<Member | undefined>;
+  findMemberById(organizationId: OrganizationId, userId: UserId): Promise<Member | undefined>;
   /** In order of joining. */
   listMembers(organizationId: OrganizationId): Promise<Member[]>;
 }

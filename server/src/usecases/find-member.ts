@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.ts';
-import type { OrganizationId } from '../domain/id.ts';
+import type { OrganizationId, UserId } from '../domain/id.ts';
 import { type Member, normalizeEmail } from '../domain/organization.ts';
 import type { Context } from './context.ts';
 
@@ -18,8 +18,7 @@ export async function findMemberById(
   organizationId: OrganizationId,
   userId: string,
 ): Promise<Member> {
-  const members = await store.listMembers(organizationId);
-  const member = members.find((one) => one.userId === userId);
+  const member = await store.findMemberById(organizationId, userId as UserId);
   if (member === undefined) {
     throw new ServiceError('NOT_FOUND', `${userId} is not a member of the organization.`);
   }

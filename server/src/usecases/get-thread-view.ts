@@ -41,6 +41,6 @@ async function originsOf({ store }: Context, { thread }: ThreadWithMessages) {
 }
 
 async function creatorOf({ store }: Context, { thread }: ThreadWithMessages): Promise<string | null> {
-  const members = await store.listMembers(thread.organizationId);
-  return members.find(({ userId }) => userId === thread.userId)?.email ?? null;
+  const creator = await store.findMemberById(thread.organizationId, thread.userId);
+  return creator?.email ?? null;
 }

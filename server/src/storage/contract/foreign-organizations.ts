@@ -54,6 +54,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.equal(await store.revokeApiKey(foreign, key.id, note()), 'missing');
       assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }, note()), 'not-a-member');
       assert.equal(await store.findMember(foreign, 'ada@example.org'), undefined);
+      assert.equal(await store.findMemberById(foreign, userId), undefined);
       assert.deepEqual(await store.removeMember(foreign, 'ada@example.org', false, note()), {
         outcome: 'missing',
       });

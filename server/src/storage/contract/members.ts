@@ -25,6 +25,8 @@ export function describeMembers(world: () => World): void {
         invitedUntil: null,
       };
       assert.deepEqual(await store.findMember(organization, email), kept);
+      assert.deepEqual(await store.findMemberById(organization, ada.candidateUserId), kept);
+      assert.equal(await store.findMemberById(organization, strangers.user()), undefined);
       assert.deepEqual(await store.listMembers(organization), [kept]);
     });
 

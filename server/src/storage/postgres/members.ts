@@ -78,6 +78,7 @@ const revokeKeysOfUser = {
     WHERE organization_id = $3 AND user_id = $4 AND revoked_at IS NULL RETURNING id`,
 };
 const byEmail = { name: 'find-member', text: `${selectMember} AND email = $4` };
+const byUser = { name: 'find-member-by-id', text: `${selectMember} AND member.user_id = $4` };
 const all = { name: 'list-members', text: `${selectMember} ORDER BY joined_at, member.user_id` };
 
 export function postgresMembers(database: Database): Members & Pick<Accounts, 'setMemberRole'> {
@@ -124,6 +125,11 @@ export function postgresMembers(database: Database): Members & Pick<Accounts, 's
 
     async findMember(organizationId, email) {
       const [row] = await run<MemberRow>(byEmail, [...time.parameters(), organizationId, email]);
+      return row && toMember(row);
+    },
+
+    async findMemberById(organizationId, userId) {
+      const [row] = await run<MemberRow>(byUser, [...time.parameters(), organizationId, userId]);
       return row && toMember(row);
     },
 

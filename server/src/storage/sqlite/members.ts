@@ -111,6 +111,11 @@ export function sqliteMembers(
       return row && toMember(row);
     },
 
+    async findMemberById(organizationId, userId) {
+      const row = byUser.get(commits.now(), organizationId, userId);
+      return row && toMember(row);
+    },
+
     async listMembers(organizationId) {
       return all.all(commits.now(), organizationId).map(toMember);
     },
