@@ -50,6 +50,8 @@ export interface NewSession {
   readonly tokenHash: string;
   readonly userId: UserId;
   readonly proof: Proof;
+  /** What the password was proven against; null where it was not a password. */
+  readonly passwordHash: string | null;
   readonly idleMs: number;
   readonly lifeMs: number;
 }
@@ -105,7 +107,12 @@ export interface Accounts {
    * it from then on. Undefined for nobody, for a service account, and for an address that is bound to another subject.
    */
   bindIdentity(issuer: string, subject: string, email: string): Promise<Person | undefined>;
-  createSession(session: NewSession): Promise<void>;
+  /**
+   * `refused` where it could enter no organization, and where the password is no longer the one that was proven: whoever
+   * changes it ends the sessions of those who knew the old one, also of those who are just signing in. Written down in
+   * every organization that it may enter.
+   */
+  createSession(session: NewSession, note: AuditNote): Promise<'created' | 'refused'>;
   /** Undefined once it has ended or expired. Reads committed state every time. */
   findSession(tokenHash: string, organizationId: OrganizationId | undefined): Promise<Session | undefined>;
   /** The session goes on for `idleMs` from now, but not past its life. */

@@ -19,7 +19,7 @@ export interface AuditPosition {
 }
 
 export interface Audits {
-  /** For what no other commit does: somebody signed in, say. */
+  /** For what was committed before by something that takes no note: replies that were overdue. */
   writeAudit(organizationId: OrganizationId, note: AuditNote): Promise<void>;
   /** Newest first. The cost grows with `limit` only, also when a trace id is asked for. */
   listAudit(

@@ -28,19 +28,19 @@ export async function acceptInvitation(
   const { store, passwords, sha256 } = context;
   const invitation = await readInvitation(context, { token, address });
   const { userId, email } = invitation;
-  const passwordHash =
-    invitation.password === 'prove'
-      ? await provePassword(context, invitation, password, address)
-      : await passwords.hash(checked(password, email));
+  const chosen = invitation.password === 'choose' ? await passwords.hash(checked(password, email)) : null;
+  const passwordHash = chosen ?? (await provePassword(context, invitation, password, address));
   const doer = { actor: { kind: 'user', userId }, traceId } as const;
   const note = auditNote(context, doer, 'member.joined', userId, { email });
-  const accepted = await store.acceptInvitation(sha256(token), { passwordHash }, note);
+  const accepted = await store.acceptInvitation(sha256(token), { passwordHash: chosen }, note);
   if (accepted.outcome === 'refused') {
     throw new ServiceError('INVALID_PARAMS', 'A password was set meanwhile: open the link again.');
   }
   if (accepted.outcome !== 'accepted') throw gone();
-  const started = await startSession(context, accepted.userId, 'password', traceId);
-  if (started === undefined) throw gone();
+  const started = await startSession(context, userId, { proof: 'password', passwordHash }, traceId);
+  if (started === undefined) {
+    throw new ServiceError('INVALID_PARAMS', 'The password was changed meanwhile: sign in with the new one.');
+  }
   return started;
 }
 
@@ -48,18 +48,21 @@ async function findInvitation({ store, sha256 }: Context, token: string): Promis
   return isInvitationToken(token) ? store.findInvitation(sha256(token)) : undefined;
 }
 
+/** Answers what it was proven against. */
 async function provePassword(
   context: Context,
   { email, passwordHash }: Invitation,
   password: string,
   address: string,
-): Promise<null> {
+): Promise<string> {
   const isRight = await attempt(context, { person: email, address }, async () =>
     (await context.passwords.verify(passwordHash, password)) ? true : undefined,
   );
   // Not UNAUTHORIZED: nobody's session has ended.
-  if (!isRight) throw new ServiceError('INVALID_PARAMS', 'password: is not the one you sign in with.');
-  return null;
+  if (!isRight || passwordHash === null) {
+    throw new ServiceError('INVALID_PARAMS', 'password: is not the one you sign in with.');
+  }
+  return passwordHash;
 }
 
 function checked(password: string, email: string): string {

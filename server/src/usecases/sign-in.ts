@@ -17,8 +17,10 @@ export async function signIn(
   const spelling = normalizeEmail(email) ?? '';
   const started = await attempt(context, { person: spelling, address }, async () => {
     const person = await store.findPerson(spelling);
-    const isRight = await passwords.verify(person?.passwordHash ?? null, password);
-    return person && isRight ? startSession(context, person.userId, 'password', traceId) : undefined;
+    const passwordHash = person?.passwordHash ?? null;
+    const isRight = await passwords.verify(passwordHash, password);
+    if (person === undefined || passwordHash === null || !isRight) return undefined;
+    return startSession(context, person.userId, { proof: 'password', passwordHash }, traceId);
   });
   if (started === undefined) throw new ServiceError('UNAUTHORIZED', 'The address or the password is wrong.');
   return started;

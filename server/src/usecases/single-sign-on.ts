@@ -19,6 +19,7 @@ export type SsoOutcome =
 
 export const ssoPatienceMs = 10 * 60 * 1000;
 const sealedFor = 'single sign-on';
+const bySso = { proof: 'sso', passwordHash: null } as const;
 
 interface Begun {
   readonly checks: SignInChecks;
@@ -68,7 +69,7 @@ async function welcome(
   const address = normalizeEmail(email ?? '');
   if (address === undefined || !emailVerified) return refused('unverified', 'no verified address');
   const person = await context.store.bindIdentity(issuer, subject, address);
-  const started = person && (await startSession(context, person.userId, 'sso', traceId));
+  const started = person && (await startSession(context, person.userId, bySso, traceId));
   if (started === undefined) return refused('unknown-person', 'nobody here has this identity');
   return { outcome: 'signed-in', started, returnTo };
 }

@@ -1,6 +1,5 @@
 import type { UserId } from '../domain/id.ts';
 import { generateSessionToken } from '../domain/sign-in-token.ts';
-import type { Proof } from '../storage/store.ts';
 import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 
@@ -11,27 +10,26 @@ export interface StartedSession {
   readonly userId: UserId;
 }
 
-/** Undefined for a person who could enter no organization with it. Written down in each that they can. */
+/** How the person proved who they are; of a password, against what. */
+export type Proven =
+  | { readonly proof: 'sso'; readonly passwordHash: null }
+  | { readonly proof: 'password'; readonly passwordHash: string };
+
+/**
+ * Undefined for a person who could enter no organization with it, and for a password that was changed meanwhile. Written
+ * down in each organization that they can enter.
+ */
 export async function startSession(
   context: Context,
   userId: UserId,
-  proof: Proof,
+  proven: Proven,
   traceId: string,
 ): Promise<StartedSession | undefined> {
   const { store, randomBytes, sha256, settings } = context;
-  const memberships = await store.listMemberships(userId, proof);
-  if (memberships.length === 0) return undefined;
   const token = generateSessionToken(randomBytes);
-  await store.createSession({
-    tokenHash: sha256(token),
-    userId,
-    proof,
-    idleMs: settings.sessionIdleMs,
-    lifeMs: settings.sessionLifeMs,
-  });
+  const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = settings;
   const doer = { actor: { kind: 'user', userId }, traceId } as const;
-  for (const { organizationId } of memberships) {
-    await store.writeAudit(organizationId, auditNote(context, doer, 'session.started', userId, { proof }));
-  }
-  return { token, userId };
+  const note = auditNote(context, doer, 'session.started', userId, { proof: proven.proof });
+  const session = { tokenHash: sha256(token), userId, ...proven, idleMs, lifeMs };
+  return (await store.createSession(session, note)) === 'created' ? { token, userId } : undefined;
 }

@@ -23,7 +23,9 @@ export function newInvitation(userId: UserId, change: Partial<NewInvitation> = {
 }
 
 export function newSession(userId: UserId, change: Partial<NewSession> = {}): NewSession {
-  return { tokenHash: freshHash(), userId, proof: 'password', idleMs: day, lifeMs: 30 * day, ...change };
+  const { passwordHash = null } = change;
+  const proof = passwordHash === null ? 'sso' : 'password';
+  return { tokenHash: freshHash(), userId, proof, passwordHash, idleMs: day, lifeMs: 30 * day, ...change };
 }
 
 /** What people do, in a few words. */
@@ -73,10 +75,11 @@ export class Accounting {
     assert.deepEqual(accepted, { outcome: 'accepted', userId, organizationId });
   }
 
-  /** Answers the hash of the token. */
+  /** By single sign-on, or by a password where its hash is given. Answers the hash of the token. */
   async signIn(userId: UserId, change: Partial<NewSession> = {}): Promise<string> {
     const session = newSession(userId, change);
-    await this.#world.store.createSession(session);
+    const started = note('session.started', userId);
+    assert.equal(await this.#world.store.createSession(session, started), 'created');
     return session.tokenHash;
   }
 

@@ -160,7 +160,7 @@ export function describeInvitations(world: () => World): void {
       assert.equal((await store.findPerson(email))?.passwordHash, 'first');
       const member = await store.findMember(organization, email);
       assert.deepEqual([member?.opened, member?.invitedUntil], [true, null]);
-      assert.ok(await people.enters(await people.signIn(userId), organization));
+      assert.ok(await people.enters(await people.signIn(userId, { passwordHash: 'first' }), organization));
     });
 
     it('lets prove the password that the person has, which stays, with every session and membership', async () => {
@@ -170,7 +170,7 @@ export function describeInvitations(world: () => World): void {
       const userId = await people.add(one, email);
       await people.add(other, email);
       await people.join(one, userId, 'first');
-      const session = await people.signIn(userId);
+      const session = await people.signIn(userId, { passwordHash: 'first' });
       const token = await people.invite(other, userId);
       const invitation = await store.findInvitation(token);
       assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', 'first']);
@@ -193,7 +193,7 @@ export function describeInvitations(world: () => World): void {
       assert.equal((await store.findMember(one, email))?.opened, false);
       assert.equal((await people.accept(first, 'first')).outcome, 'accepted');
 
-      const session = await people.signIn(userId);
+      const session = await people.signIn(userId, { passwordHash: 'first' });
       const second = await people.invite(other, userId);
       assert.deepEqual(await people.accept(second, 'stolen'), { outcome: 'refused' });
       assert.equal((await store.findPerson(email))?.passwordHash, 'first');
@@ -234,8 +234,8 @@ export function describeInvitations(world: () => World): void {
       await people.join(one, bob, 'bobs');
       await people.join(one, userId, 'first');
       await people.join(other, userId, null);
-      const bobs = await people.signIn(bob);
-      const sessions = [await people.signIn(userId), await people.signIn(userId, { proof: 'sso' })];
+      const bobs = await people.signIn(bob, { passwordHash: 'bobs' });
+      const sessions = [await people.signIn(userId, { passwordHash: 'first' }), await people.signIn(userId)];
       assert.ok(await people.enters(sessions[0]!, one));
 
       const accepted = await people.accept(await people.invite(other, userId), 'second');
@@ -246,7 +246,7 @@ export function describeInvitations(world: () => World): void {
         [other],
       );
       assert.equal((await store.findMember(one, email))?.opened, false);
-      const anew = await people.signIn(userId);
+      const anew = await people.signIn(userId, { passwordHash: 'second' });
       assert.deepEqual([await people.enters(anew, one), await people.enters(anew, other)], [false, true]);
       assert.ok(await people.enters(bobs, one));
       assert.equal((await store.findPerson('bob@example.org'))?.passwordHash, 'bobs');
@@ -261,7 +261,7 @@ export function describeInvitations(world: () => World): void {
       const organization = await world().organization();
       const userId = await people.add(organization, email);
       await people.join(organization, userId, 'first');
-      const session = await people.signIn(userId);
+      const session = await people.signIn(userId, { passwordHash: 'first' });
       await store.removeMember(organization, email, false, note());
       await people.add(organization, email);
       assert.equal((await store.findMember(organization, email))?.opened, false);

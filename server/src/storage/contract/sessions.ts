@@ -13,7 +13,7 @@ export function describeSessions(world: () => World): void {
       const people = new Accounting(world());
       const organization = await world().organization({ name: 'Home' });
       const userId = await people.add(organization, email, { role: 'admin' });
-      const token = await people.signIn(userId, { proof: 'sso' });
+      const token = await people.signIn(userId);
       const startedAt = clock.ms;
       clock.pass(hour);
       const session = { userId, email, proof: 'sso', seenAt: startedAt, now: clock.ms };
@@ -28,6 +28,67 @@ export function describeSessions(world: () => World): void {
         },
       });
       assert.equal(await store.findSession(freshHash(), organization), undefined);
+    });
+
+    it('begins where its person may enter something, and is written down there only', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [opened, closed, asRobot] = [
+        await world().organization(),
+        await world().organization(),
+        await world().organization(),
+      ];
+      const userId = await people.add(opened, email);
+      await people.add(closed, email);
+      await people.add(asRobot, email, { service: true });
+      const noted = () =>
+        Promise.all([opened, closed, asRobot].map((id) => people.noted(id, 'session.started', userId)));
+      await store.changePassword(userId, 'first', '', note());
+      const refused = newSession(userId, { passwordHash: 'first' });
+      assert.equal(await store.createSession(refused, note('session.started', userId)), 'refused');
+      assert.equal(await people.isLive(refused.tokenHash), false);
+      assert.deepEqual(await noted(), [0, 0, 0], 'nothing was opened');
+
+      await people.accept(await people.invite(opened, userId, { resets: true }), 'second');
+      await people.signIn(userId, { passwordHash: 'second' });
+      assert.deepEqual(await noted(), [1, 0, 0]);
+      await people.signIn(userId);
+      assert.deepEqual(await noted(), [2, 1, 0]);
+      const stranger = newSession(strangers.user());
+      assert.equal(await store.createSession(stranger, note()), 'refused');
+    });
+
+    it('is refused to a password that is no longer the one that was proven', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      await people.join(organization, userId, 'first');
+      await store.changePassword(userId, 'second', '', note());
+      const session = newSession(userId, { passwordHash: 'first' });
+      assert.equal(await store.createSession(session, note('session.started', userId)), 'refused');
+      assert.equal(await people.isLive(session.tokenHash), false);
+      assert.equal(await people.noted(organization, 'session.started'), 0);
+      await people.signIn(userId, { passwordHash: 'second' });
+    });
+
+    it('does not survive a change of password on another node at the same moment', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const node = await world().node();
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      await people.join(organization, userId, 'password 0');
+      for (let round = 0; round < 20; round += 1) {
+        const sessions = Array.from({ length: 4 }, () =>
+          newSession(userId, { passwordHash: `password ${round}` }),
+        );
+        await Promise.all([
+          ...sessions.map((session) => store.createSession(session, note())),
+          node.changePassword(userId, `password ${round + 1}`, '', note()),
+        ]);
+        for (const { tokenHash } of sessions) assert.equal(await people.isLive(tokenHash), false);
+      }
     });
 
     it('expires when it is not used for long enough, by the clock of the store', async () => {
@@ -104,8 +165,8 @@ export function describeSessions(world: () => World): void {
       await people.add(foreign, 'bob@example.org');
       await people.join(opened, userId, 'first');
       const [byPassword, viaProvider] = [
+        await people.signIn(userId, { passwordHash: 'first' }),
         await people.signIn(userId),
-        await people.signIn(userId, { proof: 'sso' }),
       ];
       const entered = (token: string) =>
         Promise.all(
@@ -124,7 +185,7 @@ export function describeSessions(world: () => World): void {
       await people.add(other, email);
       await people.join(one, userId, 'first');
       await people.join(other, userId, null);
-      const tokens = [await people.signIn(userId), await people.signIn(userId, { proof: 'sso' })];
+      const tokens = [await people.signIn(userId, { passwordHash: 'first' }), await people.signIn(userId)];
       for (const token of tokens) assert.ok(await people.enters(token, one));
       await node.removeMember(one, email, false, note());
       for (const token of tokens) {
@@ -140,7 +201,7 @@ export function describeSessions(world: () => World): void {
       const node = await world().node();
       const organization = await world().organization();
       const userId = await people.add(organization, email);
-      const token = await people.signIn(userId, { proof: 'sso' });
+      const token = await people.signIn(userId);
       const membership = async () => (await store.findSession(token, organization))?.membership;
       assert.deepEqual([(await membership())?.role, (await membership())?.apiEnabled], ['member', true]);
       await node.setMemberRole(organization, userId, 'admin', note());
@@ -174,7 +235,7 @@ export function describeSessions(world: () => World): void {
       await people.signIn(userId, { idleMs: hour });
       const ended = [
         await people.signIn(userId, { idleMs: day }),
-        await people.signIn(userId, { proof: 'sso', idleMs: day }),
+        await people.signIn(userId, { idleMs: day }),
       ];
       const bobs = await people.signIn(bob);
       clock.pass(hour);
@@ -192,12 +253,12 @@ export function describeSessions(world: () => World): void {
       const people = new Accounting(world());
       const userId = await people.add(await world().organization(), email);
       const session = newSession(userId, { idleMs: hour });
-      await store.createSession(session);
+      assert.equal(await store.createSession(session, note()), 'created');
       const other = await people.signIn(userId);
       clock.pass(hour);
       await people.signIn(userId);
       // Two rows cannot bear the same hash.
-      await store.createSession(session);
+      assert.equal(await store.createSession(session, note()), 'created');
       assert.ok(await people.isLive(session.tokenHash));
       assert.ok(await people.isLive(other));
     });

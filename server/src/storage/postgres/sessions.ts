@@ -13,17 +13,33 @@ type SessionRow = {
   now: number;
 } & (MembershipRow | { organization_id: null });
 
-// At most two that have expired: they stay few without a sweep, and nobody who signs in pays for many.
+/** Those that a session of this proof, $5, may enter. */
+const entered = `member WHERE user_id = $4 AND ${mayEnter('$5::text')}`;
+
+// The person is held before their password, as whoever changes it does: it is then either not yet changed, and this session
+// is one that the change will end, or it is read as changed. At most two that have expired are forgotten: they stay few
+// without a sweep, and nobody who signs in pays for many.
 const create = {
   name: 'create-session',
   text: `WITH forgotten AS (
       DELETE FROM session WHERE token_hash IN (
         SELECT token_hash FROM session WHERE expires_at <= ${now}
         ORDER BY expires_at LIMIT 2 FOR UPDATE SKIP LOCKED)
+    ), person AS MATERIALIZED (
+      SELECT id FROM "user" WHERE id = $4 FOR KEY SHARE
+    ), known AS (
+      SELECT id FROM person JOIN password ON user_id = id WHERE hash = $8 FOR SHARE OF password
+    ), made AS (
+      INSERT INTO session (token_hash, user_id, proof, created_at, seen_at, expires_at, ends_at)
+      SELECT $3, id, $5, at, at, at + least($6::bigint, $7::bigint), at + $7::bigint
+      FROM (SELECT id FROM person WHERE $5 = 'sso' UNION ALL SELECT id FROM known WHERE $5 = 'password') AS proven,
+        (SELECT ${now} AS at) AS moment
+      WHERE EXISTS (SELECT FROM ${entered})
+      RETURNING created_at
+    ), noted AS (
+      ${auditText(`made, ${entered}`, 'organization_id', 'created_at', 9)}
     )
-    INSERT INTO session (token_hash, user_id, proof, created_at, seen_at, expires_at, ends_at)
-    SELECT $3, $4, $5, at, at, at + least($6::bigint, $7::bigint), at + $7::bigint FROM (SELECT ${now} AS at) AS moment
-    RETURNING created_at`,
+    SELECT created_at FROM made`,
 };
 const find = {
   name: 'find-session',
@@ -57,10 +73,12 @@ export function postgresSessions({
   'createSession' | 'findSession' | 'touchSession' | 'endSession' | 'endSessions'
 > {
   return {
-    async createSession({ tokenHash, userId, proof, idleMs, lifeMs }) {
-      const values = [tokenHash, userId, proof, idleMs, lifeMs];
+    async createSession({ tokenHash, userId, proof, idleMs, lifeMs, passwordHash }, note) {
+      const values = [tokenHash, userId, proof, idleMs, lifeMs, passwordHash, ...auditValues(note)];
       const [made] = await run<{ created_at: number }>(create, [...time.parameters(), ...values]);
-      time.see(made!.created_at);
+      if (made === undefined) return 'refused';
+      time.see(made.created_at);
+      return 'created';
     },
 
     async findSession(tokenHash, organizationId) {

@@ -22,7 +22,8 @@ export function sqliteSessions(
   const audit = auditWriter(database);
   const insert = database.prepare(
     `INSERT INTO session (token_hash, user_id, proof, created_at, seen_at, expires_at, ends_at)
-     VALUES (@tokenHash, @userId, @proof, @now, @now, min(@now + @idleMs, @now + @lifeMs), @now + @lifeMs)`,
+     SELECT @tokenHash, @userId, @proof, @now, @now, min(@now + @idleMs, @now + @lifeMs), @now + @lifeMs
+     WHERE @proof = 'sso' OR EXISTS (SELECT 1 FROM password WHERE user_id = @userId AND hash = @passwordHash)`,
   );
   // At most two: they stay few without a sweep, and nobody who signs in pays for many.
   const forgetExpired = database.prepare<[number]>(
@@ -43,12 +44,20 @@ export function sqliteSessions(
   const end = database.prepare<[string]>('DELETE FROM session WHERE token_hash = ?');
   const endAll = database.prepare<[string], number>(endSessionsText).pluck();
   const organizationsOf = database.prepare<[string], OrganizationId>(organizationsOfText).pluck();
+  const enteredBy = database
+    .prepare<[string, Proof], OrganizationId>(`${organizationsOfText} AND ${mayEnter('?')}`)
+    .pluck();
 
   return {
-    createSession: (session) =>
+    createSession: (session, note) =>
       commits.durable((clock) => {
-        forgetExpired.run(clock.now());
-        insert.run({ ...session, now: clock.now() });
+        const now = clock.now();
+        const entered = enteredBy.all(session.userId, session.proof);
+        if (entered.length === 0) return 'refused';
+        forgetExpired.run(now);
+        if (insert.run({ ...session, now }).changes === 0) return 'refused';
+        for (const organizationId of entered) audit(organizationId, note, now);
+        return 'created';
       }),
 
     async findSession(tokenHash, organizationId) {
