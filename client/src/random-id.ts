@@ -1,6 +1,6 @@
 /** A UUID; also where `crypto.randomUUID` is kept from pages that came without TLS. */
 export function randomId(): string {
-  const { crypto } = globalThis as { crypto?: Partial<Crypto> };
+  const { crypto } = globalThis as { crypto?: Partial<typeof globalThis.crypto> };
   if (crypto?.randomUUID) return crypto.randomUUID();
   const bytes = crypto?.getRandomValues
     ? crypto.getRandomValues(new Uint8Array(16))

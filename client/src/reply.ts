@@ -109,13 +109,10 @@ function teller(
   };
 }
 
+/** What ended the waiting has not ended the reply. */
 function inItsWords(error: unknown, threadId: string): unknown {
-  if (error instanceof TimeoutError) {
-    return new TimeoutError(`${error.message} The thread goes on: read ${threadId} later.`, {
-      code: 'TIMEOUT',
-      cause: error,
-    });
-  }
-  if (!(error instanceof AbortedError)) return error;
-  return new AbortedError(`${error.message} The thread goes on: read ${threadId} later.`, error.cause);
+  if (!(error instanceof TimeoutError || error instanceof AbortedError)) return error;
+  const message = `${error.message} The reply goes on: threads.wait('${threadId}') waits for it.`;
+  if (error instanceof AbortedError) return new AbortedError(message, error.cause);
+  return new TimeoutError(message, { code: 'TIMEOUT', cause: error.cause });
 }

@@ -123,7 +123,7 @@ export class Threads {
     };
     const { signal } = options;
     const created = await this.create(body, { signal, timeoutMs: options.timeoutMs, idempotencyKey });
-    const leftMs = Math.max(0, timeoutMs - (performance.now() - startedAt));
+    const leftMs = Math.max(0, Math.ceil(timeoutMs - (performance.now() - startedAt)));
     return this.#untilReplied(created.thread.id, created.responseMessageId, {
       ...waiting,
       timeoutMs: leftMs,

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { type IssuedApplication, makeApplication } from '../applications.ts';
+import { startBrowser, Window } from '../browser/browser.ts';
+import { cleanEnvironment, root, temporaryFolder } from '../service.ts';
+import { startWorld, type World } from '../world.ts';
+import { FaultyProxy } from './faulty-proxy.ts';
+import { consumerProject, packedFiles } from './packed.ts';
+import type { Report, Settings } from './scenario.ts';
+
+const run = promisify(execFile);
+const isLinuxX64 = process.platform === 'linux' && process.arch === 'x64';
+const bun = join(root, 'node_modules/@oven/bun-linux-x64/bin/bun');
+const deno = join(root, 'node_modules/@deno/linux-x64-glibc/deno');
+
+const page = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' };
+const failure = { status: 500, body: '{"error":{"code":"INTERNAL_ERROR","message":"Oh.","trace_id":"1"}}' };
+
+describe('The packed client', () => {
+  let world: World;
+  let proxy: FaultyProxy;
+  let project: string;
+  let application: IssuedApplication;
+  /** Where nobody is to go. */
+  let elsewhere: string;
+  before(async () => {
+    world = await startWorld();
+    proxy = await FaultyProxy.start(world.service.baseUrl);
+    elsewhere = proxy.address();
+    project = await consumerProject();
+    application = await makeApplication(world.service, world.acme);
+    const program = readFileSync(join(import.meta.dirname, 'scenario.ts'), 'utf8');
+    writeFileSync(join(project, 'scenario.js'), stripTypeScriptTypes(program));
+    writeFileSync(
+      join(project, 'main.js'),
+      `import process from 'node:process';
+import * as client from '@skein/client';
+import { scenario } from './scenario.js';
+console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))));
+`,
+    );
+  });
+  after(async () => {
+    await proxy.close();
+    await world.end();
+  });
+
+  const makeSettings = (): Settings => ({
+    direct: proxy.address(),
+    lossy: proxy.address(['drop', 'lose the answer', failure, page]),
+    limited: proxy.address([{ status: 429, headers: { 'retry-after': '1' } }]),
+    exhausted: proxy.address([{ status: 429, headers: { 'retry-after': '3600' } }]),
+    withoutPrefer: proxy.address([], { knowsPrefer: false }),
+    silent: proxy.address(['hang']),
+    portal: proxy.address([{ ...page, status: 200 }]),
+    moved: proxy.address([{ status: 302, headers: { location: `${elsewhere}/api/v1/threads` } }]),
+    apiKey: world.adaKey.key,
+    ...application,
+  });
+
+  /** The scenario held, and the service has seen what it should have. */
+  const assertHeld = ({ held, lossyThreadId }: Report, settings: Settings): void => {
+    assert.equal(held.length, 23, held.join('\n'));
+    const creates = proxy.requestsTo(settings.lossy);
+    assert.ok(creates.length >= 5, `a create was tried ${creates.length} times`);
+    const keys = new Set(creates.map(({ headers }) => headers['idempotency-key']));
+    assert.equal(keys.size, 1, 'every try of a create bears the same key');
+    assert.match([...keys][0] as string, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    assert.match(lossyThreadId, /^thr_/);
+    const exhausted = proxy.requestsTo(settings.exhausted).length;
+    assert.equal(exhausted, 1, 'who is told to wait for long asks once');
+    assert.deepEqual(proxy.requestsTo(elsewhere), [], 'a credential follows nobody to another address');
+    const exchanges = proxy.requestsTo(settings.direct).filter(({ path }) => path === '/oauth2/token');
+    assert.equal(exchanges.length, 1, 'one exchange serves all calls');
+  };
+
+  const runOn = async (executable: string, words: string[] = []): Promise<void> => {
+    const settings = makeSettings();
+    const { stdout } = await run(executable, [...words, join(project, 'main.js'), JSON.stringify(settings)], {
+      cwd: project,
+      env: cleanEnvironment({ DENO_DIR: temporaryFolder(), DENO_NO_UPDATE_CHECK: '1' }),
+      timeout: 60_000,
+    });
+    assertHeld(JSON.parse(stdout), settings);
+  };
+
+  it("does on the project's Node.js what it promises", () => runOn(process.execPath));
+
+  it("does so on the machine's own Node.js", async (test) => {
+    const found = await machineNode();
+    if (found === undefined) test.skip('the machine has no Node.js of its own from 20 on');
+    else await runOn(found);
+  });
+
+  it('does so on Bun', async (test) => {
+    if (!isLinuxX64 && !existsSync(bun)) test.skip('Bun comes with the packages on Linux x64 only');
+    else await runOn(bun);
+  });
+
+  it('does so on Deno, with no right but to call the service', async (test) => {
+    if (!isLinuxX64 && !existsSync(deno)) test.skip('Deno comes with the packages on Linux x64 only');
+    else await runOn(deno, ['run', '--no-remote', '--no-prompt', '--allow-net=127.0.0.1']);
+  });
+
+  it('does so in a browser', async (test) => {
+    const settings = makeSettings();
+    const files = (await packedFiles()).filter((path) => path.endsWith('.js'));
+    assert.ok(files.includes('dist/index.js'));
+    for (const path of files) {
+      proxy.serve(`/client/${path}`, { file: join(project, 'node_modules/@skein/client', path) });
+    }
+    proxy.serve('/scenario.js', { file: join(project, 'scenario.js') });
+    proxy.serve('/page.html', '<!doctype html><title>Skein</title><link rel="icon" href="data:,">');
+    const browser = await startBrowser();
+    test.after(() => browser.close());
+    const window = await Window.open(browser, proxy.origin);
+    await window.page.goto('/page.html');
+    const report = await window.page.evaluate(async (told) => {
+      const [client, program] = ['/client/dist/index.js', '/scenario.js'];
+      return (await import(program as string)).scenario(await import(client as string), told);
+    }, settings);
+    assertHeld(report, settings);
+    await window.close();
+  });
+});
+
+/** The first on the path that is not the project's. */
+async function machineNode(): Promise<string | undefined> {
+  const folders = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'));
+  const found = folders.map((folder) => join(folder, 'node')).find((file) => existsSync(file));
+  if (found === undefined) return undefined;
+  const { stdout } = await run(found, ['--version']);
+  return Number(/^v(\d+)/.exec(stdout)?.[1]) >= 20 ? found : undefined;
+}

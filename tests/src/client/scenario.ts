@@ -1,0 +1,115 @@
+import type { Client } from './packed.ts';
+
+/** Addresses of one service, by how it is reached, and what opens it. */
+export interface Settings {
+  readonly direct: string;
+  /** The first tries are dropped, lost, cut off, failed and answered by a proxy's page. */
+  readonly lossy: string;
+  /** `Retry-After: 1`, then the service. */
+  readonly limited: string;
+  /** `Retry-After: 3600`. */
+  readonly exhausted: string;
+  readonly withoutPrefer: string;
+  /** Never answers. */
+  readonly silent: string;
+  /** A proxy's page with status 200. */
+  readonly portal: string;
+  /** Sends on to another address. */
+  readonly moved: string;
+  readonly apiKey: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface Report {
+  readonly held: string[];
+  readonly lossyThreadId: string;
+}
+
+/** What the client does on any runtime. It needs nothing of one: what fails is thrown, what held is listed. */
+export async function scenario(client: Client, settings: Settings): Promise<Report> {
+  const { Skein, NotFoundError, RateLimitedError, ReplyFailedError, UnauthorizedError } = client;
+  const { apiKey } = settings;
+  const held: string[] = [];
+  const check = (fact: string, holds: unknown, found?: unknown) => {
+    if (holds !== true) throw new Error(`does not hold: ${fact}; found ${found}`);
+    held.push(fact);
+  };
+  const failureOf = async (act: Promise<unknown>): Promise<any> => {
+    try {
+      await act;
+    } catch (error) {
+      return error;
+    }
+    throw new Error('it succeeded');
+  };
+  const at = (baseUrl: string) => new Skein({ baseUrl, apiKey, maxRetryDelayMs: 1_000 }).threads;
+  const threads = at(settings.direct);
+
+  const created = await threads.create({ prompt: 'What is a skein?', title: 'Yarn' });
+  const read = await threads.get(created.thread.id, { waitSeconds: 20 });
+  check('creates and reads', read.status.state === 'idle' && read.thread.title === 'Yarn', read.status.state);
+  check('reads nothing twice', (await threads.get(created.thread.id, { etag: read.etag })) === null);
+  const renamed = await threads.rename(created.thread.id, 'Wool');
+  check('renames', renamed.title === 'Wool' && renamed.updatedAt !== null, renamed.title);
+  check('deletes', (await threads.delete(created.thread.id)).deleted);
+  const missing = await failureOf(threads.get(created.thread.id));
+  check(
+    'tells by class what is missing',
+    missing instanceof NotFoundError && missing.status === 404,
+    missing,
+  );
+  check('tells the trace id', /^[0-9a-f-]{36}$/.test(missing.traceId), missing.traceId);
+
+  const accountId = `acct_${created.thread.id}`;
+  const made: string[] = [];
+  for (const title of ['1', '2', '3']) {
+    made.unshift((await threads.create({ prompt: 'Hello', title, accountId })).thread.id);
+  }
+  const walked: string[] = [];
+  for await (const { id } of threads.list({ accountId, limit: 2 })) walked.push(id);
+  check('walks all pages', walked.join() === made.join(), walked);
+  const page = await threads.list({ accountId, limit: 2 }).page();
+  check('gives one page', page.threads.length === 2 && page.nextCursor !== null && !page.truncated);
+
+  const steps: string[] = [];
+  const prompt = '#step Reading\n#wait 1200\n#step Writing\n#say Thirty days.\n#source Refund policy';
+  const answered = await threads.ask(prompt, { onStep: ({ description }) => steps.push(description) });
+  check('asks', answered.text === 'Thirty days.' && answered.sources[0]?.title === 'Refund policy');
+  check('shows steps', steps.join() === 'Reading,Writing', steps);
+  const failed = await failureOf(threads.ask('#fail'));
+  check('tells a failed reply', failed instanceof ReplyFailedError && failed.thread.id === failed.threadId);
+
+  const { thread } = await at(settings.lossy).create({ prompt: 'Once', accountId: `${accountId}_lossy` });
+  const same: string[] = [];
+  for await (const { id } of threads.list({ accountId: `${accountId}_lossy` })) same.push(id);
+  check('creates once over many tries', same.join() === thread.id, same);
+  check('waits as long as it is told', (await at(settings.limited).list().page()).threads.length > 0);
+  const exhausted = await failureOf(at(settings.exhausted).list().page());
+  check('gives up at once when told to wait for long', exhausted instanceof RateLimitedError, exhausted);
+  check('tells how long', exhausted.retryAfterSeconds === 3600, exhausted.retryAfterSeconds);
+  const polled = await at(settings.withoutPrefer).ask('#wait 700\n#say Polled.');
+  check('polls where nobody waits', polled.text === 'Polled.');
+
+  const aborting = new AbortController();
+  const silence = failureOf(at(settings.silent).get('thr_1', { signal: aborting.signal }));
+  aborting.abort('enough');
+  const aborted = await silence;
+  check('is aborted', aborted.name === 'AbortError' && aborted.cause === 'enough', aborted);
+  const hung = await failureOf(threads.ask('#hang', { timeoutMs: 1_500 }));
+  check('names the thread when time is up', hung.code === 'TIMEOUT' && /^thr_/.test(hung.threadId), hung);
+  check('deletes what is on its way', (await threads.delete(hung.threadId)).deleted);
+
+  const portal = await failureOf(at(settings.portal).list().page());
+  check('knows a page from an answer', portal.code === 'UNEXPECTED_ANSWER', portal);
+  const moved = await failureOf(at(settings.moved).list().page());
+  check('does not follow', moved.code === 'UNEXPECTED_ANSWER', moved);
+  const stranger = new Skein({ baseUrl: settings.direct, apiKey: 'eak_nobody' });
+  check('is refused', (await failureOf(stranger.threads.list().page())) instanceof UnauthorizedError);
+
+  const { direct: baseUrl, clientId, clientSecret } = settings;
+  const application = new Skein({ baseUrl, clientId, clientSecret });
+  const pages = await Promise.all([1, 2, 3, 4, 5].map(() => application.threads.list().page()));
+  check('reads as an application', pages.length === 5 && pages.every((each) => Array.isArray(each.threads)));
+  return { held, lossyThreadId: thread.id };
+}
