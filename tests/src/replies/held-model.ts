@@ -25,13 +25,23 @@ export class HeldModel {
     return this.#asked.length;
   }
 
+  /** A piece of every reply that was asked for; more is to come. */
+  say(text: string): void {
+    for (const response of this.#asked) send(response, [chunk({ role: 'assistant', content: text }, null)]);
+  }
+
   /** All that were asked for are answered. */
   answer(text: string): void {
-    const frames = [chunk({ role: 'assistant', content: text }, null), chunk({}, 'stop'), '[DONE]'];
+    this.say(text);
     for (const response of this.#asked.splice(0)) {
-      response.setHeader('content-type', 'text/event-stream');
-      response.end(frames.map((frame) => `data: ${frame}\n\n`).join(''));
+      send(response, [chunk({}, 'stop'), '[DONE]']);
+      response.end();
     }
+  }
+
+  /** All that were asked for are refused, for good. */
+  refuse(): void {
+    for (const response of this.#asked.splice(0)) response.writeHead(400).end();
   }
 
   async stop(): Promise<void> {
@@ -39,6 +49,11 @@ export class HeldModel {
     this.#server.closeAllConnections();
     await closed;
   }
+}
+
+function send(response: ServerResponse, frames: readonly string[]): void {
+  if (!response.headersSent) response.setHeader('content-type', 'text/event-stream');
+  response.write(frames.map((frame) => `data: ${frame}\n\n`).join(''));
 }
 
 function chunk(delta: object, reason: string | null): string {

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { type ConsoleClient, signedInMember } from '../console/console-client.ts';
+import { HeldModel } from '../replies/held-model.ts';
+import { eventually } from '../replies/shared-store.ts';
+import { Service } from '../service.ts';
+import { startBrowser, type Window } from './browser.ts';
+import { openAs, shown, untilAnnounced } from './people.ts';
+
+const hostile = `# Care of wool
+
+<script>globalThis.hacked = 'script'</script>
+<img src="https://evil.example/i.png" onerror="globalThis.hacked = 'image'">
+<iframe src="https://evil.example/"></iframe>
+
+![a pixel](https://evil.example/pixel.png) and [a trap](javascript:globalThis.hacked='link') and [a page](https://example.org/wool).
+
+| Fibre | Wash |
+|---|---|
+| Wool | cold |
+
+\`\`\`sh
+wash --cold "wool"
+\`\`\`
+`;
+
+describe('A reply in the console', () => {
+  const model = new HeldModel();
+  let service: Service;
+  let environment: Record<string, string>;
+  let client: ConsoleClient;
+  let browser: Browser;
+  let window: Window;
+  before(async () => {
+    // A reply whose worker was killed is taken up again after the lease.
+    environment = { ...(await model.start()), SKEIN_REPLY_LEASE_MS: '1000' };
+    service = await Service.start({ environment });
+    client = await signedInMember(service, 'Demo', 'ada@demo.example');
+    browser = await startBrowser();
+    window = await openAs(browser, client, { permissions: ['clipboard-read', 'clipboard-write'] });
+  });
+  after(async () => {
+    await window?.close();
+    await browser?.close();
+    await service?.end();
+    await model.stop();
+  });
+
+  async function askInPage(prompt: string): Promise<void> {
+    const { page } = window;
+    await page.goto('/new');
+    await page.getByLabel('Your question').fill(prompt);
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await eventually(
+      () => model.asked,
+      (asked) => asked === 1,
+    );
+  }
+
+  const reply = () => window.page.getByTestId('reply').last();
+
+  it('grows as it is written, and cites its sources, which open their passages', async () => {
+    const { page } = window;
+    await askInPage('Until when can unused yarn be returned?');
+    model.say('Unused yarn can be returned for a full refund ');
+    await shown(reply().getByText('Unused yarn can be returned for a full refund'));
+    assert.equal(await reply().getByText('within 30 days').count(), 0);
+    model.answer('within 30 days of purchase [1].');
+    await shown(reply().getByText('within 30 days'));
+    await untilAnnounced(page, 'Complete');
+    await shown(reply().getByText(/^The statement was found in/));
+    await reply()
+      .getByRole('button', { name: /^Source 1: / })
+      .click();
+    const passage = page.getByRole('dialog', { name: /^Source 1: / });
+    await shown(passage.getByText(/within 30 days of purchase/));
+    await page.keyboard.press('Escape');
+    await passage.waitFor({ state: 'hidden' });
+    await shown(reply().getByRole('heading', { name: /^\d+ sources?$/ }));
+    await reply().getByRole('listitem').getByRole('button', { name: '1 Refund and exchange policy' }).click();
+    await shown(page.getByRole('dialog', { name: '1 Refund and exchange policy' }));
+    window.assertFaultless();
+  });
+
+  it('is drawn without running, loading or leading to what it must not', async () => {
+    const { page } = window;
+    await askInPage('Show me <img src="https://evil.example/p.png" onerror="globalThis.hacked = 1">');
+    await shown(page.getByText('Show me <img src=', { exact: false }).last());
+    model.answer(hostile);
+    await shown(reply().getByRole('heading', { name: 'Care of wool' }));
+    await shown(reply().getByRole('cell', { name: 'cold' }));
+    await untilAnnounced(page, 'Complete');
+    assert.equal(await page.evaluate('globalThis.hacked'), undefined);
+    assert.equal(await page.locator('main img, main iframe, main script').count(), 0);
+    assert.equal(await reply().getByRole('link', { name: 'a trap' }).count(), 0);
+    await shown(reply().getByText('a trap'));
+    const link = reply().getByRole('link', { name: 'a page' });
+    assert.equal(await link.getAttribute('href'), 'https://example.org/wool');
+    assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
+    await reply().getByRole('button', { name: 'Copy the code' }).click();
+    await untilAnnounced(page, 'Copied');
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'wash --cold "wool"');
+    window.assertFaultless();
+  });
+
+  it('that failed is written again on demand', async () => {
+    const { page } = window;
+    await askInPage('Will it work?');
+    model.refuse();
+    await shown(reply().getByText('The reply failed'));
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await eventually(
+      () => model.asked,
+      (asked) => asked === 1,
+    );
+    model.answer('It works now.');
+    await shown(reply().getByText('It works now.'));
+    await shown(page.getByText('An earlier try failed'));
+    window.assertFaultless();
+  });
+
+  it('and the draft beside it survive the end of the service in its middle', async () => {
+    const { page } = window;
+    await askInPage('What survives?');
+    model.say('Half of ');
+    await shown(reply().getByText('Half of'));
+    const { folder, baseUrl } = service;
+    await service.end('SIGKILL');
+    await page.getByRole('textbox', { name: 'Follow-up prompt' }).fill('A thought in between');
+    await shown(page.getByText('Reconnecting…'));
+    service = await Service.start({
+      folder,
+      environment: { ...environment, SKEIN_PORT: new URL(baseUrl).port },
+    });
+    await page.getByText('Reconnecting…').waitFor({ state: 'hidden' });
+    // The one who asked before the end hears no answer any more; the other does.
+    await eventually(
+      () => model.asked,
+      (asked) => asked === 2,
+    );
+    model.answer('everything.');
+    await shown(reply().getByText('everything.'));
+    await untilAnnounced(page, 'Complete');
+    const draft = page.getByRole('textbox', { name: 'Follow-up prompt' });
+    assert.equal(await draft.inputValue(), 'A thought in between');
+    window.assertFaultless();
+  });
+});

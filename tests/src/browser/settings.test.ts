@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import type { Browser, Locator } from 'playwright-core';
+import { Api } from '../api.ts';
+import { signedInMember, testPassword } from '../console/console-client.ts';
+import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { ask, untilEnded } from '../console/thread-calls.ts';
+import { assertDone } from '../console/visitor.ts';
+import { eventually } from '../replies/shared-store.ts';
+import { cleanEnvironment } from '../service.ts';
+import { startBrowser, Window } from './browser.ts';
+import { gone, heading, openAs, shown } from './people.ts';
+
+/** What was pasted into a shell prints. */
+async function paste(line: string): Promise<any> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], { env: cleanEnvironment({}) });
+  return JSON.parse(stdout);
+}
+
+describe('Settings in the console', () => {
+  let world: SettingsWorld;
+  let browser: Browser;
+  let window: Window;
+  before(async () => {
+    world = await startSettingsWorld();
+    browser = await startBrowser();
+    window = await openAs(browser, world.ada.client);
+  });
+  after(async () => {
+    await window?.close();
+    await browser?.close();
+    await world?.end();
+  });
+
+  const dialog = () => window.page.getByRole('dialog');
+  const button = (name: string, within: Locator = window.page.getByRole('main')) =>
+    within.getByRole('button', { name, exact: true });
+  const row = (text: string) => window.page.getByRole('row').filter({ hasText: text });
+  const as = (key: string) => new Api(world.service.baseUrl, key);
+
+  it('make a personal key that works at once, is shown once, and dies at once', async () => {
+    const { page } = window;
+    await page.goto('/settings/keys');
+    await shown(page.getByText('No keys yet'));
+    await button('Create key').click();
+    await dialog().getByLabel('Name').fill('Nightly report');
+    await button('Create key', dialog()).click();
+    const key = await dialog().getByTestId('secret').innerText();
+    assert.match(key, /^eak_\w{30,}$/);
+    const line = await dialog().getByRole('region', { name: 'A command that uses the key' }).innerText();
+    const made = await paste(line);
+    assert.match(made.thread.id, /^thr_/, line);
+    assert.equal((await as(key).get(made.thread.id)).status, 200);
+    await button('Done', dialog()).click();
+    await gone(dialog());
+    assert.ok(!(await page.content()).includes(key), 'it is not shown again');
+    const nightly = row('Nightly report');
+    await shown(nightly.getByText('Live'));
+    for (const text of ['Personal', 'ada@acme.example', `${key.slice(0, 8)}…${key.slice(-4)}`])
+      await shown(nightly.getByText(text));
+
+    await button('Revoke Nightly report').click();
+    await shown(dialog().getByText('refused from the next request on'));
+    await button('Revoke', dialog()).click();
+    await shown(nightly.getByText('Revoked'));
+    assert.equal((await as(key).list()).status, 401);
+    window.assertFaultless();
+  });
+
+  it('make an org-wide key, whose scope is spelt out', async () => {
+    const { page } = window;
+    await page.goto('/settings/keys');
+    await button('Create key').click();
+    await button('Create key', dialog()).click();
+    await shown(dialog().getByText('Give it a name'));
+    await dialog().getByLabel('Name').fill('Dashboard');
+    await dialog().getByRole('radio', { name: 'Org-wide' }).check();
+    await shown(dialog().getByText('reads all published threads, and changes nothing'));
+    assert.equal(await dialog().getByLabel('Owner').count(), 0);
+    await button('Create key', dialog()).click();
+    const key = await dialog().getByTestId('secret').innerText();
+    const line = await dialog().getByRole('region', { name: 'A command that uses the key' }).innerText();
+    assert.ok(Array.isArray((await paste(line)).threads), line);
+    assert.equal((await as(key).create({ prompt: 'May I?' })).status, 403);
+    await button('Done', dialog()).click();
+    await shown(row('Dashboard').getByText('The organization'));
+    window.assertFaultless();
+  });
+
+  it('make an application whose tokens stop when its secret is rotated, and delete it', async () => {
+    const { page } = window;
+    await page.goto('/settings/applications');
+    await shown(page.getByText('No applications yet'));
+    await button('Create application').click();
+    await dialog().getByLabel('Name').fill('Warehouse');
+    await button('Create application', dialog()).click();
+    const command = () => dialog().getByRole('region', { name: 'A command that gets a token' }).innerText();
+    const { access_token: token } = await paste(await command());
+    assert.equal((await as(token).list()).status, 200);
+    await button('Done', dialog()).click();
+
+    await button('Rotate the secret of Warehouse').click();
+    await shown(dialog().getByText('all live tokens stop working at once'));
+    await button('Rotate now', dialog()).click();
+    await shown(dialog().getByText('Client credentials'));
+    assert.equal((await as(token).list()).status, 401);
+    const { access_token: next } = await paste(await command());
+    assert.equal((await as(next).list()).status, 200);
+    await button('Done', dialog()).click();
+
+    await button('Delete Warehouse').click();
+    await button('Delete', dialog()).click();
+    await shown(page.getByText('No applications yet'));
+    assert.equal((await as(next).list()).status, 401);
+    window.assertFaultless();
+  });
+
+  it('invite a person, who comes in by the link, gets a role, and is removed with their keys', async () => {
+    const { page } = window;
+    await page.goto('/settings/members');
+    await button('Add member').click();
+    await dialog().getByLabel('Email address').fill('dora@acme.example');
+    await button('Add and make a link', dialog()).click();
+    const link = await dialog().getByTestId('secret').innerText();
+    await button('Done', dialog()).click();
+    const dora = row('dora@acme.example');
+    await shown(dora.getByText('Invited'));
+
+    const guest = await Window.open(browser, world.service.baseUrl);
+    await guest.page.goto(link);
+    await guest.page.getByLabel('New password').fill(testPassword);
+    await guest.page.getByRole('button', { name: 'Set the password and join' }).click();
+    await shown(heading(guest.page, 'Your threads'));
+    assert.equal(await guest.page.getByRole('link', { name: 'Members' }).count(), 0);
+
+    await page.reload();
+    await shown(dora.getByText('Active'));
+    await dora.getByRole('combobox', { name: 'Role of dora@acme.example' }).click();
+    await page.getByRole('option', { name: 'Admin' }).click();
+    await eventually(
+      async () => {
+        await guest.page.reload();
+        await shown(heading(guest.page, 'Your threads'));
+        return guest.page.getByRole('link', { name: 'Members' }).count();
+      },
+      (count) => count === 1,
+    );
+
+    const { key } = await world.service.skein(
+      ...['key', 'create', world.acme, '--user', 'dora@acme.example', '--name', 'Dora’s laptop'],
+    );
+    await page.reload();
+    await button('Remove dora@acme.example').click();
+    await shown(dialog().getByText('This personal key is revoked:'));
+    await shown(dialog().getByText('Dora’s laptop'));
+    await button('Remove', dialog()).click();
+    await gone(dora);
+    assert.equal((await as(key).list()).status, 401);
+    await guest.page.reload();
+    await shown(heading(guest.page, 'Sign in'));
+    await guest.close();
+    window.assertFaultless();
+  });
+
+  it('take documents by drag and drop, refuse what cannot be read, and remove them', async () => {
+    const { page } = window;
+    await page.goto('/settings/documents');
+    await shown(page.getByText('No documents yet'));
+    await page.getByRole('combobox', { name: 'Account' }).fill('acme-eu');
+    const files = page.getByLabel('Files to add');
+    await files.setInputFiles([
+      { name: 'returns.md', mimeType: 'text/markdown', buffer: Buffer.from('# Returns\n\nWithin 30 days.') },
+      { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 nothing') },
+      { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from('no text') },
+    ]);
+    const upload = (name: string) =>
+      page.getByRole('list', { name: 'Uploads' }).getByRole('listitem').filter({ hasText: name });
+    await shown(upload('returns.md').getByText(/^Added, 1 passage/));
+    await shown(upload('photo.png').getByText(/can be read/));
+    await shown(upload('broken.pdf').getByText(/PDF|read/i));
+    await shown(row('returns.md').getByText('acme-eu'));
+    assert.equal(await row('broken.pdf').count(), 0);
+    await button('Remove returns.md').click();
+    await shown(dialog().getByText('no longer draws on it'));
+    await button('Remove', dialog()).click();
+    await shown(page.getByText('No documents yet'));
+    window.assertFaultless();
+  });
+
+  it('count requests by outcome, operation and credential', async () => {
+    const { key } = await world.service.skein('key', 'create', world.globex, '--org-wide', '--name', 'Probe');
+    const api = as(key);
+    for (let turn = 0; turn < 3; turn += 1) assert.equal((await api.list()).status, 200);
+    assert.equal((await api.get('thr_nothing')).status, 404);
+    const eve = await openAs(browser, world.eve.client);
+    await eventually(
+      async () => {
+        await eve.page.goto('/settings/usage');
+        await shown(heading(eve.page, 'Usage'));
+        await shown(eve.page.getByText('4 of 10,000 requests used, 9,996 left'));
+        return eve.page
+          .getByRole('row')
+          .filter({ hasText: /NOT_FOUND|not found/i })
+          .count();
+      },
+      (count) => count === 1,
+    );
+    await shown(eve.page.getByText(/Begins anew in .*, at midnight UTC/));
+    await eve.page.getByText('By credential').click();
+    await shown(eve.page.getByRole('row').filter({ hasText: /Probe\s*4\s*4\s*100 %/ }));
+    await eve.page.getByText('By operation').click();
+    await shown(eve.page.getByRole('row').filter({ hasText: /list.*3/i }));
+    await eve.close();
+  });
+
+  it('tell who did what, and find it by the trace id of a failure', async () => {
+    const { page } = window;
+    assertDone(await world.ada.post('/keys', { name: 'Of the log', scope: 'org-wide' }), 201);
+    const { thread } = await ask(world.ada, '#fail');
+    const { traceId } = (await untilEnded(world.ada, thread.id)).messages.at(-1);
+    await page.goto('/settings/audit');
+    await shown(row('Created an API key').filter({ hasText: 'Of the log' }));
+    const all = await page.getByRole('row').count();
+    await page.getByRole('searchbox', { name: 'Trace id' }).fill(traceId);
+    await eventually(
+      () => page.getByRole('row').count(),
+      (count) => count === 2 && count < all,
+    );
+    await shown(row('Could not write a reply').filter({ hasText: thread.id }));
+    await page.getByRole('searchbox', { name: 'Trace id' }).fill('00000000-0000-0000-0000-000000000000');
+    await shown(page.getByText('No entry has this trace id'));
+    window.assertFaultless();
+  });
+
+  it('show members what is theirs, and send them away from the rest kindly', async () => {
+    const ben = await openAs(browser, world.ben.client);
+    await ben.page.goto('/settings/keys');
+    await shown(ben.page.getByText('Your personal keys'));
+    assert.equal(await ben.page.getByRole('button', { name: 'Create key' }).count(), 0);
+    assert.equal(await ben.page.getByText('Dashboard').count(), 0, 'nor keys of others');
+    await ben.page.goto('/settings/documents');
+    await shown(heading(ben.page, 'Documents'));
+    assert.equal(await ben.page.getByLabel('Files to add').count(), 0);
+    for (const path of ['applications', 'members', 'audit']) {
+      await ben.page.goto(`/settings/${path}`);
+      await shown(ben.page.getByText('This page is for admins'));
+    }
+    await ben.close();
+  });
+
+  it('tell an organization outside the beta so, in the place of credentials', async () => {
+    await world.service.skein('org', 'create', 'Quiet Corp', '--api', 'off');
+    const client = await signedInMember(world.service, 'Quiet Corp', 'quin@quiet.example', 'admin');
+    const quin = await openAs(browser, client);
+    for (const path of ['keys', 'applications', 'usage']) {
+      await quin.page.goto(`/settings/${path}`);
+      await shown(quin.page.getByText('The public API is in beta'));
+      assert.equal(await quin.page.getByRole('button', { name: /^Create/ }).count(), 0);
+    }
+    await quin.page.goto('/new');
+    await quin.page.getByLabel('Your question').fill('Does the rest work?');
+    await quin.page.keyboard.press('Enter');
+    await shown(quin.page.getByText('You asked: Does the rest work?'));
+    await quin.close();
+  });
+});
