@@ -1,6 +1,7 @@
 /** Who may import whom. The comment of a rule is the sentence a developer sees when it is broken. */
 const source = '^server/src';
 const tests = '\\.test\\.ts$';
+const remoteCommands = `${source}/commands/remote/`;
 
 /** A folder that may import only what is listed (and itself). */
 function only(name, from, allowed, comment) {
@@ -137,19 +138,40 @@ module.exports = {
       [],
       'client has no runtime dependencies, knows nothing of the server, and runs where there is no Node.js.',
     ),
+    only(
+      'remote-commands',
+      remoteCommands,
+      [
+        `${source}/commands/command\\.ts$`,
+        `${source}/config\\.ts$`,
+        '^client/src/index\\.ts$',
+        '^(events|stream|stream/consumers|tty)$',
+      ],
+      'A command on a service somewhere is a client like any other: it knows what @skein/client exports, and no use case and no store.',
+    ),
     {
       name: 'server-alone',
       severity: 'error',
-      comment: 'server knows none of the workspaces that stand around it.',
-      from: { path: '^server/' },
-      to: { path: '^(client|console|tests|bench)/' },
+      comment:
+        'server knows none of the workspaces that stand around it; only its remote commands know the client.',
+      from: { path: '^server/', pathNot: remoteCommands },
+      to: { path: '^(client|console|examples|tests|bench)/' },
     },
     {
       name: 'whole-system',
       severity: 'error',
-      comment: 'tests and bench use the service from outside, as a user would; they import no part of it.',
-      from: { path: '^(tests|bench)/' },
+      comment:
+        'examples, tests and bench use the service from outside, as a user would; they import no part of it.',
+      from: { path: '^(examples|tests|bench)/' },
       to: { path: '^server/' },
+    },
+    {
+      name: 'examples-stand-alone',
+      severity: 'error',
+      comment:
+        'An example is a program that can be copied out: it imports @skein/client and what Node.js brings, and no file of this repository.',
+      from: { path: '^examples/([^/]+)/' },
+      to: { path: '^(client/src|console|examples|tests|bench)/', pathNot: '^examples/$1/' },
     },
     {
       name: 'console-contract',

@@ -70,6 +70,16 @@ interface Variable {
   readonly meaning: string;
 }
 
+/** What the commands on a service somewhere need to know. */
+export interface RemoteConfig {
+  readonly baseUrl: string;
+  /** Undefined: the base address. */
+  readonly authUrl: string | undefined;
+  /** Before the application, where both are set: it can do more. */
+  readonly apiKey: string | undefined;
+  readonly application: { readonly clientId: string; readonly clientSecret: string } | undefined;
+}
+
 /** The table in docs/operating.md is checked against this one. */
 export const variables = {
   SKEIN_HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
@@ -158,6 +168,15 @@ export const variables = {
     meaning: 'Certificate file (PEM); with `SKEIN_TLS_KEY` the service speaks HTTPS',
   },
   SKEIN_TLS_KEY: { default: '', meaning: 'Private key file (PEM)' },
+  SKEIN_API_KEY: {
+    default: '',
+    meaning: 'For `skein ask` and `skein threads` alone: the key that they use at `SKEIN_BASE_URL`',
+  },
+  SKEIN_CLIENT_ID: {
+    default: '',
+    meaning: 'For them, too, instead of a key: an application, which can only read',
+  },
+  SKEIN_CLIENT_SECRET: { default: '', meaning: 'Its secret' },
 } as const satisfies Record<string, Variable>;
 
 export type VariableName = keyof typeof variables;
@@ -171,6 +190,7 @@ export class ConfigError extends Error {
 }
 
 const ssoNameLengthMax = 60;
+const remoteBaseUrl = 'http://127.0.0.1:8080';
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
@@ -215,6 +235,27 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     sso: readSso(text),
     logLevel: choice('SKEIN_LOG_LEVEL', logLevels),
     tls: readTls(text('SKEIN_TLS_CERT'), text('SKEIN_TLS_KEY')),
+  };
+}
+
+/** Nothing else is looked at: the settings of a service are none of its callers' business. */
+export function readRemoteConfig(environment: NodeJS.ProcessEnv): RemoteConfig {
+  const word = (name: VariableName): string | undefined => {
+    const value = environment[name] || undefined;
+    if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
+    throw new ConfigError(name, 'must be one word of ASCII characters');
+  };
+  const clientId = word('SKEIN_CLIENT_ID');
+  const clientSecret = word('SKEIN_CLIENT_SECRET');
+  if (clientSecret === undefined && clientId !== undefined) {
+    throw new ConfigError('SKEIN_CLIENT_SECRET', 'must be set with SKEIN_CLIENT_ID');
+  }
+  return {
+    baseUrl: readUrl('SKEIN_BASE_URL', environment.SKEIN_BASE_URL ?? '') ?? remoteBaseUrl,
+    authUrl: readUrl('SKEIN_AUTH_URL', environment.SKEIN_AUTH_URL ?? ''),
+    apiKey: word('SKEIN_API_KEY'),
+    application:
+      clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
   };
 }
 

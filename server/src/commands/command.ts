@@ -16,13 +16,13 @@ export interface Arguments {
 }
 
 /** How a command is typed and explained. */
-interface CommandLine {
+export interface CommandLine {
   /** As it is typed: `org create`. */
   readonly name: string;
   /** What follows the name, as the help shows it. */
   readonly usage: string;
   readonly summary: string;
-  /** Names of the positional arguments, all required; a last one that ends in `…` may be repeated. */
+  /** Names of the positional arguments, required unless in brackets; a last one that ends in `…` may be repeated. */
   readonly positionals: readonly string[];
   readonly options?: NonNullable<ParseArgsConfig['options']>;
 }

@@ -1,0 +1,57 @@
+import { addAbortSignal } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { type Arguments, optionText, UsageError } from '../command.ts';
+import { replyForPeople } from './presentation.ts';
+import type { RemoteCommand } from './remote-command.ts';
+import { viewSteps } from './steps.ts';
+import type { Terminal } from './terminal.ts';
+
+export const ask: RemoteCommand = {
+  name: 'ask',
+  usage: '[PROMPT] [--account ID] [--title T] [--verbose]',
+  summary: 'Ask a question and show the reply; without PROMPT, or with -, it is read from standard input',
+  positionals: ['[PROMPT]'],
+  options: { account: { type: 'string' }, title: { type: 'string' }, verbose: { type: 'boolean' } },
+  async runRemotely(args, { client, signal, terminal }) {
+    const prompt = await promptIn(args, terminal, signal);
+    const view = viewSteps(terminal, args.options.verbose === true);
+    try {
+      const { thread, reply } = await client.threads.ask(prompt, {
+        accountId: optionText(args, 'account'),
+        title: optionText(args, 'title'),
+        onStep: view.onStep,
+        signal,
+      });
+      // A pipe gets the reply as it is, and nothing around it.
+      const text = terminal.stdout.isTTY ? replyForPeople(reply, thread) : reply.content;
+      return { json: { thread, reply }, text };
+    } finally {
+      view.end();
+    }
+  },
+};
+
+async function promptIn(
+  { positionals }: Arguments,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string> {
+  const [given = '-'] = positionals;
+  if (given !== '-') return given;
+  if (terminal.stdin.isTTY)
+    terminal.stderr.write('Type the question; Ctrl-D on a line of its own ends it.\n');
+  const bytes = await buffer(addAbortSignal(signal, terminal.stdin));
+  const prompt = decode(bytes).replace(/\r?\n$/, '');
+  if (prompt === '') {
+    throw new UsageError('There is no question: \'skein ask "…"\', or put it into standard input.');
+  }
+  return prompt;
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError('Standard input is not UTF-8 text.');
+  }
+}

@@ -1,0 +1,42 @@
+import type { WriteStream } from 'node:tty';
+import { printable } from '../command.ts';
+
+/** One line that says what happens and for how long, and is gone when that is over. */
+export class LiveLine {
+  readonly #stream: WriteStream;
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  readonly #timer: NodeJS.Timeout;
+  #doing: string;
+
+  constructor(stream: WriteStream, doing: string, now: () => number = () => performance.now()) {
+    this.#stream = stream;
+    this.#now = now;
+    this.#startedAt = now();
+    this.#doing = doing;
+    this.#timer = setInterval(() => this.#draw(), 1000);
+    this.#draw();
+  }
+
+  show(doing: string): void {
+    this.#doing = doing;
+    this.#draw();
+  }
+
+  /** Leaves the line as if nothing had been there. */
+  end(): void {
+    clearInterval(this.#timer);
+    this.#stream.write('\r\u001b[K');
+  }
+
+  #draw(): void {
+    const text = `${elapsed(this.#now() - this.#startedAt)}  ${printable(this.#doing)}`;
+    this.#stream.write(`\r${text.slice(0, (this.#stream.columns || 80) - 1)}\u001b[K`);
+  }
+}
+
+/** `7 s`, `2 min 7 s`. */
+function elapsed(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
