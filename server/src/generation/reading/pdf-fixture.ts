@@ -1,3 +1,5 @@
+import { constants, deflateRawSync } from 'node:zlib';
+
 /** Small PDF files, written by hand, for tests. */
 export interface PdfLine {
   readonly text: string;
@@ -54,6 +56,22 @@ export function makePdf(pages: readonly (readonly PdfLine[])[], options: PdfOpti
 /** Lines one under the other, as a text processor sets a paragraph. */
 export function setLines(top: number, lines: readonly string[], size = 10): PdfLine[] {
   return lines.map((text, index) => ({ text, y: top - index * size * 1.2, size }));
+}
+
+/** A page of that many megabytes of spaces, in a thousandth of that: each is the same bytes of a deflated stream. */
+export function makeUnfoldingPdf(megabytes: number): Uint8Array {
+  const one = deflateRawSync(Buffer.alloc(1024 * 1024, ' '), { finishFlush: constants.Z_FULL_FLUSH });
+  const header = '\x78\x9c';
+  const content = header + one.toString('latin1').repeat(megabytes);
+  return assemble(
+    [
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R >>',
+      stream(content, '/Filter /FlateDecode'),
+    ],
+    '/Root 1 0 R',
+  );
 }
 
 function assemble(objects: readonly string[], trailer: string): Uint8Array {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
+import { makeUnfoldingPdf } from './pdf-fixture.ts';
 import { readDocument } from './read-document.ts';
 import { readInWorker } from './read-in-worker.ts';
 
@@ -171,7 +172,17 @@ describe('reading any file', () => {
 
   it('ends when the time is up, and reads the next file', async () => {
     const bytes = Buffer.from('*a _b '.repeat(500_000));
-    await assert.rejects(readInWorker({ name: 'a.md', bytes }, 1), { message: 'takes too long to read' });
+    await assert.rejects(readInWorker({ name: 'a.md', bytes }, { timeMaxMs: 1 }), {
+      message: 'takes too long to read',
+    });
+    assert.equal((await read('a.md', 'Next.')).passages[0]?.text, 'Next.');
+  });
+
+  it('ends when a small PDF unfolds into more than there is room for, and reads the next file', async () => {
+    const bytes = makeUnfoldingPdf(1024);
+    assert.ok(bytes.byteLength < 2 * megabyte);
+    const reading = readInWorker({ name: 'a.pdf', bytes }, { bufferMaxMb: 128 });
+    await assert.rejects(reading, { message: 'takes too much memory to read' });
     assert.equal((await read('a.md', 'Next.')).passages[0]?.text, 'Next.');
   });
 });

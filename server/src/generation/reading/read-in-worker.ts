@@ -8,9 +8,17 @@ export interface ReadingTask {
 
 export type ReadingOutcome = { readonly document: DocumentText } | { readonly fault: string };
 
+interface Bounds {
+  readonly timeMaxMs: number;
+  /** Outside of the heap, whose limit does not count it: what a parser has decompressed. */
+  readonly bufferMaxMb: number;
+}
+
 /** Measured: 2.2 s for a PDF of 500 pages, 1.6 s for 4.9 MB of Markdown. */
 const deadlineMs = 120_000;
 const memoryMaxMb = 1_024;
+/** Decompressing, the PDF parser takes some 100 MB in that time. */
+const lookAtMemoryEveryMs = 250;
 const idleMs = 5_000;
 /** However many files come together: each thread may take all of its memory, and a processor. */
 const readAtOnceMax = 2;
@@ -22,11 +30,11 @@ let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
  * Reads a file in a thread of its own: one that takes too long or too much memory ends that thread and nothing else,
  * and requests are answered meanwhile. What a parser prints reaches nobody.
  */
-export async function readInWorker(task: ReadingTask, timeMaxMs = deadlineMs): Promise<DocumentText> {
+export async function readInWorker(task: ReadingTask, bounds: Partial<Bounds> = {}): Promise<DocumentText> {
   if (reading >= readAtOnceMax) await new Promise<void>((resolve) => waiting.push(resolve));
   else reading += 1;
   try {
-    return await readNow(task, timeMaxMs);
+    return await readNow(task, { timeMaxMs: deadlineMs, bufferMaxMb: memoryMaxMb, ...bounds });
   } finally {
     // The place is handed on, or given back.
     const next = waiting.shift();
@@ -38,12 +46,12 @@ export async function readInWorker(task: ReadingTask, timeMaxMs = deadlineMs): P
 let reading = 0;
 const waiting: (() => void)[] = [];
 
-async function readNow(task: ReadingTask, timeMaxMs: number): Promise<DocumentText> {
+async function readNow(task: ReadingTask, bounds: Bounds): Promise<DocumentText> {
   const worker = takeWorker();
-  const outcome = await outcomeOf(worker, task, timeMaxMs);
-  if (outcome === undefined) {
+  const outcome = await outcomeOf(worker, task, bounds);
+  if ('excess' in outcome) {
     await worker.terminate();
-    throw new UnreadableDocument('takes too long to read');
+    throw new UnreadableDocument(outcome.excess);
   }
   if ('crash' in outcome) throw crashed(outcome.crash);
   keepWorker(worker);
@@ -51,23 +59,31 @@ async function readNow(task: ReadingTask, timeMaxMs: number): Promise<DocumentTe
   return outcome.document;
 }
 
+const tooMuchMemory = 'takes too much memory to read';
+
+type Outcome = ReadingOutcome | { readonly crash: unknown } | { readonly excess: string };
+
 /** A thread that ends for another reason than memory is a fault of ours, not of the file. */
 function crashed(cause: unknown): Error {
   const isOutOfMemory =
     cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  if (isOutOfMemory) return new UnreadableDocument('takes too much memory to read', { cause });
+  if (isOutOfMemory) return new UnreadableDocument(tooMuchMemory, { cause });
   return new Error('the thread that reads files has ended', { cause });
 }
 
 function outcomeOf(
   worker: Worker,
   { name, bytes }: ReadingTask,
-  timeMaxMs: number,
-): Promise<ReadingOutcome | { crash: unknown } | undefined> {
+  { timeMaxMs, bufferMaxMb }: Bounds,
+): Promise<Outcome> {
   return new Promise((resolve) => {
-    const timer = setTimeout(settle, timeMaxMs, undefined);
-    function settle(outcome: ReadingOutcome | { crash: unknown } | undefined): void {
+    const timer = setTimeout(settle, timeMaxMs, { excess: 'takes too long to read' });
+    const watch = setInterval(async () => {
+      if ((await buffersMb(worker)) > bufferMaxMb) settle({ excess: tooMuchMemory });
+    }, lookAtMemoryEveryMs);
+    function settle(outcome: Outcome): void {
       clearTimeout(timer);
+      clearInterval(watch);
       worker.off('message', settle).off('error', crash).off('exit', crash);
       resolve(outcome);
     }
@@ -78,6 +94,12 @@ function outcomeOf(
     const copy = new Uint8Array(bytes);
     worker.postMessage({ name, bytes: copy } satisfies ReadingTask, [copy.buffer]);
   });
+}
+
+/** Asked of the thread from outside: it answers however busy it is. One that does not run has none. */
+async function buffersMb(worker: Worker): Promise<number> {
+  const statistics = await worker.getHeapStatistics().catch(() => undefined);
+  return (statistics?.external_memory ?? 0) / 1024 / 1024;
 }
 
 function takeWorker(): Worker {
