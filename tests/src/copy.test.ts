@@ -5,10 +5,11 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { signPeopleIn } from './people-facts.ts';
 import { testDatabase } from './postgres/databases.ts';
 import { eventually } from './replies/shared-store.ts';
 import { cleanEnvironment, root, runSkein } from './service.ts';
-import { factsOf, nothingHeld, operate, type Served, serveStore, work } from './store-facts.ts';
+import { factsOf, type Held, nothingHeldBut, operate, type Served, serveStore, work } from './store-facts.ts';
 import { type Made, prepareStore } from './world.ts';
 
 /** So many more threads, with two messages each, that a copy can be killed in its middle. */
@@ -56,10 +57,11 @@ before(async () => {
 });
 
 describe('skein copy', () => {
-  const held = nothingHeld();
+  let held: Held;
   let served: Served;
   let facts: unknown;
   before(async () => {
+    held = nothingHeldBut(await signPeopleIn(folder, made));
     served = await serveStore(folder, origin, made);
     await work(served, held, 'first');
     facts = await factsOf(served, held);

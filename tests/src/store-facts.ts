@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Api } from './api.ts';
 import { exchange, type IssuedApplication, makeApplication } from './applications.ts';
+import { type PeopleHeld, peopleFacts } from './people-facts.ts';
 import { runSkein, Service } from './service.ts';
 import { createThread, type Made } from './world.ts';
 
@@ -16,10 +17,11 @@ export interface Held {
   readonly idempotent: { readonly person: Person; readonly key: string; readonly answer: any }[];
   readonly tokens: string[];
   readonly applications: IssuedApplication[];
+  readonly people: PeopleHeld;
 }
 
-export function nothingHeld(): Held {
-  return { cursors: [], idempotent: [], tokens: [], applications: [] };
+export function nothingHeldBut(people: PeopleHeld): Held {
+  return { cursors: [], idempotent: [], tokens: [], applications: [], people };
 }
 
 /** A service on a store, and the operator's command on the same. */
@@ -95,12 +97,29 @@ export async function factsOf(store: Served, held: Held): Promise<unknown> {
     const again = await as(store, person).create({ prompt: `#say ${key}` }, { 'idempotency-key': key });
     assert.deepEqual(placeless(service, again.body), answer, 'the same key and body, the same answer');
   }
-  [facts.keys, facts.found] = await Promise.all([
-    operate('key', 'list', made.acme),
+  facts.people = await peopleFacts(service, held.people);
+  [facts.keys, facts.members, facts.changes, facts.found] = await Promise.all([
+    keysOf(store),
+    operate('member', 'list', made.acme),
+    changesIn(store),
     operate('doc', 'search', made.acme, 'How long do refunds take?'),
   ]);
   assert.ok((facts.found as any).passages.length > 0, 'the document is found by its words');
   return placeless(service, facts);
+}
+
+/** Without when each was used last: that is now, for these facts. */
+async function keysOf({ operate, made }: Served): Promise<unknown> {
+  const keys: { lastUsedAt: number | null }[] = await operate('key', 'list', made.acme);
+  return keys.map(({ lastUsedAt, ...key }) => key);
+}
+
+/** What the audit log tells, but for who has signed in: these facts are found out by signing in. */
+async function changesIn({ operate, made }: Served): Promise<unknown> {
+  const events: { action: string }[] = await operate('audit', made.acme, '--limit', '100');
+  const changes = events.filter(({ action }) => action !== 'session.started');
+  assert.ok(changes.length > 5);
+  return changes;
 }
 
 /** Without the address of this process, which stands in every `threadUrl`. */

@@ -5,6 +5,7 @@ import { Service } from '../service.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
 import { clientSecret, OpenIdProvider } from './openid-provider.ts';
+import { goThrough as wayThrough } from './provider-way.ts';
 
 describe('Single sign-on', () => {
   let provider: OpenIdProvider;
@@ -22,30 +23,8 @@ describe('Single sign-on', () => {
 
   const ada = { subject: 'ada-1', email: 'Ada@demo.example', emailVerified: true };
 
-  /** Follows the browser's way to the provider and back, up to the page that it ends on. */
-  async function goThrough(
-    browser: ConsoleClient,
-    returnTo = '/',
-    atCallback = (url: URL): URL => url,
-  ): Promise<string> {
-    // Nobody is known to the provider from the time before.
-    const there = new ConsoleClient(provider.issuer);
-    let url = new URL(`/console/sso/start?returnTo=${encodeURIComponent(returnTo)}`, service.baseUrl);
-    for (let step = 0; step < 10; step += 1) {
-      const isHere = url.origin === service.baseUrl;
-      if (isHere && url.pathname === '/console/sso/callback') url = atCallback(url);
-      const client = isHere ? browser : there;
-      const answer = await client.fetch(url.href);
-      const location = answer.headers.get('location');
-      assert.ok(location !== null && answer.status >= 302, `${answer.status} ${await answer.text()}`);
-      const next = new URL(location, url);
-      if (next.origin === service.baseUrl && !next.pathname.startsWith('/console/'))
-        return next.pathname + next.search;
-      url = next;
-    }
-    throw new Error('it leads round in circles');
-  }
-
+  const goThrough = (browser: ConsoleClient, returnTo?: string, atCallback?: (url: URL) => URL) =>
+    wayThrough(provider, browser, returnTo, atCallback);
   const newBrowser = () => new ConsoleClient(service.baseUrl);
   const problem = (name: string) => `/sign-in?problem=${name}`;
 

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { ConsoleClient, testPassword, tokenOf } from './console/console-client.ts';
+import { OpenIdProvider } from './console/openid-provider.ts';
+import { goThrough } from './console/provider-way.ts';
+import { Service } from './service.ts';
+import type { Made } from './world.ts';
+
+/** What people hold in their hands when the service moves. */
+export interface PeopleHeld {
+  readonly passwordCookies: ReadonlyMap<string, string>;
+  readonly providerCookies: ReadonlyMap<string, string>;
+  /** Of a link that nobody has used. */
+  readonly invitationToken: string;
+}
+
+const ada = 'ada@acme.example';
+
+/** Ada signs in by a password, Eve through a provider; Ben has not used his link yet. */
+export async function signPeopleIn(folder: string, made: Made): Promise<PeopleHeld> {
+  const provider = await OpenIdProvider.start();
+  const service = await Service.start({ folder, environment: provider.environment });
+  try {
+    provider.trust(`${service.baseUrl}/console/sso/callback`);
+    provider.account = { subject: 'eve-1', email: 'eve@globex.example', emailVerified: true };
+    const [byPassword, viaProvider] = [
+      new ConsoleClient(service.baseUrl),
+      new ConsoleClient(service.baseUrl),
+    ];
+    const { invitation } = await service.skein('member', 'invite', made.acme, ada);
+    assert.equal((await byPassword.acceptInvitation(invitation, testPassword)).status, 200);
+    assert.equal(await goThrough(provider, viaProvider), '/');
+    const { invitation: unused } = await service.skein('member', 'invite', made.acme, 'ben@acme.example');
+    return {
+      passwordCookies: byPassword.cookies,
+      providerCookies: viaProvider.cookies,
+      invitationToken: tokenOf(unused),
+    };
+  } finally {
+    await service.end();
+    await provider.end();
+  }
+}
+
+/** What people can see of a store, and do with what they hold. */
+export async function peopleFacts({ baseUrl }: Service, held: PeopleHeld): Promise<unknown> {
+  const signedIn = async (cookies: ReadonlyMap<string, string>) => {
+    const client = new ConsoleClient(baseUrl);
+    for (const [name, value] of cookies) client.cookies.set(name, value);
+    const { status, body } = await client.get('/session');
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+  const stranger = new ConsoleClient(baseUrl);
+  const entered = await stranger.signIn(ada, testPassword);
+  assert.equal(entered.status, 200, JSON.stringify(entered.body));
+  const invited = await stranger.post('/invitation/read', { token: held.invitationToken });
+  assert.equal(invited.status, 200, JSON.stringify(invited.body));
+  return {
+    byPassword: await signedIn(held.passwordCookies),
+    viaProvider: await signedIn(held.providerCookies),
+    invited: invited.body,
+  };
+}
