@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { WriteStream } from 'node:tty';
+import { LiveLine } from './live-line.ts';
+import { viewSteps } from './steps.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A terminal of one line: what is written stands there until the line is gone back to. */
+function fakeStream({ isTTY = true, columns = 40 } = {}) {
+  let written = '';
+  const stream = {
+    isTTY,
+    columns,
+    write(text: string) {
+      written += text;
+      return true;
+    },
+  } as unknown as WriteStream;
+  const visible = () => (written.split('\r').at(-1) as string).replace('\u001b[K', '');
+  return { stream, visible, written: () => written };
+}
+
+function terminalOf(stdout: WriteStream, stderr: WriteStream, env = {}): Terminal {
+  return { stdin: process.stdin, stdout, stderr, env };
+}
+
+describe('The live line', () => {
+  it('shows what happens and for how long, in one line, and leaves nothing behind', ({ mock }) => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    let nowMs = 5000;
+    const { stream, visible, written } = fakeStream();
+    const line = new LiveLine(stream, 'Waiting', () => nowMs);
+    assert.equal(visible(), '0 s  Waiting');
+    nowMs += 2000;
+    mock.timers.tick(2000);
+    assert.equal(visible(), '2 s  Waiting');
+    line.show('Reading the contract');
+    assert.equal(visible(), '2 s  Reading the contract');
+    nowMs += 65_000;
+    mock.timers.tick(1000);
+    assert.equal(visible(), '1 min 7 s  Reading the contract');
+    line.end();
+    assert.equal(visible(), '');
+    assert.ok(!written().includes('\n'));
+    const before = written();
+    mock.timers.tick(5000);
+    assert.equal(written(), before, 'nothing is drawn after the end');
+  });
+
+  it('stays in its line, whatever a step is called', () => {
+    const { stream, visible, written } = fakeStream({ columns: 20 });
+    const line = new LiveLine(stream, 'a\nb\u001b[2Jc', () => 0);
+    assert.equal(visible(), '0 s  a\uFFFDb\uFFFD[2Jc');
+    line.show('x'.repeat(100));
+    line.end();
+    const drawn = written()
+      .split('\r')
+      .filter((one) => one.includes('x'));
+    assert.deepEqual(drawn, [`0 s  ${'x'.repeat(14)}\u001b[K`]);
+  });
+});
+
+describe('The steps of a reply', () => {
+  it('are shown in the live line where both streams are a terminal', () => {
+    const [out, err] = [fakeStream(), fakeStream()];
+    const view = viewSteps(terminalOf(out.stream, err.stream), false);
+    view.onStep?.({ description: 'Reading' });
+    assert.equal(err.visible(), '0 s  Reading');
+    view.end();
+    assert.equal(err.visible(), '');
+    assert.equal(out.written(), '');
+  });
+
+  it('are neither shown nor asked for in a pipe, or where a line cannot be taken back', () => {
+    const [terminal, pipe] = [fakeStream(), fakeStream({ isTTY: false })];
+    const blind = [
+      terminalOf(pipe.stream, terminal.stream),
+      terminalOf(terminal.stream, pipe.stream),
+      terminalOf(terminal.stream, terminal.stream, { TERM: 'dumb' }),
+    ];
+    for (const one of blind) {
+      const view = viewSteps(one, false);
+      assert.equal(view.onStep, undefined);
+      view.end();
+    }
+    assert.equal(`${terminal.written()}${pipe.written()}`, '');
+  });
+
+  it('are lines of their own on standard error with --verbose', () => {
+    const [out, err] = [fakeStream({ isTTY: false }), fakeStream({ isTTY: false })];
+    const view = viewSteps(terminalOf(out.stream, err.stream), true);
+    view.onStep?.({ description: 'Reading\u0007' });
+    view.onStep?.({ description: 'Writing' });
+    view.end();
+    assert.equal(err.written(), 'Reading\uFFFD\nWriting\n');
+    assert.equal(out.written(), '');
+  });
+});

@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { Api } from './api.ts';
+import { makeApplication } from './applications.ts';
+import { type CommandOutcome, cleanEnvironment, root, Service, temporaryFolder } from './service.ts';
+
+type Environment = Record<string, string>;
+
+/** Not the service's: a store that a command opened would stand here afterwards. */
+const folder = temporaryFolder();
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+describe('The remote commands', { concurrency: 3 }, () => {
+  let service: Service;
+  let api: Api;
+  let environment: Environment;
+  let organization: string;
+  before(async () => {
+    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted' } });
+    organization = (await service.skein('org', 'create', 'Acme')).id;
+    environment = await memberOf(organization, 'ada@example.com');
+    api = new Api(service.baseUrl, environment.SKEIN_API_KEY);
+  });
+  after(async () => {
+    await service?.end();
+    assert.deepEqual(readdirSync(folder), [], 'no command has made a store');
+  });
+
+  async function memberOf(org: string, email: string): Promise<Environment> {
+    await service.skein('member', 'add', org, email);
+    const { key } = await service.skein('key', 'create', org, '--user', email);
+    return { SKEIN_BASE_URL: service.baseUrl, SKEIN_API_KEY: key };
+  }
+  /** With nobody else's threads in it. */
+  async function newcomer(): Promise<Environment> {
+    const { id } = await service.skein('org', 'create', 'Newcomers');
+    return memberOf(id, 'new@example.com');
+  }
+  const run = (words: string[], changes: Environment = {}, input = '') =>
+    runWith(words, { ...environment, ...changes }, input);
+  const json = async (...words: string[]) => JSON.parse(told(await run([...words, '--json'])));
+  const begin = async (prompt: string) => (await api.create({ prompt })).body.thread.id as string;
+
+  it('ask prints the text of the reply into a pipe, and nothing else anywhere', async () => {
+    const outcome = await run(['ask', '#step Reading\n#source Refunds\n#say Thirty days [1].']);
+    assert.deepEqual(outcome, { exitCode: 0, stdout: 'Thirty days [1].\n', stderr: '' });
+  });
+
+  it('ask tells the steps on standard error with --verbose', async () => {
+    const outcome = await run(['ask', '--verbose', '#step Reading\n#step Weighing\n#say Yes.']);
+    assert.deepEqual(outcome, { exitCode: 0, stdout: 'Yes.\n', stderr: 'Reading\nWeighing\n' });
+  });
+
+  it('ask reads the prompt from standard input, without PROMPT and with -', async () => {
+    for (const words of [['ask'], ['ask', '-']]) {
+      const { thread } = JSON.parse(told(await run([...words, '--json'], {}, '#say Yes.\n#say  Ünd no.\n')));
+      const { body } = await api.get(thread.id);
+      assert.equal(body.messages[0].content, '#say Yes.\n#say  Ünd no.', 'without the line break at its end');
+    }
+  });
+
+  it('ask answers the thread and the reply as one JSON value, made as the options say', async () => {
+    const made = await json('ask', '#source Refunds\n#say Hi.', '--account', 'acct_1', '--title', 'Greeting');
+    const { body } = await api.get(made.thread.id);
+    assert.deepEqual(made, { thread: body.thread, reply: body.messages[1] });
+    assert.deepEqual([made.thread.accountId, made.thread.title], ['acct_1', 'Greeting']);
+    assert.equal(made.reply.sources[0].title, 'Refunds');
+  });
+
+  it('ask prints a reply into a pipe as it is, also what a terminal would obey', async () => {
+    const { stdout } = await run(['ask', '#say \u001b[31mred']);
+    assert.equal(stdout, '\u001b[31mred\n');
+  });
+
+  it('ask is stopped by Ctrl-C with the id of the thread, which goes on', async () => {
+    const child = start(['ask', '--verbose', '#step Waiting\n#hang'], environment);
+    const outcome = outcomeOf(child);
+    await once(child.stderr as NodeJS.ReadableStream, 'data');
+    child.kill('SIGINT');
+    const { exitCode, stdout, stderr } = await outcome;
+    assert.equal(exitCode, 130);
+    assert.equal(stdout, '');
+    const [, id] = /skein: Stopped waiting.*'skein threads get (thr_\w+) --wait'.*\.\n$/.exec(stderr) ?? [];
+    assert.ok(id, stderr);
+    assert.equal((await api.get(id)).body.status.state, 'in_progress');
+    await api.delete(id);
+  });
+
+  it('ask fails with the thread that has failed, and prints no reply', async () => {
+    assertFailed(await run(['ask', '#fail']), /The reply in thr_\w+ has failed: .*operator/);
+  });
+
+  it('threads list shows the threads, a few or all, the newest first', async () => {
+    const theirs = await newcomer();
+    const mine = new Api(service.baseUrl, theirs.SKEIN_API_KEY);
+    const list = (...words: string[]) => run(['threads', 'list', ...words], theirs);
+    assert.match(told(await list()), /skein ask/);
+    for (let count = 1; count <= 27; count += 1) {
+      await mine.create({ prompt: `Number ${count}\u0007`, ...(count % 9 === 0 && { accountId: 'acct_9' }) });
+    }
+    const ids = (await mine.walk()).map(({ id }) => id);
+    const shown = async (...words: string[]) => {
+      const { exitCode, stdout, stderr } = await list(...words, '--json');
+      assert.equal(exitCode, 0, stderr);
+      return { ids: JSON.parse(stdout).map(({ id }: { id: string }) => id), more: stderr.includes('more') };
+    };
+    assert.deepEqual(await shown(), { ids: ids.slice(0, 25), more: true });
+    assert.deepEqual(await shown('--limit', '2'), { ids: ids.slice(0, 2), more: true });
+    assert.deepEqual(await shown('--limit', '27'), { ids, more: false });
+    assert.deepEqual(await shown('--limit', '150'), { ids, more: false });
+    assert.deepEqual(await shown('--all'), { ids, more: false });
+    assert.equal((await shown('--account', 'acct_9')).ids.length, 3);
+    const table = (await list('--limit', '1')).stdout;
+    assert.match(table, new RegExp(`^${ids[0]} +2\\S+Z .*acct_9  Number 27\uFFFD\n$`));
+  });
+
+  it('threads get shows a thread, to people and as the interface does', async () => {
+    const id = await begin('#source Refunds\n#say Thirty days [1].');
+    await api.untilDone(id);
+    const { body } = await api.get(id);
+    assert.deepEqual(await json('threads', 'get', id), body);
+    const text = told(await run(['threads', 'get', id]));
+    assert.match(text, new RegExp(`\n${id} · idle · created 2[^\n]+\n\nuser:\n#source Refunds\n`));
+    assert.ok(text.endsWith('assistant:\nThirty days [1].\n\n[1] Refunds\n'), text);
+  });
+
+  it('threads get --wait waits for the reply, and says by its exit code whether it has failed', async () => {
+    const good = await run(['threads', 'get', await begin('#wait 300\n#say Done.'), '--wait', '--json']);
+    assert.equal(JSON.parse(told(good)).messages[1].status, 'completed');
+    const bad = await run(['threads', 'get', await begin('#wait 300\n#fail'), '--wait', '--json']);
+    assert.equal(bad.exitCode, 1);
+    assert.equal(JSON.parse(bad.stdout).status.state, 'error');
+  });
+
+  it('threads rename and delete do so', async () => {
+    const id = await begin('Hello');
+    assert.equal((await json('threads', 'rename', id, 'Farewell')).title, 'Farewell');
+    assert.equal(told(await run(['threads', 'rename', id, 'And\u001bso'])), `${id} is now 'And\uFFFDso'.\n`);
+    assert.equal((await api.get(id)).body.thread.title, 'And\u001bso');
+    assert.deepEqual(await json('threads', 'delete', id), { id, deleted: true });
+    assert.equal((await api.get(id)).status, 404);
+    assertFailed(
+      await run(['threads', 'delete', id]),
+      new RegExp(`\\(trace id ${uuid}\\).*skein threads list`),
+    );
+  });
+
+  it('threads export prints every thread with its messages, a line each', async () => {
+    const theirs = await newcomer();
+    const mine = new Api(service.baseUrl, theirs.SKEIN_API_KEY);
+    for (const prompt of ['One', 'Two', 'Three']) await mine.create({ prompt });
+    const wanted = [];
+    for (const { id } of await mine.walk()) wanted.push(await mine.untilDone(id));
+    assert.equal(wanted.length, 3);
+    const lines = told(await run(['threads', 'export'], theirs))
+      .trimEnd()
+      .split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)),
+      wanted,
+    );
+  });
+
+  it('end quietly when their reader has read enough', async () => {
+    const child = start(['threads', 'list'], environment);
+    child.stdout?.destroy();
+    const [stderr, [exitCode]] = await Promise.all([
+      readAll(child.stderr as NodeJS.ReadableStream),
+      once(child, 'close'),
+    ]);
+    assert.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: '' });
+  });
+
+  it("read what is published with an application's credentials, and ask for nothing", async () => {
+    const application = await makeApplication(service, organization);
+    const id = await begin('For all');
+    await service.skein('thread', 'publish', organization, id);
+    const credentials = {
+      SKEIN_API_KEY: '',
+      SKEIN_CLIENT_ID: application.clientId,
+      SKEIN_CLIENT_SECRET: application.clientSecret,
+    };
+    const listed = JSON.parse(told(await run(['threads', 'list', '--json'], credentials)));
+    assert.deepEqual(
+      listed.map((thread: { id: string }) => thread.id),
+      [id],
+    );
+    assertFailed(await run(['ask', 'Hello'], credentials), /use a personal key \(trace id/);
+    const both = { ...credentials, SKEIN_API_KEY: environment.SKEIN_API_KEY as string };
+    assert.equal((await run(['ask', 'Hello'], both)).exitCode, 0, 'the key comes first');
+    assertFailed(
+      await run(['threads', 'list'], { ...credentials, SKEIN_CLIENT_SECRET: 'wrong' }),
+      /SKEIN_CLIENT_SECRET/,
+    );
+    assertFailed(await run(['threads', 'list'], { ...credentials, SKEIN_CLIENT_SECRET: '' }), /must be set/);
+  });
+
+  it('say how to get a key where there is none, and what is wrong with one', async () => {
+    for (const words of [
+      ['ask', 'Hello'],
+      ['threads', 'list'],
+    ]) {
+      assertFailed(await run(words, { SKEIN_API_KEY: '' }), /^skein: SKEIN_API_KEY .*skein key create/);
+      const refused = new RegExp(`\\(trace id ${uuid}\\)\\. Check SKEIN_API_KEY`);
+      assertFailed(await run(words, { SKEIN_API_KEY: 'eak_nonsense' }), refused);
+      assertFailed(await run(words, { SKEIN_API_KEY: 'two words' }), /SKEIN_API_KEY must be one word/);
+    }
+  });
+
+  it('say when the quota is used up, and until when', async () => {
+    const { id } = await service.skein('org', 'create', 'Metered', '--quota', '0');
+    const theirs = await memberOf(id, 'meter@example.com');
+    assertFailed(
+      await run(['threads', 'list'], theirs),
+      new RegExp(`trace id ${uuid}.*Try again in \\d+ s\\.`),
+    );
+  });
+
+  it('say where they looked for a service that is not there, or is something else', async () => {
+    const server = createServer((_request, response) => response.end('<h1>\u001bHello</h1>')).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const told = await run(['threads', 'list'], { SKEIN_BASE_URL: address });
+    assertFailed(told, /not as the service answers: <h1>\uFFFDHello.*SKEIN_BASE_URL/);
+    server.close();
+    await once(server, 'close');
+    assertFailed(await run(['threads', 'list'], { SKEIN_BASE_URL: address }), /ECONNREFUSED.*SKEIN_BASE_URL/);
+    const wrong = await run(['threads', 'list'], { SKEIN_BASE_URL: 'skein.example' });
+    assertFailed(wrong, /SKEIN_BASE_URL must be an http or https address/);
+  });
+
+  it('look at no setting of a service', async () => {
+    const nonsense = { SKEIN_PORT: 'nonsense', SKEIN_DATABASE_URL: 'nonsense', SKEIN_MODEL: 'nonsense' };
+    assert.equal((await run(['threads', 'list'], nonsense)).exitCode, 0);
+  });
+});
+
+describe('A remote command that makes no sense', { concurrency: 4 }, () => {
+  const environment = { SKEIN_API_KEY: 'eak_any', SKEIN_BASE_URL: 'http://127.0.0.1:9' };
+  const senseless: ReadonlyArray<readonly [words: string[], told: RegExp]> = [
+    [['ask', 'What', 'is', 'this?'], /\[PROMPT\]/],
+    [['ask', ''], /\[PROMPT\]/],
+    [['ask'], /no question/],
+    [['threads'], /skein help/],
+    [['threads', 'list', '--limit', '0'], /at least 1/],
+    [['threads', 'list', '--limit', '1', '--all'], /either/],
+    [['threads', 'get'], /THREAD_ID/],
+    [['threads', 'rename', 'thr_1'], /TITLE/],
+  ];
+  for (const [words, why] of senseless) {
+    it(`fails with a sentence that helps: skein ${words.join(' ')}`, async () => {
+      assertFailed(await runWith(words, environment), why);
+    });
+  }
+
+  it('fails for a prompt that is not text', async () => {
+    const outcome = await runWith(['ask'], environment, Buffer.from([0x48, 0xff]));
+    assertFailed(outcome, /not UTF-8/);
+  });
+});
+
+function start(words: readonly string[], environment: Environment): ChildProcess {
+  return spawn(join(root, 'node_modules/.bin/skein'), [...words], {
+    cwd: folder,
+    env: cleanEnvironment(environment),
+    stdio: 'pipe',
+  });
+}
+
+async function outcomeOf(child: ChildProcess): Promise<CommandOutcome> {
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    readAll(child.stdout as NodeJS.ReadableStream),
+    readAll(child.stderr as NodeJS.ReadableStream),
+    once(child, 'close'),
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
+async function runWith(
+  words: readonly string[],
+  environment: Environment,
+  input: string | Uint8Array = '',
+): Promise<CommandOutcome> {
+  const child = start(words, environment);
+  // A command that has no use for it may have ended before.
+  child.stdin?.on('error', () => {}).end(input);
+  return outcomeOf(child);
+}
+
+/** What a command printed, which must have succeeded. */
+function told({ exitCode, stdout, stderr }: CommandOutcome): string {
+  assert.equal(exitCode, 0, stderr);
+  assert.equal(stderr, '');
+  return stdout;
+}
+
+/** Exit 1, nothing on standard output, and one line on standard error. */
+function assertFailed({ exitCode, stdout, stderr }: CommandOutcome, why: RegExp): void {
+  assert.equal(exitCode, 1, stderr);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^skein: [^\n]+\.\n$/);
+  assert.match(stderr, why);
+}
