@@ -126,7 +126,7 @@ function columns(
             size="xs"
             variant="default"
             onClick={() => rotate(application)}
-            aria-label={`Rotate the secret of ${application.name}`}
+            aria-label={`Rotate secret of ${application.name}`}
           >
             Rotate secret
           </Button>

@@ -4,7 +4,7 @@ import { Dropzone, type FileRejection } from '@mantine/dropzone';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconAlertTriangle, IconCheck, IconFileUpload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { AddedDocumentJson } from '../api/contract.ts';
 import { accountsOptions } from '../api/queries.ts';
 import { inOrganization, query, upload } from '../api/request.ts';
@@ -108,9 +108,11 @@ function useUploads(account: string) {
   const { id } = useOrganization();
   const refresh = useRefresh();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  const count = useRef(0);
 
   const begin = (name: string, outcome: Upload['outcome']): string => {
-    const uploadId = crypto.randomUUID();
+    count.current += 1;
+    const uploadId = `upload-${count.current}`;
     setUploads((all) => [...all, { id: uploadId, name, part: 0, outcome }]);
     return uploadId;
   };
@@ -121,7 +123,7 @@ function useUploads(account: string) {
     const path = inOrganization(id, `/documents${query({ name: file.name, accountId: account })}`);
     try {
       const added = await upload<AddedDocumentJson>(path, file, (part) => change(uploadId, { part }));
-      const text = `${added.replaced ? 'Replaced' : 'Added'}, ${added.passages} passages`;
+      const text = `${added.replaced ? 'Replaced' : 'Added'}, ${added.passages} ${added.passages === 1 ? 'passage' : 'passages'}`;
       change(uploadId, { outcome: { ok: true, text } });
       announce(`${file.name}: ${text}`);
       await refresh();

@@ -110,14 +110,14 @@ function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
               size="xs"
               variant="default"
               onClick={() => renew(member)}
-              aria-label={`New link for ${member.email}`}
+              aria-label={`${linkLabel(member)} for ${member.email}`}
               title={
                 member.state === 'active'
                   ? 'A link to choose a new password'
                   : 'A link in the place of the earlier one'
               }
             >
-              {member.state === 'active' ? 'Reset link' : 'New link'}
+              {linkLabel(member)}
             </Button>
           )}
           <Button
@@ -132,6 +132,10 @@ function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
       ),
     },
   ];
+}
+
+function linkLabel({ state }: MemberJson): string {
+  return state === 'active' ? 'Reset link' : 'New link';
 }
 
 function Address({ id, email }: MemberJson) {

@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, Button, Menu, VisuallyHidden } from '@mantine/core';
-import { useClipboard, useDisclosure, useWindowEvent } from '@mantine/hooks';
+import { useDisclosure, useWindowEvent } from '@mantine/hooks';
 import {
   IconBuilding,
   IconDots,
@@ -14,6 +14,7 @@ import { useState } from 'react';
 import type { ThreadViewJson } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
 import { CopyButton } from '../app/copy-button.tsx';
+import { copyText } from '../app/copy-text.ts';
 import { RelativeTime } from '../app/relative-time.tsx';
 import type { ThreadDeletion } from './delete-thread.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
@@ -116,11 +117,8 @@ const menuFocusMs = 50;
 
 function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps & { onRename: () => void }) {
   const [isPublishing, publishing] = useDisclosure(false);
-  const clipboard = useClipboard();
-  const copyLink = () => {
-    clipboard.copy(linkTo(thread.id));
-    announce('Copied');
-  };
+  const copyLink = async () =>
+    announce((await copyText(linkTo(thread.id))) ? 'Copied' : 'Could not be copied');
   const publishLabel = thread.published ? 'Unpublish' : 'Publish';
   const PublishIcon = thread.published ? IconWorldOff : IconWorld;
   return (

@@ -101,7 +101,7 @@ describe('Settings in the console', () => {
     assert.equal((await as(token).list()).status, 200);
     await button('Done', dialog()).click();
 
-    await button('Rotate the secret of Warehouse').click();
+    await button('Rotate secret of Warehouse').click();
     await shown(dialog().getByText('all live tokens stop working at once'));
     await button('Rotate now', dialog()).click();
     await shown(dialog().getByText('Client credentials'));
