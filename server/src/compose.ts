@@ -193,6 +193,7 @@ export async function composeApp(
     log,
     tls: config.tls,
     requestTimeoutMs: config.requestTimeoutMs,
+    trustedProxies: config.trustedProxies,
     refused: (traceId, reason) => {
       context.telemetry.requestRefused();
       log.info({ trace_id: traceId, status: 400, reason }, 'request refused');

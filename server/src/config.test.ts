@@ -86,6 +86,28 @@ describe('The configuration', () => {
       );
   });
 
+  it('takes proxies as addresses and networks, and nobody by default', () => {
+    assert.deepEqual(readConfig({}).trustedProxies, []);
+    assert.deepEqual(
+      readConfig({ SKEIN_TRUSTED_PROXIES: '127.0.0.1, 10.1.0.0/16,fd00::/8,' }).trustedProxies,
+      ['127.0.0.1', '10.1.0.0/16', 'fd00::/8'],
+    );
+    for (const wrong of [
+      'proxy.example',
+      '10.0.0.1/33',
+      '0.0.0.0/0',
+      '::/0',
+      '10.0.0.1/',
+      '10.0.0/8',
+      'loopback',
+    ])
+      assert.throws(
+        () => readConfig({ SKEIN_TRUSTED_PROXIES: `127.0.0.1,${wrong}` }),
+        /^ConfigError: SKEIN_TRUSTED_PROXIES /,
+        wrong,
+      );
+  });
+
   it('refuses nonsense and names the variable', () => {
     const nonsense: [VariableName, string][] = [
       ['SKEIN_PORT', '65536'],

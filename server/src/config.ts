@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { isKeepable } from './domain/text.ts';
+import { isNetwork } from './network.ts';
 
 /** Everything the environment decides. `variables` below is the one place that names and explains each. */
 export interface Config {
@@ -30,6 +31,8 @@ export interface Config {
   readonly bodyBytesMax: number;
   readonly documentBytesMax: number;
   readonly requestTimeoutMs: number;
+  /** Addresses and networks, whose word for where a request came from is believed. */
+  readonly trustedProxies: readonly string[];
   readonly sessionIdleMs: number;
   readonly sessionLifeMs: number;
   /** Undefined: people sign in by password alone. */
@@ -144,6 +147,11 @@ export const variables = {
     meaning: 'Bytes of a document that is uploaded in the console',
   },
   SKEIN_REQUEST_TIMEOUT_MS: { default: '30000', meaning: 'How long a request may take to arrive' },
+  SKEIN_TRUSTED_PROXIES: {
+    default: '',
+    meaning:
+      'Proxies in front, as in `10.0.0.7,10.1.0.0/16`: their `X-Forwarded-For` is believed. Default: none',
+  },
   SKEIN_SESSION_IDLE_MS: {
     default: '604800000',
     meaning: 'How long a session of the console lives without being used',
@@ -230,6 +238,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     bodyBytesMax: whole('SKEIN_BODY_BYTES_MAX', 1, 2 ** 30),
     documentBytesMax: whole('SKEIN_DOCUMENT_BYTES_MAX', 1, 2 ** 30),
     requestTimeoutMs: whole('SKEIN_REQUEST_TIMEOUT_MS', 100, 2 ** 31 - 1),
+    trustedProxies: readTrustedProxies(text('SKEIN_TRUSTED_PROXIES')),
     sessionIdleMs: whole('SKEIN_SESSION_IDLE_MS', 100),
     sessionLifeMs: whole('SKEIN_SESSION_LIFE_MS', 100),
     sso: readSso(text),
@@ -336,6 +345,19 @@ function readSso(text: (name: VariableName) => string): SsoChoice | undefined {
   }
   // As it is written: a slash at its end belongs to an issuer's name.
   return { issuer: text('SKEIN_OIDC_ISSUER'), clientId, clientSecret, name };
+}
+
+function readTrustedProxies(text: string): string[] {
+  const proxies = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  const wrong = proxies.find((proxy) => !isNetwork(proxy));
+  if (wrong === undefined) return proxies;
+  throw new ConfigError(
+    'SKEIN_TRUSTED_PROXIES',
+    `must be addresses or networks with commas between them, as in 10.0.0.7,10.1.0.0/16, and has '${wrong}'`,
+  );
 }
 
 function isLoopback(host: string): boolean {

@@ -15,4 +15,9 @@ describe('The place of an attempt', () => {
     assert.equal(placeOf('::1'), '0:0:0:0');
     assert.equal(placeOf('fe80::1%eth0'), 'fe80:0:0:0');
   });
+
+  it('is the same whatever port a proxy has written behind the address', () => {
+    assert.equal(placeOf('203.0.113.7:50123'), '203.0.113.7');
+    assert.equal(placeOf('[2001:db8:1:2::9]:50123'), placeOf('2001:db8:1:2::9'));
+  });
 });

@@ -1,12 +1,13 @@
 /**
  * What attempts are counted by. Whoever has one IPv6 address mostly has the 2^64 beside it, too: they are one place. An
- * IPv4 address is one however it is written.
+ * IPv4 address is one however it is written. Some proxies write the port behind it, which is another each time.
  */
 export function placeOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
+  const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(address)?.[1];
+  if (ipv4 !== undefined) return ipv4;
   if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('%')[0]!.toLowerCase().split('::');
+  const ipv6 = /^\[([^\]]*)\]/.exec(address)?.[1] ?? address;
+  const [head = '', tail] = ipv6.split('%')[0]!.toLowerCase().split('::');
   const first = head === '' ? [] : head.split(':');
   const last = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : 8 - first.length - last.length;

@@ -28,6 +28,8 @@ export interface AppOptions
     DocumentationOptions {
   readonly log: FastifyBaseLogger;
   readonly bodyBytesMax: number;
+  /** Who says in `X-Forwarded-For` where a request came from. Everyone else's word is not looked at. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** Every HTTP surface on one server. Closing it refuses what comes and finishes what runs. */
@@ -42,6 +44,8 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     bodyLimit: options.bodyBytesMax,
+    // What `request.ip` is: the last address in the chain that is none of these. Nothing else of what proxies say is used.
+    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {

@@ -29,7 +29,7 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly traceId: string;
-  /** The peer's address: attempts are counted by it. */
+  /** The caller's, as far as it can be relied on: attempts are counted by it. */
   readonly address: string;
   /** For what an answer in JSON cannot say: cookies, redirects, streams. */
   readonly reply: FastifyReply;
