@@ -115,6 +115,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
         { name: 'x', scope: 'everything' },
         { name: 'x', scope: 'org-wide', ownerId: world.ada.userId },
         { name: 'x', scope: 'personal', ownerId: 5 },
+        { name: 'x', scope: 'personal', ownerId: 'NUL \0' },
         { name: 'x', scope: 'personal', createdBy: 'somebody else' },
       ])
         assertRefused(await world.ada.post('/keys', body), 400);

@@ -17,7 +17,7 @@ export interface KeyRouteOptions {
 const newKey = Type.Object({
   name: settingName,
   scope: Type.Enum(['personal', 'org-wide']),
-  ownerId: Type.Optional(Type.String()),
+  ownerId: Type.Optional(Type.String({ format: 'text' })),
 });
 
 export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[] {
