@@ -100,6 +100,7 @@ describe('The configuration', () => {
       '10.0.0.1/',
       '10.0.0/8',
       'loopback',
+      'fe80::1%eth0',
     ])
       assert.throws(
         () => readConfig({ SKEIN_TRUSTED_PROXIES: `127.0.0.1,${wrong}` }),
