@@ -1,16 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { compile } from 'json-schema-to-typescript';
 
 type Schema = NonNullable<Parameters<typeof compile>[0]>;
 
 const file = join(import.meta.dirname, 'src/types.ts');
-const fresh = await generateTypes(
-  JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')),
-);
+const { values, positionals } = parseArgs({
+  options: { check: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const [openapi = join(import.meta.dirname, '../openapi.json')] = positionals;
+const fresh = await generateTypes(JSON.parse(readFileSync(openapi, 'utf8')));
 
-if (!process.argv.includes('--check')) {
+if (!values.check) {
   writeFileSync(file, fresh);
 } else if (readFileSync(file, 'utf8') !== fresh) {
   console.error("client/src/types.ts is not what openapi.json says: run 'npm run client:types'.");

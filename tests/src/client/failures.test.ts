@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import { jittered } from '../../../client/src/retries.ts';
+import type { SkeinOptions } from '../../../client/src/skein.ts';
+import { startWorld, type World } from '../world.ts';
+import { type Fault, FaultyProxy } from './faulty-proxy.ts';
+import { type Client, packedClient } from './packed.ts';
+import { until } from './until.ts';
+
+const failure = (status: number, code: string) => ({
+  status,
+  body: JSON.stringify({ error: { code, message: `This is ${code}.`, trace_id: 'trace-1' } }),
+});
+const html = (status: number) => ({
+  status,
+  headers: { 'content-type': 'text/html' },
+  body: '<h1>Who  are\nyou?</h1>',
+});
+
+describe('A call that fails', () => {
+  let world: World;
+  let proxy: FaultyProxy;
+  let client: Client;
+  before(async () => {
+    world = await startWorld();
+    proxy = await FaultyProxy.start(world.service.baseUrl);
+    client = await packedClient();
+  });
+  after(async () => {
+    await proxy.close();
+    await world.end();
+  });
+
+  const clientOf = (baseUrl: string, options: Partial<SkeinOptions> = {}) =>
+    new client.Skein({ baseUrl, apiKey: world.adaKey.key, maxRetryDelayMs: 20, ...options } as SkeinOptions);
+  /** The outcome of one listing on an address with these faults, and how often it was tried. */
+  const listOver = async (faults: Fault[], options: Partial<SkeinOptions> = {}) => {
+    const address = proxy.address(faults);
+    const outcome = await clientOf(address, options)
+      .threads.list()
+      .page()
+      .catch((error) => error);
+    return { outcome, tries: proxy.requestsTo(address).length };
+  };
+
+  it('is told by class, code, status, message and trace id', async () => {
+    const classes = [
+      [400, 'INVALID_PARAMS', client.InvalidParamsError],
+      [401, 'UNAUTHORIZED', client.UnauthorizedError],
+      [403, 'FORBIDDEN', client.ForbiddenError],
+      [404, 'NOT_FOUND', client.NotFoundError],
+      [429, 'RATE_LIMITED', client.RateLimitedError],
+      [500, 'INTERNAL_ERROR', client.InternalError],
+      [418, 'TEAPOT', client.SkeinError],
+    ] as const;
+    for (const [status, code, expected] of classes) {
+      const { outcome } = await listOver([failure(status, code)], { retries: 0 });
+      assert.equal(outcome.constructor, expected, code);
+      assert.equal(outcome.name, expected.name);
+      assert.ok(outcome instanceof client.SkeinError && outcome instanceof Error);
+      const { code: told, status: answered, message, traceId } = outcome;
+      assert.deepEqual([told, answered, message, traceId], [code, status, `This is ${code}.`, 'trace-1']);
+    }
+  });
+
+  it('is not tried again when its request is at fault', async () => {
+    for (const status of [400, 401, 403, 404, 409, 418]) {
+      const { outcome, tries } = await listOver([failure(status, 'SOME_CODE')]);
+      assert.equal(outcome.status, status);
+      assert.equal(tries, 1, `${status}`);
+    }
+  });
+
+  it('is tried again over faults that may pass', async () => {
+    const faults: Fault[] = [429, 500, 502, 503, 504].map((status) => failure(status, 'SOME_CODE'));
+    for (const fault of [...faults, html(502), 'drop', 'cut', 'lose the answer'] satisfies Fault[]) {
+      const { outcome, tries } = await listOver([fault]);
+      assert.ok(Array.isArray(outcome.threads), inspect(fault));
+      assert.equal(tries, 2, inspect(fault));
+    }
+  });
+
+  it('is tried so often as is told, and then tells the last reason', async () => {
+    const faults: Fault[] = [...Array(8).fill(failure(500, 'INTERNAL_ERROR')), html(503)];
+    for (const retries of [0, 1, 3]) {
+      const { outcome, tries } = await listOver(faults, { retries });
+      assert.equal(outcome.code, 'INTERNAL_ERROR');
+      assert.equal(tries, retries + 1);
+    }
+    const { outcome, tries } = await listOver(faults, { retries: 8 });
+    assert.equal(outcome.status, 503);
+    assert.equal(tries, 9);
+  });
+
+  it('tells why there was no answer', async () => {
+    const { outcome } = await listOver(['drop'], { retries: 0 });
+    assert.ok(outcome instanceof client.ConnectionError);
+    assert.equal(outcome.code, 'CONNECTION');
+    assert.match(outcome.message, /^GET http:.*\/api\/v1\/threads got no answer: .*(socket|ECONNRESET)/i);
+    assert.ok(outcome.cause);
+    const closed = await FaultyProxy.start(world.service.baseUrl);
+    await closed.close();
+    const refused = await clientOf(closed.origin)
+      .threads.get('thr_1')
+      .catch((error) => error);
+    assert.match(refused.message, /ECONNREFUSED/);
+  });
+
+  it('tells what a proxy has said, and does not take it for the service', async () => {
+    const { outcome } = await listOver([html(404)]);
+    assert.ok(outcome instanceof client.UnexpectedAnswerError && !(outcome instanceof client.NotFoundError));
+    assert.equal(outcome.status, 404);
+    assert.match(outcome.message, /404 \(text\/html\).*: <h1>Who are you\?<\/h1>$/);
+    for (const body of ['', '{', '[]', '{"items":[]}', 'null']) {
+      const { outcome: empty, tries } = await listOver([{ status: 200, body }]);
+      assert.equal(empty.code, 'UNEXPECTED_ANSWER', body);
+      assert.equal(tries, 1);
+    }
+    assert.equal((await listOver([html(502)], { retries: 0 })).outcome.code, 'INTERNAL_ERROR');
+  });
+
+  it('waits for as long as the service asks, told in seconds or as a date', async () => {
+    for (const told of ['1', () => new Date(Date.now() + 2000).toUTCString()]) {
+      const value = typeof told === 'string' ? told : told();
+      const startedAt = performance.now();
+      const { outcome, tries } = await listOver(
+        [{ ...failure(429, 'RATE_LIMITED'), headers: { 'retry-after': value } }],
+        { maxRetryDelayMs: 5_000 },
+      );
+      assert.ok(Array.isArray(outcome.threads), value);
+      assert.equal(tries, 2);
+      // A lower bound is a promise, not a measurement: a date has whole seconds, so that one may be lost.
+      assert.ok(performance.now() - startedAt > 950, 'it has waited');
+    }
+  });
+
+  it('gives up at once when it would have to wait for too long', async () => {
+    const limited = (seconds: string) => ({
+      ...failure(429, 'RATE_LIMITED'),
+      headers: { 'retry-after': seconds },
+    });
+    const tooLong = await listOver([limited('31')], { maxRetryDelayMs: 30_000 });
+    assert.ok(tooLong.outcome instanceof client.RateLimitedError);
+    assert.deepEqual([tooLong.outcome.retryAfterSeconds, tooLong.tries], [31, 1]);
+    const tooLate = await listOver([limited('10')], { maxRetryDelayMs: 30_000, timeoutMs: 5_000 });
+    assert.equal(tooLate.outcome.retryAfterSeconds, 10, 'not that the time is up: that it was refused');
+    assert.equal(tooLate.tries, 1);
+    const untold = await listOver([{ ...failure(429, 'RATE_LIMITED'), headers: { 'retry-after': 'soon' } }]);
+    assert.equal(untold.tries, 2);
+  });
+
+  it('spreads its tries over the whole of a growing time', () => {
+    assert.deepEqual(
+      [0, 1, 2, 3, 4].map((index) => jittered(index, 5_000, () => 1)),
+      [500, 1000, 2000, 4000, 5000],
+    );
+    assert.equal(
+      jittered(3, 5_000, () => 0),
+      0,
+    );
+    assert.equal(
+      jittered(3, 5_000, () => 0.5),
+      2000,
+    );
+    const many = Array.from({ length: 1000 }, () => jittered(1, 5_000));
+    assert.ok(Math.min(...many) < 100 && Math.max(...many) > 900, 'full jitter');
+  });
+
+  it('makes one thread, however often it was tried, and says by which key', async () => {
+    const address = proxy.address(['lose the answer', 'cut', 'lose the answer', html(500)]);
+    const accountId = 'acct_once';
+    const { thread } = await clientOf(address).threads.create({ prompt: 'Once', accountId });
+    const listed = await world.ada.walk({ accountId });
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      [thread.id],
+    );
+    const keys = proxy.requestsTo(address).map(({ headers }) => headers['idempotency-key']);
+    assert.equal(keys.length, 5);
+    assert.equal(new Set(keys).size, 1);
+
+    const lost = proxy.address(['lose the answer']);
+    const body = { prompt: 'Twice', accountId: 'acct_twice' };
+    const error = await clientOf(lost, { retries: 0 })
+      .threads.create(body)
+      .catch((failed) => failed);
+    assert.ok(error instanceof client.ConnectionError && error.idempotencyKey);
+    const { idempotencyKey } = error;
+    await clientOf(lost).threads.create(body, { idempotencyKey });
+    assert.equal((await world.ada.walk({ accountId: body.accountId })).length, 1);
+    const another = await clientOf(lost).threads.create(body);
+    assert.ok(another.thread.id, 'each call has a key of its own');
+    assert.equal((await world.ada.walk({ accountId: body.accountId })).length, 2);
+  });
+
+  it('has deleted a thread although the answer was lost, and finds none that never was', async () => {
+    const { threads } = clientOf(proxy.address(['pass', 'lose the answer']));
+    const { thread } = await threads.create({ prompt: 'Away' });
+    assert.deepEqual(await threads.delete(thread.id), { id: thread.id, deleted: true });
+    await assert.rejects(threads.delete(thread.id), client.NotFoundError);
+    assert.equal((await world.ada.get(thread.id)).status, 404);
+  });
+
+  it('ends with its signal: before it begins, on its way, and in a pause', async () => {
+    const reason = new Error('enough');
+    const aborted = { name: 'AbortError', code: 'ABORTED', cause: reason };
+    const unused = proxy.address();
+    const { threads } = clientOf(unused);
+    const signal = AbortSignal.abort(reason);
+    const calls = [
+      threads.create({ prompt: 'x' }, { signal }),
+      threads.get('thr_1', { signal }),
+      threads.list({ signal }).page(),
+      threads.rename('thr_1', 'x', { signal }),
+      threads.delete('thr_1', { signal }),
+      threads.ask('x', { signal }),
+      threads.wait('thr_1', { signal }),
+    ];
+    for (const call of calls) await assert.rejects(call, aborted);
+    assert.deepEqual(proxy.requestsTo(unused), []);
+
+    const silent = proxy.address(['hang']);
+    const onItsWay = new AbortController();
+    const call = clientOf(silent).threads.list({ signal: onItsWay.signal }).page();
+    await until(() => proxy.hangingAt(silent) === 1);
+    onItsWay.abort(reason);
+    await assert.rejects(call, aborted);
+    await until(() => proxy.hangingAt(silent) === 0);
+
+    const limited = proxy.address([{ status: 429, headers: { 'retry-after': '20' } }]);
+    const inPause = new AbortController();
+    const waiting = clientOf(limited, { maxRetryDelayMs: 30_000 });
+    const paused = waiting.threads.list({ signal: inPause.signal }).page();
+    await until(() => proxy.requestsTo(limited).length === 1);
+    inPause.abort(reason);
+    await assert.rejects(paused, aborted);
+  });
+
+  it('ends when its time is up, also over a fetch that does not listen', async () => {
+    const silent = proxy.address(Array(3).fill('hang'));
+    const timeout = { name: 'TimeoutError', code: 'TIMEOUT' };
+    const { threads } = clientOf(silent, { timeoutMs: 200 });
+    await assert.rejects(threads.list().page(), timeout);
+    await assert.rejects(threads.get('thr_1', { timeoutMs: 100 }), timeout);
+    await until(() => proxy.hangingAt(silent) === 0);
+    const deaf = clientOf(silent, { fetch: () => new Promise<Response>(() => {}), timeoutMs: 100 });
+    await assert.rejects(deaf.threads.list().page(), timeout);
+  });
+
+  it('leaves no listener on a signal that lives on', async () => {
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    signal.addEventListener = (...words: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...words);
+    };
+    signal.removeEventListener = (...words: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...words);
+    };
+    let most = 0;
+    const watched = clientOf(proxy.address(['drop']), {
+      fetch: (url, init) => {
+        most = Math.max(most, listeners);
+        return fetch(url, init);
+      },
+    });
+    await watched.threads.list({ signal }).page();
+    await watched.threads.ask('Hello', { signal });
+    assert.ok(most > 0, 'it listens meanwhile');
+    assert.equal(listeners, 0);
+  });
+});
+
+describe('A client that cannot be', () => {
+  it('is refused with a sentence that keeps the secret', async () => {
+    const { Skein } = await packedClient();
+    const baseUrl = 'https://skein.example';
+    const wrong: [object, RegExp][] = [
+      [{ baseUrl }, /apiKey, or a clientId/],
+      [{ baseUrl, apiKey: 'a', clientId: 'b', clientSecret: 'c' }, /one of the two/],
+      [{ baseUrl, clientId: 'b' }, /clientSecret must be/],
+      [{ baseUrl, apiKey: 'eak_secret\n' }, /apiKey must be .*line break/],
+      [{ baseUrl, apiKey: '' }, /apiKey must be/],
+      [{ apiKey: 'a' }, /baseUrl must be/],
+      [{ baseUrl: 'skein.example', apiKey: 'a' }, /baseUrl must be/],
+      [{ baseUrl: 'ftp://skein.example', apiKey: 'a' }, /baseUrl must be/],
+      [{ baseUrl: 'https://me:secret@skein.example', apiKey: 'a' }, /baseUrl must be/],
+      [{ baseUrl, authUrl: 'nowhere', clientId: 'b', clientSecret: 'c' }, /authUrl must be/],
+      [{ baseUrl, apiKey: 'a', retries: -1 }, /retries must be/],
+      [{ baseUrl, apiKey: 'a', timeoutMs: Number.NaN }, /timeoutMs must be/],
+    ];
+    for (const [options, sentence] of wrong) {
+      assert.throws(
+        () => new Skein(options as SkeinOptions),
+        (error) =>
+          error instanceof TypeError && sentence.test(error.message) && !/[_:]secret/.test(error.message),
+        inspect(options),
+      );
+    }
+  });
+
+  it('shows no secret to whoever prints it', async () => {
+    const { Skein } = await packedClient();
+    const made = [
+      new Skein({ baseUrl: 'https://skein.example', apiKey: 'eak_hidden' }),
+      new Skein({ baseUrl: 'https://skein.example', clientId: 'app', clientSecret: 'hidden' }),
+    ];
+    for (const one of made) {
+      const shown = `${inspect(one, { depth: 9, showHidden: true })}${JSON.stringify(one)}`;
+      assert.match(shown, /threads/);
+      assert.doesNotMatch(shown, /hidden'/);
+    }
+  });
+
+  it('is asked for no thread without an id', async () => {
+    const { Skein } = await packedClient();
+    const { threads } = new Skein({ baseUrl: 'https://skein.example', apiKey: 'a' });
+    for (const id of ['', '.', '..']) {
+      await assert.rejects(threads.get(id), TypeError);
+      await assert.rejects(threads.delete(id), TypeError);
+    }
+  });
+});
