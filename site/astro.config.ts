@@ -3,30 +3,12 @@ import starlight from '@astrojs/starlight';
 import { defineConfig } from 'astro/config';
 import { base, readPages } from './src/pages.ts';
 
-const decisions = readPages(join(import.meta.dirname, '..'))
-  .map(({ slug }) => slug)
-  .filter((slug) => slug.startsWith('decisions/'));
+const slugs = readPages(join(import.meta.dirname, '..')).map(({ slug }) => slug);
+const decisions = slugs.filter((slug) => slug.startsWith('decisions/'));
 
 export default defineConfig({
   base,
   trailingSlash: 'always',
-  // Only what came with a page runs in it, and nothing is fetched from elsewhere. What must be said in a header is: see
-  // server/src/http/documentation.ts.
-  security: {
-    csp: {
-      directives: [
-        "default-src 'none'",
-        "img-src 'self' data:",
-        "font-src 'self'",
-        "connect-src 'self'",
-        "worker-src 'self'",
-      ],
-      // The search is WebAssembly.
-      scriptDirective: { resources: ["'self'", "'wasm-unsafe-eval'"] },
-      // Colours of code are attributes. They can be no more than looks: no page shows what a caller sent.
-      styleDirective: { resources: ["'self'", { resource: "'unsafe-inline'", kind: 'attribute' }] },
-    },
-  },
   integrations: [
     starlight({
       title: 'Skein',
@@ -55,7 +37,7 @@ export default defineConfig({
             'errors',
             'replies',
             'spec-coverage',
-            //CLIENT
+            ...(slugs.includes('project/client') ? ['project/client'] : []),
           ],
         },
         {
@@ -64,7 +46,12 @@ export default defineConfig({
         },
         {
           label: 'Project',
-          items: ['project/readme', 'project/architecture', 'project/contributing', 'project/changelog'],
+          items: [
+            { label: 'README', slug: 'project/readme' },
+            'project/architecture',
+            'project/contributing',
+            'project/changelog',
+          ],
         },
         { label: 'Decisions', collapsed: true, items: ['decisions', ...decisions] },
       ],

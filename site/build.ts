@@ -1,7 +1,8 @@
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildOnce } from '../build-once.ts';
 import { base, linkedFiles } from './src/pages.ts';
+import { policyOf } from './src/policy.ts';
 
 const folder = import.meta.dirname;
 
@@ -20,4 +21,6 @@ await buildOnce(folder, async (fresh) => {
   const repository = join(folder, '..');
   for (const { file, address } of linkedFiles(repository))
     cpSync(join(repository, file), join(fresh, address.slice(base.length)));
+  // Sent with every page: server/src/http/documentation.ts.
+  writeFileSync(join(fresh, '.policy'), policyOf(fresh));
 });

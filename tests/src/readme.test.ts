@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { blocksOf, sectionOf } from './markdown.ts';
 import { cleanEnvironment, root, temporaryFolder } from './service.ts';
+import { transcript, withoutChance } from './transcript.ts';
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const tour = blocksOf(sectionOf(readme, '## A tour in five minutes'));
@@ -45,7 +46,7 @@ describe('The README', () => {
     assert.ok(commands.length >= 10, 'the tour has its commands');
     const [settings, ...steps] = commands.map(({ text }) => text);
     const pasted = [replaceSettings(settings as string, key, address), ...steps];
-    assert.deepEqual(transcript(pasted, address, environment), announced());
+    assert.deepEqual(printed(pasted, address, environment), announced());
   });
 
   it('shows a greeting whose curl line works when pasted', () => {
@@ -62,20 +63,11 @@ function replaceSettings(block: string, key: string, address: string): string {
   return block.replace('eak_…', key).replace('http://127.0.0.1:8080', address);
 }
 
-/** All blocks in one shell, as they are pasted; answers what each of them printed. */
-function transcript(blocks: string[], address: string, env: NodeJS.ProcessEnv): unknown[] {
-  const mark = '=== the next block ===';
-  const { stdout, stderr, status } = spawnSync('sh', ['-eu'], {
-    input: blocks.join(`echo '${mark}'\n`),
-    cwd: root,
-    env,
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-  assert.equal(status, 0, `the tour stopped after:\n${stdout}\n${stderr}`);
-  const [nothing, ...outputs] = stdout.replaceAll(address, 'http://127.0.0.1:8080').split(`${mark}\n`);
-  assert.equal(nothing, '', 'the settings print nothing');
-  return withoutChance(outputs);
+/** What each block printed, and nothing by chance. */
+function printed(blocks: string[], address: string, env: NodeJS.ProcessEnv): unknown[] {
+  const [settings, ...outputs] = transcript(blocks, root, env);
+  assert.equal(settings, '', 'the settings print nothing');
+  return withoutChance(outputs.map((text) => text.replaceAll(address, 'http://127.0.0.1:8080')));
 }
 
 /** What the README says that each block prints. */
@@ -86,23 +78,6 @@ function announced(): unknown[] {
     'below each block of commands stands what it prints',
   );
   return withoutChance(outputs.map(({ text }) => text));
-}
-
-/** Ids become numbers in order of appearance, so that the same id twice is still the same; times become one word. */
-function withoutChance(outputs: string[]): unknown[] {
-  const seen: string[] = [];
-  const numbered = (id: string) => {
-    if (!seen.includes(id)) seen.push(id);
-    return `${id.slice(0, 3)} ${seen.indexOf(id)}`;
-  };
-  return outputs
-    .map((text) =>
-      text
-        .replaceAll(/\b(?:thr|msg)_[0-9a-z]{26}\b/g, numbered)
-        .replaceAll(/"trace_id": ?"[0-9a-f-]{36}"/g, '"trace_id":"some"')
-        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]{12}Z/g, 'some time'),
-    )
-    .map((text) => (text.startsWith('{') ? JSON.parse(text) : text));
 }
 
 function match(lines: string[], pattern: RegExp): string {

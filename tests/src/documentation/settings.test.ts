@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { type ModelServer, startModelServer } from '../model-server.ts';
+import { dropDatabase, testDatabase } from '../postgres/databases.ts';
+import { root, runSkein, Service, temporaryFolder } from '../service.ts';
+import { exempt, pages, toRun } from './samples.ts';
+
+type Environment = Record<string, string>;
+
+const settings = toRun('env').flatMap(({ page, samples }) =>
+  samples.map(({ text }) => ({ page, environment: environmentIn(text) })),
+);
+const ofModels = settings.filter(({ environment }) => environment.SKEIN_MODEL !== undefined);
+const others = settings.filter(({ environment }) => environment.SKEIN_MODEL === undefined);
+const postgres = 'postgres://skein:PASSWORD@db.internal/skein';
+
+describe('The settings in the documentation', () => {
+  it('are found', () => {
+    assert.ok(ofModels.length >= 4 && others.length >= 3);
+  });
+
+  for (const { page, environment } of others) {
+    it(`of ${page}, ${Object.keys(environment)}, are understood: the service starts with them`, async () => {
+      const database = await testDatabase();
+      after(() => dropDatabase(database));
+      const filledIn = inThisPlace(environment, database);
+      const folder = temporaryFolder();
+      const { exitCode, stdout } = await runSkein(folder, ['doctor'], filledIn);
+      assert.equal(exitCode, 0, stdout);
+      const service = await Service.start({ folder, environment: filledIn });
+      assert.equal(service.baseUrl, environment.SKEIN_BASE_URL);
+      assert.equal(await service.end(), 0);
+    });
+  }
+
+  for (const { page, environment } of ofModels) {
+    const { SKEIN_MODEL: model = '' } = environment;
+    it(`of ${page} let ${model} write replies, at a provider that speaks its protocol`, async () => {
+      const provider = await startModelServer();
+      after(() => provider.close());
+      const filledIn = { ...environment, SKEIN_MODEL_BASE_URL: provider.url };
+      const service = await Service.start({ environment: filledIn });
+      after(() => service.end());
+      const { key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example');
+      const api = new Api(service.baseUrl, key);
+      const { body } = await api.create({ prompt: 'What is a skein?' });
+      const { messages } = await api.untilDone(body.thread.id);
+      assert.deepEqual([messages[1].status, messages[1].model], ['completed', model]);
+      await assertAsked(provider, environment);
+    });
+  }
+
+  it('name their provider by its own address, with its version', () => {
+    const addresses = ofModels.map(({ environment }) => environment.SKEIN_MODEL_BASE_URL);
+    for (const address of addresses)
+      assert.match(address ?? 'http://anthropic.example/v1', /^https?:.*\/v1$/);
+    assert.ok(addresses.includes('https://api.openai.com/v1'));
+  });
+
+  it('split the roles by commands that start both halves on one database', async () => {
+    const [commands] = exempt.filter(({ text }) => text.includes('serve --role'));
+    const words =
+      commands?.text.split('\n').map((line) => line.replace('npx skein serve ', '').split(' ')) ?? [];
+    assert.equal(words.length, 2);
+    const database = await testDatabase();
+    after(() => dropDatabase(database));
+    for (const role of words) {
+      const service = await Service.start({ environment: { SKEIN_DATABASE_URL: database }, words: role });
+      assert.equal(await service.end(), 0);
+    }
+  });
+});
+
+describe('JSON in the documentation', () => {
+  const blocks = pages.flatMap(({ page, samples }) =>
+    samples.filter(({ language }) => language === 'json').map(({ text }) => ({ page, text })),
+  );
+
+  it('is JSON', () => {
+    assert.ok(blocks.length >= 7);
+    for (const { page, text } of blocks) assert.doesNotThrow(() => JSON.parse(text), page);
+  });
+});
+
+describe('Every block of the documentation', () => {
+  it('is of a kind that is run or checked', () => {
+    // errors-document.test.ts sends the requests in `http`; `yaml` is Prometheus's own, and `text` is to be read.
+    const known = ['sh', 'ts', 'env', 'json', 'text', 'http', 'yaml'];
+    for (const { page, samples } of pages)
+      for (const { language } of samples) assert.ok(known.includes(language), `${page}: ${language}`);
+    assert.deepEqual(
+      pages
+        .filter(({ samples }) => samples.some(({ language }) => ['http', 'yaml'].includes(language)))
+        .map(({ page }) => page),
+      ['docs/errors.md', 'docs/operating.md'],
+    );
+  });
+});
+
+function environmentIn(text: string): Environment {
+  const lines = text.trim().split('\n');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^(SKEIN_[A-Z_]+)=(\S+)$/.exec(line) ?? [];
+      assert.ok(name !== undefined && value !== undefined, `no setting: ${line}`);
+      return [name, value.replace('…', 'ellipsis')];
+    }),
+  );
+}
+
+/** What names another machine, or a file of it, by what is here. */
+function inThisPlace(environment: Environment, database: string): Environment {
+  const here: Environment = { ...environment, SKEIN_HOST: '127.0.0.1', SKEIN_PORT: '0' };
+  if (here.SKEIN_DATABASE_URL === postgres) here.SKEIN_DATABASE_URL = database;
+  if (here.SKEIN_TLS_CERT !== undefined) {
+    here.SKEIN_TLS_CERT = join(root, 'tests/stand-ins/localhost-certificate.pem');
+    here.SKEIN_TLS_KEY = join(root, 'tests/stand-ins/localhost-key.pem');
+  }
+  return here;
+}
+
+async function assertAsked(provider: ModelServer, environment: Environment): Promise<void> {
+  const [request] = await provider.requests();
+  assert.equal(request?.body.model, environment.SKEIN_MODEL?.replace(/^[^/]+\//, ''));
+  const { SKEIN_MODEL_API_KEY: key } = environment;
+  const sent = request?.headers['x-api-key'] ?? request?.headers.authorization?.replace('Bearer ', '');
+  assert.equal(sent, key);
+}

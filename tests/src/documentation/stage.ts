@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dropDatabase, testDatabase } from '../postgres/databases.ts';
+import { cleanEnvironment, root, runSkein, Service, temporaryFolder } from '../service.ts';
+
+/**
+ * Where the samples of a page are run: a folder with what `npm ci` brought and a question in a file, a service with the demo, and the things that
+ * a reader would put in the place of the names on the page.
+ */
+export class Stage {
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly #service: Service;
+  readonly #database: string;
+  readonly #replacements: readonly (readonly [string, string])[];
+
+  private constructor(
+    service: Service,
+    database: string,
+    replacements: readonly (readonly [string, string])[],
+  ) {
+    this.folder = service.folder;
+    // Where the pages rely on the default address.
+    this.environment = cleanEnvironment({ ...service.store, SKEIN_BASE_URL: service.baseUrl });
+    this.#service = service;
+    this.#database = database;
+    this.#replacements = replacements;
+  }
+
+  static async set(): Promise<Stage> {
+    // As `npm test` has done before; alone, a test file does it by itself.
+    execFileSync(process.execPath, [join(root, 'client/build.ts')]);
+    const folder = temporaryFolder();
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(folder, 'question.txt'), 'What is a skein?');
+    const environment = { SKEIN_DATABASE_URL: `sqlite:${join(folder, 'served.db')}` };
+    const service = await Service.start({ folder, environment });
+    // Where the pages say `./data/skein.db`, nobody works on it.
+    const { exitCode, stderr } = await runSkein(folder, ['org', 'create', 'Resting']);
+    assert.equal(exitCode, 0, stderr);
+    const { key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example');
+    const { clientId, clientSecret } = await service.skein('app', 'create', 'Demo', '--name', 'sample');
+    const database = await testDatabase();
+    return new Stage(service, database, [
+      ['http://127.0.0.1:8080', service.baseUrl],
+      ['eak_…', key],
+      ['app_…', clientId],
+      ['eas_…', clientSecret],
+      ['postgres://skein:PASSWORD@db.internal/skein', database],
+    ]);
+  }
+
+  /** The sample as a reader would run it. */
+  filledIn(sample: string): string {
+    const text = this.#replacements.reduce((filled, [name, value]) => filled.replaceAll(name, value), sample);
+    const code = text.replaceAll(/^ *(?:\/\/|#).*$/gm, '');
+    assert.ok(!code.includes('…'), `something is left to be filled in:\n${text}`);
+    return text;
+  }
+
+  async strike(): Promise<void> {
+    await this.#service.end();
+    await dropDatabase(this.#database);
+  }
+}
