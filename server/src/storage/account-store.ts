@@ -37,8 +37,9 @@ export interface Invitation {
   readonly userId: UserId;
   readonly email: string;
   /**
-   * `choose`: the bearer sets the person's password. `prove`: the person has one already, and the organization is opened
-   * by proving it. An organization's admin could otherwise take over the account of somebody else's member.
+   * `choose`: the bearer sets the person's password. `prove`: the person has one already, with which they have opened
+   * another organization or this one not yet, and proves it. An organization's admin could otherwise take over the
+   * account of somebody else's member, or put them out there.
    */
   readonly password: 'choose' | 'prove';
   /** What to prove it against. */
@@ -90,7 +91,8 @@ export interface Accounts {
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**
    * Uses the invitation up and opens the membership. With a `passwordHash`, where it may be chosen, sets it, ends all
-   * sessions of the person and closes their other memberships. `refused` where a password may not be chosen, or must be.
+   * sessions of the person and closes their other memberships, which is written down there as a change of the password.
+   * `refused` where a password may not be chosen, or must be.
    */
   acceptInvitation(
     tokenHash: string,

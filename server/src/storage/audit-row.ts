@@ -36,6 +36,11 @@ export function replacing(note: AuditNote, id: DocumentId): AuditNote {
   return { ...note, action: 'document.replaced', subject: id };
 }
 
+/** What is written of a password that was chosen through an invitation, in the organizations that it closes. */
+export function closing(note: AuditNote): AuditNote {
+  return { ...note, action: 'password.changed', detail: {} };
+}
+
 export function toAuditEvent(row: AuditRow): AuditEvent {
   const { at, id, actor_email: actorEmail, action, subject, trace_id: traceId } = row;
   return {

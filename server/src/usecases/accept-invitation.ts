@@ -31,7 +31,10 @@ export async function acceptInvitation(
   const chosen = invitation.password === 'choose' ? await passwords.hash(checked(password, email)) : null;
   const passwordHash = chosen ?? (await provePassword(context, invitation, password, address));
   const doer = { actor: { kind: 'user', userId }, traceId } as const;
-  const note = auditNote(context, doer, 'member.joined', userId, { email });
+  const note = auditNote(context, doer, 'member.joined', userId, {
+    email,
+    password: invitation.password === 'prove' ? 'proven' : 'chosen',
+  });
   const accepted = await store.acceptInvitation(sha256(token), { passwordHash: chosen }, note);
   if (accepted.outcome === 'refused') {
     throw new ServiceError('INVALID_PARAMS', 'A password was set meanwhile: open the link again.');

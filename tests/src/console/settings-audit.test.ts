@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
-import type { ConsoleAnswer } from './console-client.ts';
+import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
 import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused, until } from './visitor.ts';
 
@@ -64,7 +64,12 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     const { id } = added.body;
     await assertWritten(added, 'member.added', id, { email, role: 'member', service: false });
     await assertWritten(added, 'member.invited', id, {});
-    await assertWritten(await ada.post(`/members/${id}/invitation`), 'member.invited', id, {});
+    const invited = await ada.post(`/members/${id}/invitation`);
+    await assertWritten(invited, 'member.invited', id, {});
+    const carol = new ConsoleClient(world.service.baseUrl);
+    const joined = await carol.acceptInvitation(invited.body.link, testPassword);
+    // An admin who hands out a link to an account can use it themselves: that the password was chosen is told.
+    await assertWritten(joined, 'member.joined', id, { email, password: 'chosen' }, email);
     const promoted = await ada.patch(`/members/${id}`, { role: 'admin' });
     await assertWritten(promoted, 'member.role-changed', id, { email, role: 'admin' });
     await assertWritten(await ada.delete(`/members/${id}`), 'member.removed', id, { email });

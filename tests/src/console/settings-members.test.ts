@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
+import { ConsoleClient, testPassword } from './console-client.ts';
 import { type SettingsWorld, signUp, startSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused, Visitor } from './visitor.ts';
 
@@ -125,6 +126,26 @@ describeOnEachEngine('Members in the console', (engine) => {
   });
 
   describe('protects', () => {
+    it('people from being put out of one organization by a link of another', async () => {
+      const { service, acme, globex, ada, eve } = world;
+      const iris = await signUp(service, acme, 'iris@acme.example', 'member');
+      const { invitation } = await service.skein('member', 'add', globex, 'iris@acme.example');
+      assertDone(await new ConsoleClient(service.baseUrl).acceptInvitation(invitation, testPassword));
+      const { link } = assertDone(await eve.post(`/members/${iris.userId}/invitation`), 201);
+      const stranger = new ConsoleClient(service.baseUrl);
+      assertRefused(await stranger.acceptInvitation(link, 'a password of Eve'), 400, /not the one/);
+      assertDone(await iris.get('/keys'));
+      assertDone(await stranger.signIn('iris@acme.example', testPassword));
+      assert.equal((await listed(iris.userId)).state, 'active');
+      // The operator may, and it is told where it closes something.
+      const reset = await service.skein('member', 'invite', globex, 'iris@acme.example');
+      assertDone(await stranger.acceptInvitation(reset.invitation, 'a password of Iris'));
+      assert.notEqual((await listed(iris.userId)).state, 'active');
+      const { events } = assertDone(await ada.get('/audit'));
+      const { action, subject } = events[0];
+      assert.deepEqual({ action, subject }, { action: 'password.changed', subject: iris.userId });
+    });
+
     it('members from those who are no admins, and from other organizations', async () => {
       const { ada, ben, eve, acme } = world;
       const body = { email: 'x@acme.example', role: 'admin', service: false };

@@ -224,6 +224,24 @@ export function describeInvitations(world: () => World): void {
       assert.equal((await store.findPerson(email))?.passwordHash, 'third');
     });
 
+    it('lets prove who has opened another organization, too: its members are not put out from here', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      await people.join(one, userId, 'first');
+      await people.join(other, userId, null);
+      const session = await people.signIn(userId, { passwordHash: 'first' });
+
+      const again = await people.invite(other, userId);
+      const invitation = await store.findInvitation(again);
+      assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', 'first']);
+      assert.deepEqual(await people.accept(again, 'second'), { outcome: 'refused' });
+      assert.ok(await people.enters(session, one));
+      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
+    });
+
     it('closes all other memberships and ends all sessions of the person, and of nobody else, with a chosen password', async () => {
       const { store } = world();
       const people = new Accounting(world());
@@ -238,8 +256,8 @@ export function describeInvitations(world: () => World): void {
       const sessions = [await people.signIn(userId, { passwordHash: 'first' }), await people.signIn(userId)];
       assert.ok(await people.enters(sessions[0]!, one));
 
-      const accepted = await people.accept(await people.invite(other, userId), 'second');
-      assert.equal(accepted.outcome, 'accepted');
+      const reset = await people.invite(other, userId, { resets: true });
+      assert.equal((await people.accept(reset, 'second')).outcome, 'accepted');
       for (const session of sessions) assert.equal(await people.isLive(session), false);
       assert.deepEqual(
         (await store.listMemberships(userId, 'password')).map(({ organizationId }) => organizationId),
@@ -250,6 +268,9 @@ export function describeInvitations(world: () => World): void {
       assert.deepEqual([await people.enters(anew, one), await people.enters(anew, other)], [false, true]);
       assert.ok(await people.enters(bobs, one));
       assert.equal((await store.findPerson('bob@example.org'))?.passwordHash, 'bobs');
+
+      const noted = [one, other].map((id) => people.noted(id, 'password.changed'));
+      assert.deepEqual(await Promise.all(noted), [1, 0], 'written down where it was closed');
 
       const back = await people.invite(one, userId);
       assert.equal((await store.findInvitation(back))?.password, 'prove');

@@ -1,4 +1,5 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { closing } from '../audit-row.ts';
 import type { Accounts, Invitation } from '../store.ts';
 import { keepPasswordText, lockUser } from './accounts.ts';
 import { auditText, auditValues } from './audit.ts';
@@ -35,7 +36,10 @@ const create = {
     SELECT service, (SELECT created_at FROM made) AS made_at FROM invited`,
 };
 
-const mayChoose = 'hash IS NULL OR resets OR opened_at IS NOT NULL';
+/** Nobody but the operator may close what was opened elsewhere. */
+const mayChoose = `hash IS NULL OR resets OR (opened_at IS NOT NULL AND NOT EXISTS (
+    SELECT FROM member AS other WHERE other.user_id = invitation.user_id
+      AND other.organization_id <> invitation.organization_id AND other.opened_at IS NOT NULL))`;
 const fromInvitation = `FROM invitation JOIN member USING (organization_id, user_id)
   LEFT JOIN password ON password.user_id = invitation.user_id`;
 const isUsable = `token_hash = $3 AND expires_at > ${now}`;
@@ -57,6 +61,9 @@ const lockMember = {
   name: 'lock-member',
   text: 'SELECT FROM member WHERE organization_id = $1 AND user_id = $2 FOR NO KEY UPDATE',
 };
+/** As they were before. */
+const closed = `member JOIN used USING (user_id)
+  WHERE member.organization_id <> used.organization_id AND opened_at IS NOT NULL AND $4::text IS NOT NULL`;
 const accept = {
   name: 'accept-invitation',
   text: `WITH found AS (
@@ -74,7 +81,8 @@ const accept = {
     ), chosen AS (${keepPasswordText('user_id', '$4::text', 'FROM used WHERE $4::text IS NOT NULL')}
     ), ended AS (
       DELETE FROM session USING used WHERE session.user_id = used.user_id AND $4::text IS NOT NULL
-    ), noted AS (${auditText('used', 'organization_id', now, 5)})
+    ), noted AS (${auditText('used', 'organization_id', now, 5)}
+    ), noted_elsewhere AS (${auditText(closed, 'member.organization_id', now, 12)})
     SELECT EXISTS (SELECT FROM used) AS used FROM found`,
 };
 
@@ -108,7 +116,7 @@ export function postgresInvitations(
         const { organization_id: organizationId, user_id: userId } = invited;
         await runHere(lockUser, [userId]);
         await runHere(lockMember, [organizationId, userId]);
-        const values = [tokenHash, passwordHash, ...auditValues(note)];
+        const values = [tokenHash, passwordHash, ...auditValues(note), ...auditValues(closing(note))];
         const [found] = await runHere<{ used: boolean }>(accept, [...time.parameters(), ...values]);
         if (found === undefined) return { outcome: 'missing' };
         return found.used ? { outcome: 'accepted', userId, organizationId } : { outcome: 'refused' };

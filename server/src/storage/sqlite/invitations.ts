@@ -1,4 +1,5 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { closing } from '../audit-row.ts';
 import type { Accounts, Invitation } from '../store.ts';
 import { keepPasswordText } from './accounts.ts';
 import { auditWriter } from './audit.ts';
@@ -14,6 +15,11 @@ interface InvitationRow {
   hash: string | null;
   choose: number;
 }
+
+/** Nobody but the operator may close what was opened elsewhere. */
+const mayChoose = `hash IS NULL OR resets OR (opened_at IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM member AS other WHERE other.user_id = invitation.user_id
+    AND other.organization_id <> invitation.organization_id AND other.opened_at IS NOT NULL))`;
 
 export function sqliteInvitations(
   database: Database,
@@ -37,7 +43,7 @@ export function sqliteInvitations(
   );
   const find = database.prepare<[string, number], InvitationRow>(
     `SELECT invitation.organization_id, organization.name, invitation.user_id, email, hash,
-       hash IS NULL OR resets OR opened_at IS NOT NULL AS choose
+       ${mayChoose} AS choose
      FROM invitation JOIN member USING (organization_id, user_id)
        JOIN organization ON organization.id = invitation.organization_id
        JOIN user ON user.id = invitation.user_id LEFT JOIN password ON password.user_id = invitation.user_id
@@ -47,7 +53,12 @@ export function sqliteInvitations(
   const open = database.prepare<[number, string, string]>(
     'UPDATE member SET opened_at = ? WHERE organization_id = ? AND user_id = ?',
   );
-  const closeAll = database.prepare<[string]>('UPDATE member SET opened_at = NULL WHERE user_id = ?');
+  const closeOthers = database
+    .prepare<[string, string], OrganizationId>(
+      `UPDATE member SET opened_at = NULL WHERE user_id = ? AND organization_id <> ? AND opened_at IS NOT NULL
+       RETURNING organization_id`,
+    )
+    .pluck();
   const keepPassword = database.prepare<[string, string, number]>(keepPasswordText);
   const endSessions = database.prepare<[string]>(endSessionsText);
 
@@ -80,7 +91,7 @@ export function sqliteInvitations(
         if (passwordHash !== null) {
           keepPassword.run(userId, passwordHash, now);
           endSessions.all(userId);
-          closeAll.run(userId);
+          for (const other of closeOthers.all(userId, organizationId)) audit(other, closing(note), now);
         }
         open.run(now, organizationId, userId);
         audit(organizationId, note, now);
