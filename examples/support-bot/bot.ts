@@ -1,0 +1,28 @@
+import { RateLimitedError, ReplyFailedError, type Skein } from '@skein/client';
+
+/** What the bot says to a customer. The thread belongs to their account, and so do the documents it draws on. */
+export async function answer(
+  skein: Skein,
+  customer: string,
+  question: string,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const { text, sources } = await skein.threads.ask(question, { accountId: customer, signal });
+    return [text, ...sources.map(({ title }, index) => `  [${index + 1}] ${title}`)].join('\n');
+  } catch (error) {
+    // Everything else is for whoever runs the bot, not for the customer.
+    if (error instanceof ReplyFailedError) {
+      return `I could not answer that. A colleague will look into ${error.thread.id}.`;
+    }
+    if (error instanceof RateLimitedError) return 'I cannot take more questions today. Please write to us.';
+    throw error;
+  }
+}
+
+/** What a customer has asked so far, newest first. */
+export async function history(skein: Skein, customer: string, signal: AbortSignal): Promise<string> {
+  const lines: string[] = [];
+  for await (const { title } of skein.threads.list({ accountId: customer, signal })) lines.push(`  ${title}`);
+  return lines.length === 0 ? 'Nothing yet.' : ['You have asked:', ...lines].join('\n');
+}
