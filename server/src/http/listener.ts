@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { errorBody } from './error-response.ts';
@@ -15,6 +21,9 @@ export interface ListenerOptions {
 const headerBytesMax = 16 * 1024;
 const headersTimeoutMs = 10_000;
 const keepAliveMs = 65_000;
+/** So many times as long as other requests a file may take: 50 MB in ten minutes, which is 90 kB a second. */
+const fileTimeouts = 20;
+const tooSlow = 'The request took too long to arrive.';
 /** How long a refused peer may go on sending: closing at once would reset the connection and take the answer along. */
 const lingerMs = 1000;
 
@@ -24,14 +33,23 @@ export interface Listener {
   letGo(): void;
 }
 
+const files = new WeakSet<IncomingMessage>();
+
+/** Lets the body of this request arrive as slowly as a file may. For callers who may send one, once that is known. */
+export function awaitFile(request: IncomingMessage): void {
+  files.add(request);
+}
+
 /** The socket's side of the service: what Node refuses before a request exists gets the envelope, too. */
 export function createListener(handler: RequestListener, options: ListenerOptions): Listener {
   const { tls, requestTimeoutMs } = options;
+  const checkEveryMs = Math.min(2000, requestTimeoutMs / 4);
   const limits = {
     maxHeaderSize: headerBytesMax,
-    requestTimeout: requestTimeoutMs,
+    // Of files. Node knows one limit for all: of other requests it is seen to below.
+    requestTimeout: Math.min(fileTimeouts * requestTimeoutMs, 2 ** 31 - 1),
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
-    connectionsCheckingInterval: Math.min(2000, requestTimeoutMs / 4),
+    connectionsCheckingInterval: checkEveryMs,
     keepAliveTimeout: keepAliveMs,
     // Answered by ourselves (headers.ts): Node's own 400 has no body.
     requireHostHeader: false,
@@ -54,6 +72,11 @@ export function createListener(handler: RequestListener, options: ListenerOption
   const server = tls ? createTlsServer({ ...limits, ...tls }, tracked) : createServer(limits, tracked);
   // A peer that closes its side after a whole request still gets the answer.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  const check = setInterval(() => {
+    for (const socket of connections.late(requestTimeoutMs)) refuse(socket, tooSlow);
+  }, checkEveryMs);
+  check.unref();
+  server.on('close', () => clearInterval(check));
   server.on(tls ? 'secureConnection' : 'connection', (socket: Duplex) => connections.add(socket));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(socket, reasonOf(error)));
   server.on('connect', (_: unknown, socket: Duplex) => refuse(socket, 'CONNECT is not offered here.'));
@@ -66,7 +89,7 @@ function reasonOf(error: NodeJS.ErrnoException): string {
     case 'HPE_HEADER_OVERFLOW':
       return `The request line and headers exceed ${headerBytesMax} bytes.`;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 'The request took too long to arrive.';
+      return tooSlow;
     default:
       return 'The request is not valid HTTP.';
   }
@@ -75,6 +98,8 @@ function reasonOf(error: NodeJS.ErrnoException): string {
 /** The last two exchanges of a connection. Answers go out in order: when one is out, so are all before it. */
 interface Connection {
   current: ServerResponse | undefined;
+  /** When the head of the current request had arrived, by a clock that nobody sets. */
+  begunAt: number;
   previous: ServerResponse | undefined;
 }
 
@@ -83,7 +108,7 @@ class Connections {
   readonly #refused = new WeakSet<Duplex>();
 
   add(socket: Duplex): void {
-    this.#open.set(socket, { current: undefined, previous: undefined });
+    this.#open.set(socket, { current: undefined, begunAt: 0, previous: undefined });
     socket.once('close', () => this.#open.delete(socket));
   }
 
@@ -92,6 +117,18 @@ class Connections {
     if (connection === undefined) return;
     connection.previous = connection.current;
     connection.current = response;
+    connection.begunAt = performance.now();
+  }
+
+  /** Those whose request, if it is not a file, has been on its way for longer than this. */
+  late(timeoutMs: number): Duplex[] {
+    const since = performance.now() - timeoutMs;
+    return [...this.#open]
+      .filter(
+        ([, { current, begunAt }]) =>
+          current !== undefined && begunAt < since && !current.req.complete && !files.has(current.req),
+      )
+      .map(([socket]) => socket);
   }
 
   letGo(): void {

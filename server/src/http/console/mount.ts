@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Context } from '../../usecases/context.ts';
 import type { EnteredSession } from '../../usecases/read-session.ts';
+import { awaitFile } from '../listener.ts';
 import { parseQuery, type QuerySchema } from '../query.ts';
 import { openDoor } from './door.ts';
 import type { ConsoleOptions } from './options.ts';
@@ -37,7 +38,7 @@ function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, 
       ...(route.body && { body: { ...route.body, additionalProperties: false } }),
     },
     ...(route.fileBytesMax !== undefined && { bodyLimit: route.fileBytesMax }),
-    onRequest: openDoor(context, options, route.caller),
+    onRequest: doorOf(context, options, route),
     ...(query && {
       preValidation: async (request) => {
         request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
@@ -52,6 +53,16 @@ function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, 
         .send(JSON.stringify(answer.body));
     },
   });
+}
+
+/** Whoever may send a file may take their time. */
+function doorOf(context: Context, options: ConsoleOptions, { caller, fileBytesMax }: ConsoleRoute) {
+  const open = openDoor(context, options, caller);
+  if (fileBytesMax === undefined) return open;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await open(request, reply);
+    awaitFile(request.raw);
+  };
 }
 
 function addressOf({ caller, url }: ConsoleRoute): string {
