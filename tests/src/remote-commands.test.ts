@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { Api } from './api.ts';
 import { makeApplication } from './applications.ts';
+import { blocksOf, sectionOf } from './markdown.ts';
 import { type CommandOutcome, cleanEnvironment, root, Service, temporaryFolder } from './service.ts';
 
 type Environment = Record<string, string>;
@@ -237,6 +239,28 @@ describe('The remote commands', { concurrency: 3 }, () => {
     assertFailed(await run(['threads', 'list'], { SKEIN_BASE_URL: address }), /ECONNREFUSED.*SKEIN_BASE_URL/);
     const wrong = await run(['threads', 'list'], { SKEIN_BASE_URL: 'skein.example' });
     assertFailed(wrong, /SKEIN_BASE_URL must be an http or https address/);
+  });
+
+  it('do what docs/operating.md shows', async () => {
+    const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+    const [sample] = blocksOf(sectionOf(document, '### From a terminal, wherever the service runs'));
+    assert.ok(sample?.text.startsWith('export SKEIN_API_KEY=eak_…\n'), 'it asks for the key first');
+    symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));
+    for (const prompt of ['One', 'Two', 'Three']) await begin(prompt);
+    writeFileSync(join(service.folder, 'question.txt'), '#say From a file.\n');
+    const { SKEIN_API_KEY: key, ...elsewhere } = environment;
+    const { stdout } = await promisify(execFile)(
+      'sh',
+      ['-euc', sample.text.replace('eak_…', key as string)],
+      {
+        cwd: service.folder,
+        env: cleanEnvironment(elsewhere),
+      },
+    );
+    const [asked, ...rest] = stdout.trimEnd().split('\n');
+    assert.equal(asked, 'You asked: How long do refunds take?');
+    assert.equal(readFileSync(join(service.folder, 'answer.txt'), 'utf8'), 'From a file.\n');
+    assert.equal(JSON.parse(rest.at(-1) as string).length, 5);
   });
 
   it('look at no setting of a service', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WriteStream } from 'node:tty';
+import { stripVTControlCharacters } from 'node:util';
 import { LiveLine } from './live-line.ts';
 import { viewSteps } from './steps.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,7 +17,7 @@ function fakeStream({ isTTY = true, columns = 40 } = {}) {
       return true;
     },
   } as unknown as WriteStream;
-  const visible = () => (written.split('\r').at(-1) as string).replace('\u001b[K', '');
+  const visible = () => stripVTControlCharacters(written.split('\r').at(-1) as string);
   return { stream, visible, written: () => written };
 }
 
@@ -56,7 +57,11 @@ describe('The live line', () => {
     const drawn = written()
       .split('\r')
       .filter((one) => one.includes('x'));
-    assert.deepEqual(drawn, [`0 s  ${'x'.repeat(14)}\u001b[K`]);
+    assert.deepEqual(
+      drawn.map((one) => stripVTControlCharacters(one)),
+      [`0 s  ${'x'.repeat(14)}`],
+    );
+    assert.ok(drawn.every((one) => one.startsWith('\u001b[?7l') && one.endsWith('\u001b[?7h')));
   });
 });
 

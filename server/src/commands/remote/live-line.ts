@@ -1,6 +1,11 @@
 import type { WriteStream } from 'node:tty';
 import { printable } from '../command.ts';
 
+const eraseRest = '\u001b[K';
+/** Some characters are two columns wide: the terminal knows which, and cuts them off at its edge. */
+const noWrap = '\u001b[?7l';
+const wrap = '\u001b[?7h';
+
 /** One line that says what happens and for how long, and is gone when that is over. */
 export class LiveLine {
   readonly #stream: WriteStream;
@@ -26,12 +31,13 @@ export class LiveLine {
   /** Leaves the line as if nothing had been there. */
   end(): void {
     clearInterval(this.#timer);
-    this.#stream.write('\r\u001b[K');
+    this.#stream.write(`\r${eraseRest}`);
   }
 
   #draw(): void {
     const text = `${elapsed(this.#now() - this.#startedAt)}  ${printable(this.#doing)}`;
-    this.#stream.write(`\r${text.slice(0, (this.#stream.columns || 80) - 1)}\u001b[K`);
+    const fitting = text.slice(0, (this.#stream.columns || 80) - 1);
+    this.#stream.write(`\r${noWrap}${fitting}${eraseRest}${wrap}`);
   }
 }
 
