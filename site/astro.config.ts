@@ -37,7 +37,8 @@ export default defineConfig({
             'errors',
             'replies',
             'spec-coverage',
-            ...(slugs.includes('project/client') ? ['project/client'] : []),
+            ...slugs.filter((slug) => slug === 'project/client'),
+            ...slugs.filter((slug) => /^project\/examples/.test(slug)),
           ],
         },
         {

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, normalize, posix } from 'node:path';
+import { basename, dirname, extname, join, matchesGlob, normalize, posix } from 'node:path';
 
 /** Where the site begins; the service serves it there. */
 export const base = '/docs';
@@ -7,6 +7,14 @@ export const base = '/docs';
 export const filesFolder = 'files';
 /** Browsers show these as they are; others get an ending that makes them do so. */
 const shownAsTheyAre = ['.json', '.txt', '.svg', '.png'];
+
+/** What is in `docs`, and what stands beside the code. */
+const documents = [
+  'docs/**/*.md',
+  '*.md',
+  '{bench,client,examples}/README.md',
+  '{bench,examples}/*/README.md',
+];
 
 /** A Markdown file of the repository as a page of the site. */
 export interface Page {
@@ -19,14 +27,14 @@ export interface Page {
   readonly body: string;
 }
 
-/** Every page: what is in `docs`, and the documents that stand beside the code. */
+/** Every page, in order of the files' paths. */
 export function readPages(repository: string): Page[] {
-  const documents = globSync('docs/**/*.md', { cwd: repository });
-  const beside = globSync(['*.md', '{bench,client,examples}/README.md'], { cwd: repository });
-  return [...documents, ...beside].sort().map((file) => {
-    const { title, body } = splitTitle(file, readFileSync(join(repository, file), 'utf8'));
-    return { file, slug: slugOf(file), title, body };
-  });
+  return globSync([...documents], { cwd: repository })
+    .sort()
+    .map((file) => {
+      const { title, body } = splitTitle(file, readFileSync(join(repository, file), 'utf8'));
+      return { file, slug: slugOf(file), title, body };
+    });
 }
 
 /** `docs/errors.md` is `errors`, `docs/decisions/README.md` is `decisions`, and `bench/README.md` is `project/bench`. */
@@ -61,7 +69,8 @@ export function resolveLink(repository: string, from: string, link: string): Tar
   if (file === 'openapi.json') return { address: `${base}/reference` };
   const found = statSync(join(repository, file), { throwIfNoEntry: false });
   if (found?.isDirectory()) file = join(file, 'README.md');
-  if (!existsSync(join(repository, file)))
+  const isPage = documents.some((pattern) => matchesGlob(file, pattern));
+  if (!existsSync(join(repository, file)) || (file.endsWith('.md') && !isPage))
     throw new Error(`${from} links to ${link}, which the site does not have.`);
   if (!file.endsWith('.md')) {
     const name = shownAsTheyAre.includes(extname(file)) ? file : `${file}.txt`;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
@@ -11,9 +12,6 @@ export interface DocumentationOptions {
   readonly secure: () => boolean;
 }
 
-/** What a page cannot say of itself. What may run in it, it says in its head, by the hashes that it was built with. */
-const policy = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'";
-
 /** The documentation at `/docs`, behind `sendBuiltFiles`. */
 export async function serveDocumentation(
   app: FastifyInstance,
@@ -22,15 +20,18 @@ export async function serveDocumentation(
   await app.register(
     async (docs) => {
       const hidden = { schema: { hide: true } };
-      const sendPage = (reply: FastifyReply, file: string) =>
-        protect(reply, secure())
+      const sendPage = async (reply: FastifyReply, file: string): Promise<FastifyReply> => {
+        // Made with the pages: it holds the hashes of what runs in them.
+        const policy = await readFile(join(siteFolder, '.policy'), 'utf8').catch(() => undefined);
+        if (policy === undefined) return sendPatience(reply, secure());
+        return protect(reply, secure())
           .header('cache-control', 'no-cache')
           .header('content-security-policy', policy)
           .sendFile(file, siteFolder, { cacheControl: false });
+      };
       docs.setNotFoundHandler(async ({ headers }, reply) => {
         if (!headers.accept?.includes('text/html'))
           throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
-        if (!existsSync(join(siteFolder, '404.html'))) return sendPatience(reply, secure());
         return sendPage(reply.code(404), '404.html');
       });
       docs.get('', hidden, (_request, reply) => reply.redirect('/docs/', 308));

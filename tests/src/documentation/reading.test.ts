@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { assertAccessible, keepScreenshot, startBrowser, Window } from '../browser/browser.ts';
+import { Service } from '../service.ts';
+import { buildSite } from './build-site.ts';
+
+describe('Whoever reads the documentation in a browser', () => {
+  let service: Service;
+  let browser: Browser;
+  before(async () => {
+    buildSite();
+    [service, browser] = await Promise.all([Service.start(), startBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  it('finds what they search for, and nothing breaks the policy', async () => {
+    const reader = await Window.open(browser, service.baseUrl);
+    const { page } = reader;
+    await page.goto('/docs/');
+    await page.getByRole('button', { name: 'Search' }).click();
+    const field = page.getByRole('dialog').locator('input').first();
+    await field.fill('idempotency');
+    const found = page.getByRole('dialog').getByRole('link', { name: 'Errors and retries', exact: true });
+    await found.waitFor();
+    await keepScreenshot(page, 'documentation-search');
+    await found.click();
+    await page.waitForURL('**/docs/errors-and-retries/**');
+    assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Errors and retries');
+    await reader.close();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`finds three pages accessible, when it is ${colorScheme}`, async () => {
+      const reader = await Window.open(browser, service.baseUrl, { colorScheme });
+      const { page } = reader;
+      for (const path of ['getting-started/', 'operating/', 'security/']) {
+        await page.goto(`/docs/${path}`);
+        // What can be scrolled is made to take the focus once it is laid out.
+        await page.waitForFunction(`[...document.querySelectorAll('pre')].every(
+          (block) => block.scrollWidth <= block.clientWidth || block.tabIndex === 0)`);
+        await assertAccessible(page, `${path}, ${colorScheme}`);
+        await keepScreenshot(page, `documentation-${path.slice(0, -1)}-${colorScheme}`);
+      }
+      await reader.close();
+    });
+  }
+
+  it('can read it on a phone: nothing is wider than the window', async () => {
+    const reader = await Window.open(browser, service.baseUrl, { viewport: { width: 360, height: 740 } });
+    for (const path of ['', 'getting-started/', 'operating/', 'spec-coverage/', 'project/architecture/']) {
+      await reader.page.goto(`/docs/${path}`);
+      const width = await reader.page.evaluate<number>('document.documentElement.scrollWidth');
+      assert.ok(width <= 360, `${path}: ${width}`);
+    }
+    await reader.close();
+  });
+
+  it('comes back from the API reference', async () => {
+    const reader = await Window.open(browser, service.baseUrl);
+    await reader.page.goto('/docs/reference');
+    const opened = reader.page.context().waitForEvent('page');
+    await reader.page.getByRole('link', { name: 'Guides and concepts' }).first().click();
+    assert.equal((await opened).url(), `${service.baseUrl}/docs/`);
+    await reader.close();
+  });
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { root, Service } from '../service.ts';
+import { buildSite } from './build-site.ts';
+
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+describe('The documentation at /docs', () => {
+  let service: Service;
+  /** Every page by its path, found by following links from the first. */
+  const pages = new Map<string, string>();
+  before(async () => {
+    buildSite();
+    service = await Service.start();
+    await visit('/docs/');
+  });
+  after(() => service?.end());
+
+  const open = (path: string, headers: Record<string, string> = html): Promise<Response> =>
+    fetch(`${service.baseUrl}${path}`, { headers });
+
+  async function visit(path: string): Promise<void> {
+    if (pages.has(path)) return;
+    const answer = await open(path);
+    assert.equal(answer.status, 200, path);
+    const page = await answer.text();
+    pages.set(path, page);
+    for (const { pathname } of localLinks(path, page)) {
+      if (/^\/docs\/(?!reference|files|_astro)([\w/-]+\/)?$/.test(pathname)) await visit(pathname);
+    }
+  }
+
+  function localLinks(from: string, page: string): URL[] {
+    return [...page.matchAll(/<(?:a|link|script|img)\b[^>]*?\s(?:href|src)="([^"]+)"/g)]
+      .map(
+        ([, address]) => new URL((address as string).replaceAll('&amp;', '&'), `${service.baseUrl}${from}`),
+      )
+      .filter(({ origin }) => origin === service.baseUrl);
+  }
+
+  it('has a page for every document, with its title once', () => {
+    const documents = globSync(['docs/**/*.md', '*.md'], { cwd: root });
+    assert.ok(documents.length > 30);
+    const titles = [...pages.values()].map((page) => {
+      const headings = [...page.matchAll(/<h1[^>]*>([\s\S]*?)<\/h1>/g)];
+      assert.equal(headings.length, 1);
+      const heading = plain(headings[0]?.[1] as string);
+      const [, title] = /<title>([\s\S]*?)<\/title>/.exec(page) ?? [];
+      assert.ok(title?.includes(' | Skein') && plain(title).startsWith(heading), `${title}, ${heading}`);
+      return heading;
+    });
+    for (const file of documents) {
+      const [, title] = /^# (.+)\n/.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+      assert.ok(titles.includes(title?.replaceAll('`', '') as string), `${file}: ${title}`);
+    }
+  });
+
+  it('has no link that leads nowhere, to a page or to a place in it', async () => {
+    const seen = new Map<string, number>();
+    let anchors = 0;
+    for (const [path, page] of pages) {
+      for (const { pathname, hash } of localLinks(path, page)) {
+        if (!pages.has(pathname) && !seen.has(pathname)) seen.set(pathname, (await open(pathname)).status);
+        assert.ok(pages.has(pathname) || seen.get(pathname) === 200, `${path} links to ${pathname}`);
+        const target = pages.get(pathname);
+        if (hash === '' || target === undefined) continue;
+        anchors += 1;
+        const id = decodeURIComponent(hash.slice(1));
+        assert.ok(target.includes(` id="${id}"`), `${path} links to ${pathname}${hash}`);
+      }
+    }
+    assert.ok(anchors > 100 && seen.has('/docs/reference/'));
+    for (const [path, page] of pages)
+      assert.ok(!/href="[^"]*\.md[#"]/.test(page), `${path} links to Markdown`);
+  });
+
+  it('leads to the API reference, and from there back', async () => {
+    const { externalDocs } = (await (await open('/openapi.json')).json()) as any;
+    assert.equal(externalDocs.url, '/docs/');
+    assert.ok(pages.get('/docs/')?.includes('href="/docs/reference/"'));
+  });
+
+  it('admits no script but its own, and is shown in no other page', async () => {
+    for (const [path, page] of pages) {
+      const { headers } = await open(path);
+      const policy = headers.get('content-security-policy') ?? '';
+      assert.match(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-/);
+      assert.ok(policy.includes("frame-ancestors 'none'") && policy.includes("base-uri 'none'"));
+      assert.ok(!/script-src[^;]*'unsafe-(inline|eval)'/.test(policy));
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      const inline = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)];
+      assert.ok(inline.length > 0);
+      for (const [, script] of inline) {
+        const hash = createHash('sha256')
+          .update(script as string)
+          .digest('base64');
+        assert.ok(policy.includes(`'sha256-${hash}'`), `${path}: a script that the policy does not know`);
+      }
+    }
+  });
+
+  it('sends a person who left out the slash to the page, and says so where there is none', async () => {
+    const moved = await fetch(`${service.baseUrl}/docs/errors`, { redirect: 'manual' });
+    assert.deepEqual([moved.status, moved.headers.get('location')], [308, '/docs/errors/']);
+    assert.equal((await open('/docs')).url, `${service.baseUrl}/docs/`);
+    const missing = await open('/docs/nowhere/');
+    assert.equal(missing.status, 404);
+    assert.match(await missing.text(), /<title>404/);
+    const toMachines = await open('/docs/nowhere', { accept: 'application/json' });
+    assert.equal(toMachines.status, 404);
+    assert.equal(((await toMachines.json()) as any).error.code, 'NOT_FOUND');
+  });
+
+  it('shows nothing but what was built for it', async () => {
+    const paths = [
+      '/docs/.built-from',
+      '/docs/.policy',
+      '/docs/..%2f..%2fpackage.json',
+      '/docs/%2e%2e/%2e%2e/package.json',
+      '/docs/files/..%2f..%2fpackage.json',
+      '/docs/%2fetc%2fpasswd',
+      '//docs/errors/',
+    ];
+    for (const path of paths) {
+      const { status } = await raw(path, 'identity');
+      assert.ok(status >= 400 && status < 500, `${path}: ${status}`);
+    }
+  });
+
+  it('is sent compressed to whoever can read that, and kept where the name tells the content', async () => {
+    const plainly = await raw('/docs/operating/', 'identity');
+    const compressed = await raw('/docs/operating/', 'gzip, br');
+    assert.deepEqual([plainly.encoding, compressed.encoding], [undefined, 'br']);
+    assert.ok(compressed.bytes < plainly.bytes / 3, `${compressed.bytes} of ${plainly.bytes}`);
+    const [, style] = /href="(\/docs\/_astro\/[^"]+\.css)"/.exec(pages.get('/docs/') ?? '') ?? [];
+    assert.ok(style);
+    assert.equal((await open(style)).headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.equal((await open('/docs/operating/')).headers.get('cache-control'), 'no-cache');
+  });
+
+  /** As it was sent: fetch would unpack it, and put paths in order. */
+  function raw(
+    path: string,
+    accepted: string,
+  ): Promise<{ status: number; encoding: string | undefined; bytes: number }> {
+    const { hostname, port } = new URL(service.baseUrl);
+    return new Promise((resolve, reject) => {
+      const headers = { 'accept-encoding': accepted };
+      request({ hostname, port, path, headers }, async (answer) => {
+        let bytes = 0;
+        for await (const part of answer) bytes += part.length;
+        const { 'content-encoding': encoding } = answer.headers;
+        resolve({ status: answer.statusCode as number, encoding, bytes });
+      })
+        .on('error', reject)
+        .end();
+    });
+  }
+});
+
+function plain(markup: string): string {
+  return markup
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll('&amp;', '&')
+    .replaceAll(/&#39;|’/g, "'")
+    .trim();
+}
