@@ -26,6 +26,30 @@ const watchedCuts = {
 
 const slowReply = ['One', 'Two', 'Three'].map((word) => `#step ${word}\n#say ${word} \n#wait 400`).join('\n');
 
+describe('A thread of an organization that somebody has left', () => {
+  let world: SettingsWorld;
+  before(async () => {
+    world = await startSettingsWorld();
+  });
+  after(() => world?.end());
+
+  it('shows them nothing more, also where they watch it already', async () => {
+    const { acme, ada, ben } = world;
+    const { thread } = await ask(ada, 'x');
+    await untilEnded(ada, thread.id);
+    assertDone(await ada.call('PUT', at(thread.id, '/published'), { body: { published: true } }));
+    const stream = await ThreadStream.open(ben.client, ben.client.at(at(thread.id, '/events'), acme));
+    await stream.until(({ view }) => view !== undefined);
+    assertDone(await ada.delete(`/members/${ben.userId}`));
+    assertDone(await ada.patch(at(thread.id), { title: 'Between us' }));
+    await stream.ended();
+    assert.deepEqual(
+      stream.events.map(({ event }) => event),
+      ['view', 'gone'],
+    );
+  });
+});
+
 describe('A thread that is watched', () => {
   let world: SettingsWorld;
   let ada: Visitor;
@@ -129,13 +153,15 @@ describe('A thread that is watched', () => {
     assert.equal(streams[0]!.events.at(-1)?.event, 'gone');
   });
 
-  it('may be followed in many windows of a session, of which the oldest gives way', async () => {
+  it('may be followed in many windows of a person, of which the oldest gives way', async () => {
     const { thread } = await ask(ada, 'x');
     const client = new ConsoleClient(world.service.baseUrl);
     assertDone(await client.signIn('ada@acme.example', testPassword));
-    const visitor = new Visitor(client, world.acme);
+    const elsewhere = new Visitor(client, world.acme);
     const streams: ThreadStream[] = [];
-    for (let count = 0; count < 21; count += 1) streams.push(await open(visitor, thread.id));
+    for (let count = 0; count < 21; count += 1) {
+      streams.push(await open(count % 2 === 0 ? ada : elsewhere, thread.id));
+    }
     await streams[0]!.ended();
     assert.notEqual(streams[0]!.events.at(-1)?.event, 'gone', 'the browser may come again');
     assertDone(await ada.patch(at(thread.id), { title: 'Seen' }));

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { StreamPlaces } from './stream-places.ts';
 
 describe('The places of streams', () => {
-  it('are so many for each session, and the oldest stream gives way', () => {
+  it('are so many for each person, and the oldest stream gives way', () => {
     const places = new StreamPlaces(2);
     const ended: string[] = [];
     for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4']) {
@@ -16,7 +16,7 @@ describe('The places of streams', () => {
     const places = new StreamPlaces(1);
     const ended: string[] = [];
     for (const name of ['one', 'two', 'three']) {
-      const leave = places.take('session', () => ended.push(name));
+      const leave = places.take('person', () => ended.push(name));
       leave();
       leave();
     }

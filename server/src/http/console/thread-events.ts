@@ -13,7 +13,7 @@ import { presentEvent } from './thread-presentation.ts';
 const beatMs = 15_000;
 /** Then the browser opens another: what was set up anew meanwhile, a proxy say, is used. */
 const streamMsMax = 3_600_000;
-const streamsPerSessionMax = 20;
+const streamsPerPersonMax = 20;
 
 interface Following {
   readonly context: Context;
@@ -24,7 +24,7 @@ interface Following {
 /** Streams of threads, which all end when the service stops. */
 export class ThreadEventStreams {
   readonly #patience: Patience;
-  readonly #places = new StreamPlaces(streamsPerSessionMax);
+  readonly #places = new StreamPlaces(streamsPerPersonMax);
 
   constructor(patience: Patience) {
     this.#patience = patience;
@@ -39,7 +39,7 @@ export class ThreadEventStreams {
     // A thread that cannot be read is answered as everywhere: the stream begins after that.
     const first = await events.next();
     if (first.done) return;
-    const leave = this.#places.take(session.tokenHash, close);
+    const leave = this.#places.take(session.principal.userId, close);
     const stream = new EventStream(reply, closing.signal);
     reportRequest(context)(reply.request, reply, null, () => {});
     const stopBeating = beat(following, stream, close);
@@ -47,7 +47,7 @@ export class ThreadEventStreams {
       await this.#patience.hold(reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
-        await sendAll(context, stream, first.value, events);
+        await sendAll(following, stream, first.value, events);
       });
     } finally {
       stopBeating();
@@ -59,16 +59,22 @@ export class ThreadEventStreams {
 }
 
 async function sendAll(
-  { now }: Context,
+  { context, session }: Following,
   stream: EventStream,
   first: ThreadEvent,
   rest: AsyncGenerator<ThreadEvent>,
 ): Promise<void> {
-  await stream.send(...presentEvent(first, now()));
-  for await (const event of rest) await stream.send(...presentEvent(event, now()));
+  await stream.send(...presentEvent(first, context.now()));
+  for await (const event of rest) {
+    // Whoever was signed out or removed meanwhile is shown nothing more. Where it cannot be known, the browser comes again.
+    const lasts = await sessionLasts(context, session).catch(() => undefined);
+    if (lasts === undefined) return;
+    await stream.send(...presentEvent(lasts ? event : { type: 'gone' }, context.now()));
+    if (!lasts) return;
+  }
 }
 
-/** Asks now and then whether the person may still see this, and ends the stream where they may not. Answers how to stop. */
+/** Asks now and then, also while nothing happens, whether the person may still see this. Answers how to stop. */
 function beat({ context, session, reply }: Following, stream: EventStream, close: () => void): () => void {
   const timer = setInterval(async () => {
     try {
