@@ -40,8 +40,12 @@ describe('Whoever reads the documentation in a browser', () => {
       for (const path of ['getting-started/', 'operating/', 'security/']) {
         await page.goto(`/docs/${path}`);
         // What can be scrolled is made to take the focus once it is laid out.
-        await page.waitForFunction(`[...document.querySelectorAll('pre')].every(
-          (block) => block.scrollWidth <= block.clientWidth || block.tabIndex === 0)`);
+        await page.waitForFunction(() => {
+          const { document } = globalThis as any;
+          return [...document.querySelectorAll('pre')].every(
+            (block) => block.scrollWidth <= block.clientWidth || block.tabIndex === 0,
+          );
+        });
         await assertAccessible(page, `${path}, ${colorScheme}`);
         await keepScreenshot(page, `documentation-${path.slice(0, -1)}-${colorScheme}`);
       }
