@@ -13,6 +13,7 @@ import { useOrganization } from '../app/session.tsx';
 import { AdminsOnly } from './admins-only.tsx';
 import { describeAction, describeDetail } from './audit-words.ts';
 import { type Column, DataTable } from './data-table.tsx';
+import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { When } from './when.tsx';
 
@@ -80,7 +81,7 @@ function Audit() {
 
 const columns: Column<AuditEventJson>[] = [
   { heading: 'When', cell: ({ at }) => <When iso={at} exact /> },
-  { heading: 'Who', cell: ({ actor }) => actor },
+  { heading: 'Who', cell: ({ actor }) => <Email address={actor} /> },
   { heading: 'What', cell: ({ action }) => describeAction(action) },
   {
     heading: 'To what',

@@ -24,29 +24,31 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
   if (rows === undefined) return <Waiting />;
   if (rows.length === 0) return <>{empty}</>;
   return (
-    <Table className={classes.table} verticalSpacing="sm" highlightOnHover>
-      <Table.Caption className={classes.caption}>{caption}</Table.Caption>
-      <Table.Thead>
-        <Table.Tr>
-          {columns.map(({ heading, headingHidden }) => (
-            <Table.Th key={heading} scope="col">
-              <span className={headingHidden ? classes.hidden : undefined}>{heading}</span>
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map((row) => (
-          <Table.Tr key={row.id} data-testid={row.id}>
-            {columns.map(({ heading, headingHidden, cell }) => (
-              <Table.Td key={heading} data-label={headingHidden ? undefined : heading}>
-                {cell(row)}
-              </Table.Td>
+    <div className={classes.box}>
+      <Table className={classes.table} verticalSpacing="sm" highlightOnHover>
+        <Table.Caption className={classes.caption}>{caption}</Table.Caption>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ heading, headingHidden }) => (
+              <Table.Th key={heading} scope="col">
+                <span className={headingHidden ? classes.hidden : undefined}>{heading}</span>
+              </Table.Th>
             ))}
           </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={row.id} data-testid={row.id}>
+              {columns.map(({ heading, headingHidden, cell }) => (
+                <Table.Td key={heading} data-label={headingHidden ? undefined : heading}>
+                  {cell(row)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
   );
 }
 

@@ -78,7 +78,7 @@ function AccountChoice({ value, onChange }: { value: string; onChange: (account:
       data={[...(data?.accounts ?? [])]}
       value={value}
       onChange={onChange}
-      maw={360}
+      maw={460}
       maxLength={255}
     />
   );

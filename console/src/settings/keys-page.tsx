@@ -9,6 +9,7 @@ import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { type Column, DataTable } from './data-table.tsx';
+import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 import { OutsideBeta } from './outside-beta.tsx';
@@ -76,8 +77,14 @@ function columns(revoke: (key: KeyJson) => void): Column<KeyJson>[] {
     },
     { heading: 'Key', cell: ({ hint }) => <Code>{hint}</Code> },
     { heading: 'Scope', cell: ({ scope }) => (scope === 'personal' ? 'Personal' : 'Org-wide') },
-    { heading: 'Owner', cell: ({ owner }) => owner ?? 'The organization' },
-    { heading: 'Created by', cell: ({ createdBy }) => createdBy ?? 'Operator' },
+    {
+      heading: 'Owner',
+      cell: ({ owner }) => (owner === null ? 'The organization' : <Email address={owner} />),
+    },
+    {
+      heading: 'Created by',
+      cell: ({ createdBy }) => (createdBy === null ? 'Operator' : <Email address={createdBy} />),
+    },
     { heading: 'Created', cell: ({ createdAt }) => <When iso={createdAt} /> },
     { heading: 'Last used', cell: ({ lastUsedAt }) => <When iso={lastUsedAt} /> },
     { heading: 'State', cell: (key) => <State {...key} /> },

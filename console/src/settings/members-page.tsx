@@ -10,6 +10,7 @@ import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { AdminsOnly } from './admins-only.tsx';
 import { type Column, DataTable } from './data-table.tsx';
+import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { InvitationDialog, InviteDialog, type Invited, RemoveMemberDialog } from './member-dialogs.tsx';
 import { useChange } from './use-change.ts';
@@ -142,7 +143,7 @@ function Address({ id, email }: MemberJson) {
   const { user } = useSession();
   return (
     <Text span size="sm" fw={500}>
-      {email}
+      <Email address={email} />
       {id === user.id && (
         <Text span size="sm" c="dimmed" fw={400}>
           {' '}

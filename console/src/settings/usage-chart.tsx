@@ -33,6 +33,7 @@ export function UsageChart({ days, series, height }: UsageChartProps) {
           name,
           color: name === successName ? successColor : (colors[index] ?? 'gray.5'),
         }))}
+        yAxisProps={{ allowDecimals: false }}
         valueFormatter={(value) => value.toLocaleString()}
         barChartProps={{ accessibilityLayer: false }}
       />

@@ -85,9 +85,9 @@ function untilReset(resetsAt: string): string {
 }
 
 const labels: Record<Dimension, string> = {
-  outcome: 'By outcome',
-  operation: 'By operation',
-  credential: 'By credential',
+  outcome: 'Outcome',
+  operation: 'Operation',
+  credential: 'Credential',
 };
 
 function Requests({ usage }: { usage: UsageJson }) {
@@ -100,7 +100,8 @@ function Requests({ usage }: { usage: UsageJson }) {
           The last {usage.days.length} days
         </Title>
         <SegmentedControl
-          aria-label="Divide the requests"
+          size="xs"
+          aria-label="Divide the requests by"
           data={dimensions.map((value) => ({ value, label: labels[value] }))}
           value={dimension}
           onChange={(value) => setDimension(value as Dimension)}
