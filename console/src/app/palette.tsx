@@ -1,6 +1,6 @@
 import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import '@mantine/spotlight/styles.layer.css';
-import { Modal, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
+import { Modal, useComputedColorScheme, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconKeyboard,
@@ -79,8 +79,8 @@ function Deeds({ text }: { text: string }) {
 function useDeeds(): Deed[] {
   const navigate = useNavigate();
   const { role } = useOrganization();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const dark = colorScheme !== 'dark';
+  const { setColorScheme } = useMantineColorScheme();
+  const dark = useComputedColorScheme() !== 'dark';
   const places = [...threadPlaces, ...settingsFor(role)].map((place) => ({
     label: place.to === '/' || place.to === '/published' ? `${place.label} (threads)` : place.label,
     icon: <place.Icon size={20} stroke={1.75} aria-hidden />,

@@ -23,7 +23,7 @@ export function Doorstep({ title, children }: { title: string; children: ReactNo
       </Paper>
       <Text size="xs" c="dimmed">
         <Anchor href="/docs" inherit>
-          API reference
+          Documentation
         </Anchor>
       </Text>
     </main>
