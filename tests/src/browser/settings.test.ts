@@ -208,9 +208,9 @@ describe('Settings in the console', () => {
       (count) => count === 1,
     );
     await shown(eve.page.getByText(/Begins anew in .*, at midnight UTC/));
-    await eve.page.getByText('By credential').click();
+    await eve.page.getByText('Credential', { exact: true }).click();
     await shown(eve.page.getByRole('row').filter({ hasText: /Probe\s*4\s*4\s*100 %/ }));
-    await eve.page.getByText('By operation').click();
+    await eve.page.getByText('Operation', { exact: true }).click();
     await shown(eve.page.getByRole('row').filter({ hasText: /list.*3/i }));
     await eve.close();
   });

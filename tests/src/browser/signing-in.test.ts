@@ -54,6 +54,32 @@ describe('Signing in', () => {
     await window.close();
   });
 
+  it('takes a new link that is opened where the old one was', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.goto(demoLink(service));
+    await shown(heading(page, 'This invitation cannot be used'));
+    const { invitation } = await service.skein('member', 'add', 'Demo', 'late@demo.example');
+    await page.goto(`/invitation#${tokenOf(invitation)}`);
+    await shown(heading(page, 'Join Demo'));
+    assert.equal(await page.getByLabel('Email').inputValue(), 'late@demo.example');
+    await page.getByLabel('New password').fill(password);
+    await page.getByRole('button', { name: 'Set the password and join' }).click();
+    await shown(heading(page, 'Your threads'));
+    await window.close();
+  });
+
+  it('stays on this site, and its page whole, whatever address led to it', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.goto('/sign-in?problem=__proto__&returnTo=%2F.%2F%2Fevil.example%2Fx');
+    await shown(page.getByRole('alert'));
+    await signIn(page, admin, password);
+    await shown(heading(page, 'Your threads'));
+    assert.equal(page.url(), `${service.baseUrl}/`);
+    await window.close();
+  });
+
   it('refuses a wrong password in words, lets the right one in, and signs out', async () => {
     const window = await open();
     const { page } = window;

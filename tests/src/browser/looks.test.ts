@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { type ConsoleClient, signedInMember, testPassword } from '../console/console-client.ts';
+import { assertDone, until, Visitor } from '../console/visitor.ts';
+import { Service } from '../service.ts';
+import { assertAccessible, keepScreenshot, startBrowser, Window } from './browser.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+
+const email = 'ada@demo.example';
+
+/** Where one can be, and what shows that all of it is there. */
+interface Place {
+  readonly name: string;
+  readonly path: string;
+  readonly ready: (page: Page) => Promise<unknown>;
+}
+
+const titled = (name: string, path: string, title: string | RegExp, more?: Place['ready']): Place => ({
+  name,
+  path,
+  ready: async (page) => {
+    await shown(heading(page, title));
+    await more?.(page);
+    await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+  },
+});
+
+const sizes: Record<string, BrowserContextOptions> = {
+  phone: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+  'wide window': { viewport: { width: 1280, height: 800 } },
+};
+
+describe('The pages of the console', () => {
+  let service: Service;
+  let client: ConsoleClient;
+  let browser: Browser;
+  let places: Place[];
+  before(async () => {
+    service = await Service.start();
+    client = await signedInMember(service, 'Demo', email, 'admin');
+    browser = await startBrowser();
+    places = await furnish();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  /** Something of everything. */
+  async function furnish(): Promise<Place[]> {
+    const ada = new Visitor(client, client.session.organizations[0].id);
+    const post = async (path: string, body: object) => assertDone(await ada.post(path, body), 201);
+    const { thread } = await post('/threads', { prompt: 'Until when can unused yarn be returned, and how?' });
+    await post('/threads', { prompt: 'Which yarn is best for socks? '.repeat(6), accountId: 'acme-eu' });
+    assertDone(await ada.call('PUT', `/threads/${thread.id}/published`, { body: { published: true } }));
+    await post('/keys', { name: 'Nightly report', scope: 'org-wide' });
+    await post('/applications', { name: 'Warehouse' });
+    await post('/members', {
+      email: 'a.person.with.quite.a.long.address@subsidiary.demo.example',
+      role: 'member',
+      service: false,
+    });
+    const { key } = await post('/keys', { name: 'Laptop', scope: 'personal', ownerId: ada.userId });
+    await fetch(`${service.baseUrl}/api/v1/threads`, { headers: { authorization: `Bearer ${key}` } });
+    await until(
+      async () => assertDone(await ada.get('/usage')),
+      ({ counts }) => counts.length > 0,
+    );
+    await until(
+      async () => assertDone(await ada.get(`/threads/${thread.id}`)),
+      ({ state }) => state === 'idle',
+    );
+    const rows = (page: Page) => shown(page.getByRole('row').nth(1));
+    return [
+      titled('threads', '/', 'Your threads', (page) => shown(page.getByRole('list', { name: 'Threads' }))),
+      titled('published', '/published', 'Published threads', (page) => shown(page.getByText('Yours'))),
+      titled('no-thread-found', '/?search=nothing', 'Your threads', (page) =>
+        shown(page.getByText('No thread matches')),
+      ),
+      titled('new-thread', '/new', 'New thread'),
+      titled('thread', `/threads/${thread.id}`, /^Until when/, (page) =>
+        shown(page.getByRole('heading', { name: /source/ })),
+      ),
+      titled('nothing-here', '/nowhere', 'Nothing is here'),
+      titled('keys', '/settings/keys', 'API keys', rows),
+      titled('applications', '/settings/applications', 'Applications', rows),
+      titled('members', '/settings/members', 'Members', rows),
+      titled('documents', '/settings/documents', 'Documents', rows),
+      titled('usage', '/settings/usage', 'Usage', (page) =>
+        shown(page.locator('.recharts-bar-rectangle, .recharts-surface')),
+      ),
+      titled('audit', '/settings/audit', 'Audit log', rows),
+      titled('account', '/settings/account', 'Your account'),
+    ];
+  }
+
+  for (const [size, options] of Object.entries(sizes)) {
+    /** In light and in dark colours. */
+    const look = async (page: Page, name: string) => {
+      await assertFits(page, name);
+      for (const scheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.locator(`[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' });
+        await keepScreenshot(page, `${name}-${scheme}-${size.split(' ')[0]}`);
+        await assertAccessible(page, `${name}, ${scheme}, ${size}`, scheme === 'light' ? 'all' : 'contrast');
+      }
+    };
+
+    it(`fit a ${size} in light and dark colours, and can be used by everyone`, async () => {
+      const window = await openAs(browser, client, options);
+      for (const { name, path, ready } of places) {
+        await window.page.goto(path);
+        await ready(window.page);
+        await look(window.page, name);
+      }
+      await window.close();
+    });
+
+    it(`fit a ${size} with what lies over them, and before the door`, async () => {
+      const window = await openAs(browser, client, options);
+      const { page } = window;
+      await page.goto('/settings/keys');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await shown(page.getByRole('dialog').getByLabel('Name'));
+      await look(page, 'new-key');
+      await page.keyboard.press('Escape');
+      await gone(page.getByRole('dialog'));
+      await page.keyboard.press('Control+k');
+      await shown(page.getByRole('dialog', { name: 'Find' }).getByRole('button', { name: /^Until when/ }));
+      await look(page, 'palette');
+      await page.keyboard.press('Escape');
+      await gone(page.getByRole('dialog'));
+      if (size === 'phone') {
+        await page.getByRole('button', { name: 'Menu' }).click();
+        await shown(page.getByRole('dialog', { name: 'Menu' }));
+        await look(page, 'menu');
+      }
+      await page.context().clearCookies();
+      await page.goto('/');
+      await shown(heading(page, 'Sign in'));
+      await look(page, 'sign-in');
+      await page.goto('/invitation#inv_none');
+      await shown(heading(page, 'This invitation cannot be used'));
+      await look(page, 'used-invitation');
+      await window.close();
+    });
+  }
+
+  it('weigh less than 250 kB of JavaScript at first, and come from the service alone', async () => {
+    const window = await openAs(browser, client);
+    const sizes: Promise<number>[] = [];
+    window.page.on('requestfinished', (request) => {
+      if (request.resourceType() === 'script')
+        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    });
+    await window.page.goto('/', { waitUntil: 'networkidle' });
+    await shown(heading(window.page, 'Your threads'));
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    assert.ok(bytes > 10_000, 'they were measured');
+    assert.ok(bytes < 250_000, `${bytes} bytes`);
+    await window.close();
+  });
+
+  it('are used without a mouse, and show where one is', async () => {
+    const window = await Window.open(browser, service.baseUrl);
+    const { page } = window;
+    await page.goto('/');
+    await shown(heading(page, 'Sign in'));
+    await page.keyboard.type(email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(testPassword);
+    await page.keyboard.press('Enter');
+    await shown(heading(page, 'Your threads'));
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(page), 'Skip to the page');
+    for (let step = 0; step < 12; step += 1) {
+      await page.keyboard.press('Tab');
+      assert.ok(await hasRing(page), `${await focused(page)} shows that it has the focus`);
+    }
+    await page.keyboard.press('Control+k');
+    await shown(page.getByRole('dialog', { name: 'Find' }));
+    await page.keyboard.type('new thread');
+    await page.keyboard.press('Enter');
+    await shown(heading(page, 'New thread'));
+    await page.keyboard.type('When is the shop open?');
+    await page.keyboard.press('Enter');
+    await shown(heading(page, 'When is the shop open?'));
+    await untilAnnounced(page, 'Complete');
+    assert.equal(
+      await page
+        .getByRole('textbox', { name: 'Follow-up prompt' })
+        .evaluate((field) => field === document.activeElement),
+      true,
+    );
+    await window.close();
+  });
+});
+
+/** Nothing is to be scrolled to at the side, nor cut off there. */
+async function assertFits(page: Page, name: string): Promise<void> {
+  const excess = await page.evaluate(() => {
+    const boxes = [document.documentElement, ...document.querySelectorAll('main')];
+    return Math.max(...boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
+  });
+  assert.ok(excess <= 0, `${name} is ${excess} px wider than its window`);
+}
+
+function focused(page: Page): Promise<string> {
+  return page.evaluate(
+    () =>
+      document.activeElement?.textContent ||
+      document.activeElement?.getAttribute('aria-label') ||
+      String(document.activeElement?.tagName),
+  );
+}
+
+/** Whether something is drawn around what has the focus. */
+function hasRing(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const element = document.activeElement as HTMLElement;
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    return element !== document.body && outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
+  });
+}
