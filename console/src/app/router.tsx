@@ -18,16 +18,19 @@ import { Shell } from './shell.tsx';
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: FailedAlone });
 
+interface SignInSearch {
+  readonly returnTo?: string | undefined;
+  readonly problem?: string | undefined;
+}
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({
-    returnTo,
-    problem,
-  }: Record<string, unknown>): { returnTo?: string; problem?: string } => {
-    const path = safeReturn(returnTo);
-    return { ...(path !== undefined && { returnTo: path }), ...(typeof problem === 'string' && { problem }) };
-  },
+  // Both are named whatever they are: what is left out here keeps the value that it has in the address.
+  validateSearch: ({ returnTo, problem }: Record<string, unknown>): SignInSearch => ({
+    returnTo: safeReturn(returnTo),
+    problem: typeof problem === 'string' ? problem : undefined,
+  }),
   // Known before the page is shown, so that nothing in it moves. Where it cannot be known, passwords remain.
   loader: () => queryClient.ensureQueryData(signInOfferOptions).catch(() => null),
   component: lazyRouteComponent(() => import('../sign-in/sign-in-page.tsx'), 'SignInPage'),

@@ -12,6 +12,8 @@ test('leads nowhere else', () => {
     '//evil.example',
     '/\\evil.example',
     '/\t/evil.example',
+    '/.//evil.example',
+    '/a/..//evil.example',
     'https://evil.example',
     'x',
     '',

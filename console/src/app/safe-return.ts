@@ -4,5 +4,6 @@ const here = 'http://skein.invalid';
 export function safeReturn(path: unknown): string | undefined {
   if (typeof path !== 'string' || !path.startsWith('/') || !URL.canParse(path, here)) return undefined;
   const { origin, pathname, search, hash } = new URL(path, here);
-  return origin === here ? `${pathname}${search}${hash}` : undefined;
+  // What dots have led to may begin with two slashes, and be another's address after all.
+  return origin === here && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : undefined;
 }

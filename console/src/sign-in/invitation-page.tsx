@@ -2,7 +2,7 @@ import { Alert, Button, PasswordInput, Skeleton, Stack, Text, TextInput } from '
 import { IconMailOff } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import type { AcceptInvitationBody, InvitationBody, InvitationJson, SessionJson } from '../api/contract.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
@@ -14,7 +14,7 @@ import { TooManyAttempts } from './too-many-attempts.tsx';
 
 /** The token stands behind `#`, which browsers keep to themselves: it is in no log on the way. */
 export function InvitationPage() {
-  const [token] = useState(() => location.hash.slice(1));
+  const token = useToken();
   const reading = useQuery({
     queryKey: ['invitation', token],
     queryFn: ({ signal }) =>
@@ -37,7 +37,7 @@ export function InvitationPage() {
           onRetry={() => void reading.refetch()}
         />
       ) : reading.data ? (
-        <Accept token={token} invitation={reading.data} />
+        <Accept key={token} token={token} invitation={reading.data} />
       ) : (
         <Stack aria-busy="true">
           <Skeleton height={58} />
@@ -47,6 +47,17 @@ export function InvitationPage() {
       )}
     </Doorstep>
   );
+}
+
+/** Of another link, too, that is opened in the same window: browsers do not load a page anew for what stands behind `#`. */
+function useToken(): string {
+  const [token, setToken] = useState(() => location.hash.slice(1));
+  useEffect(() => {
+    const change = () => setToken(location.hash.slice(1));
+    addEventListener('hashchange', change);
+    return () => removeEventListener('hashchange', change);
+  }, []);
+  return token;
 }
 
 function isGone(error: Error | null): boolean {

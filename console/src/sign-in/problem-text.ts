@@ -2,7 +2,7 @@ import type { SignInProblem } from '../api/contract.ts';
 
 /** Why single sign-on led back here. */
 export function problemText(problem: string): string {
-  return problem in problems ? problems[problem as SignInProblem] : problems.failed;
+  return Object.hasOwn(problems, problem) ? problems[problem as SignInProblem] : problems.failed;
 }
 
 const problems: Record<SignInProblem, string> = {

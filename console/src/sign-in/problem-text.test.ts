@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { problemText } from './problem-text.ts';
+
+test('has a sentence for every problem, and one for what is none', () => {
+  assert.match(problemText('expired'), /too long/);
+  for (const problem of ['', 'else', '__proto__', 'constructor', 'toString']) {
+    assert.equal(problemText(problem), problemText('failed'), problem);
+  }
+});
