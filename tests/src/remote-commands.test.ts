@@ -244,7 +244,8 @@ describe('The remote commands', { concurrency: 3 }, () => {
   it('do what docs/operating.md shows', async () => {
     const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
     const [sample] = blocksOf(sectionOf(document, '### From a terminal, wherever the service runs'));
-    assert.ok(sample?.text.startsWith('export SKEIN_API_KEY=eak_…\n'), 'it asks for the key first');
+    assert.ok(sample, 'it has its sample');
+    assert.ok(sample.text.startsWith('export SKEIN_API_KEY=eak_…\n'), 'it asks for the key first');
     symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));
     for (const prompt of ['One', 'Two', 'Three']) await begin(prompt);
     writeFileSync(join(service.folder, 'question.txt'), '#say From a file.\n');
