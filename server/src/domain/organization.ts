@@ -24,8 +24,12 @@ export interface Member {
   readonly invitedUntil: number | null;
 }
 
-/** One spelling per address, so that `Ada@x` and `ada@x` are the same person. */
+/**
+ * One spelling per address, so that `Ada@x` and `ada@x` are the same person. The Kelvin sign is no spelling of anything:
+ * it is the one letter outside of ASCII whose lower case is in it, and `\u212Aim@x` is not the address of `kim@x`.
+ */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
-  return email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined;
+  const isAddress = email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email);
+  return isAddress && !text.includes('\u212A') ? email : undefined;
 }

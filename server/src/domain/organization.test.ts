@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { normalizeEmail } from './organization.ts';
+
+test('an address has one spelling', () => {
+  assert.equal(normalizeEmail(' Ada@Acme.Example '), 'ada@acme.example');
+  assert.equal(normalizeEmail('ÅSA@acme.example'), 'åsa@acme.example');
+});
+
+test('no address is spelled so that it becomes that of somebody else', () => {
+  assert.equal(normalizeEmail('\u212Aim@acme.example'), undefined);
+  for (let unit = 0x80; unit <= 0xffff; unit += 1) {
+    const email = normalizeEmail(`a${String.fromCharCode(unit)}@acme.example`);
+    assert.ok(email === undefined || /[^\x20-\x7e]/.test(email), unit.toString(16));
+  }
+});
+
+test('what is no address is none', () => {
+  for (const text of ['', 'ada', 'ada@', '@acme', 'a da@acme', 'a@b@c', `${'a'.repeat(250)}@acme`]) {
+    assert.equal(normalizeEmail(text), undefined, text);
+  }
+});
