@@ -15,8 +15,8 @@ export default defineConfig({
       favicon: '/favicon.svg',
       logo: { src: './public/favicon.svg' },
       customCss: ['./src/looks.css'],
-      credits: false,
-      pagination: true,
+      // Plain blocks: what is a shell's and what is a file's is said in the text.
+      expressiveCode: { defaultProps: { frame: 'none' } },
       sidebar: [
         { label: 'Start', items: ['index', 'getting-started', 'concepts', 'console'] },
         {
@@ -38,9 +38,9 @@ export default defineConfig({
             'replies',
             'spec-coverage',
             ...slugs.filter((slug) => slug === 'project/client'),
-            ...slugs.filter((slug) => /^project\/examples/.test(slug)),
           ],
         },
+        { label: 'Examples', items: slugs.filter((slug) => slug.startsWith('project/examples')) },
         {
           label: 'Operating',
           items: ['deploying', 'operating', 'security', 'troubleshooting', 'scale', 'project/bench'],
