@@ -96,7 +96,7 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   aborting.abort('enough');
   const aborted = await silence;
   check('is aborted', aborted.name === 'AbortError' && aborted.cause === 'enough', aborted);
-  const hung = await failureOf(threads.ask('#hang', { timeoutMs: 1_500 }));
+  const hung = await failureOf(threads.ask('#hang', { timeoutMs: 3_000 }));
   check('names the thread when time is up', hung.code === 'TIMEOUT' && /^thr_/.test(hung.threadId), hung);
   check('deletes what is on its way', (await threads.delete(hung.threadId)).deleted);
 

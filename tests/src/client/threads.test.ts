@@ -50,7 +50,7 @@ describe("The client's threads", () => {
 
   it('lets the service wait only where it is asked to', async () => {
     const address = proxy.address();
-    const { thread } = await threads.create({ prompt: '#wait 300\n#say Late.' });
+    const { thread } = await threads.create({ prompt: '#wait 2000\n#say Late.' });
     const there = threadsOf(world.adaKey.key, address);
     assert.equal((await there.get(thread.id)).status.state, 'in_progress');
     assert.equal((await there.get(thread.id, { waitSeconds: 20 })).status.state, 'idle');

@@ -117,6 +117,27 @@ describe("An application's client", () => {
     assert.equal(exchanges().length, 2);
   });
 
+  it('takes the token that others have fetched meanwhile, when it hears late that the old one is refused', async () => {
+    const gate = Promise.withResolvers<void>();
+    let requests = 0;
+    const late: Fetch = async (url, init) => {
+      if (url.endsWith('/oauth2/token')) return fetch(url, init);
+      requests += 1;
+      const isLate = requests === 3;
+      const answer = await fetch(url, init);
+      if (isLate) await gate.promise;
+      return answer;
+    };
+    const { read, calls, exchanges } = start({ calls: ['pass', refusal, refusal] }, { fetch: late });
+    await read();
+    const [first, second] = [read(), read()];
+    await first;
+    assert.equal(exchanges().length, 2);
+    gate.resolve();
+    await second;
+    assert.deepEqual([calls().length, exchanges().length], [5, 2]);
+  });
+
   it('is refused for good when a fresh token is refused', async () => {
     const fresh = start({ calls: [refusal] });
     await assert.rejects(fresh.read(), client.UnauthorizedError);
