@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
@@ -20,19 +19,18 @@ export async function serveDocumentation(
   await app.register(
     async (docs) => {
       const hidden = { schema: { hide: true } };
-      const sendPage = async (reply: FastifyReply, file: string): Promise<FastifyReply> => {
-        // Made with the pages: it holds the hashes of what runs in them.
-        const policy = await readFile(join(siteFolder, '.policy'), 'utf8').catch(() => undefined);
+      const sendPage = (reply: FastifyReply, file: string): FastifyReply => {
+        const policy = readPolicy(siteFolder);
         if (policy === undefined) return sendPatience(reply, secure());
         return protect(reply, secure())
           .header('cache-control', 'no-cache')
           .header('content-security-policy', policy)
           .sendFile(file, siteFolder, { cacheControl: false });
       };
-      docs.setNotFoundHandler(async ({ headers }, reply) => {
+      docs.setNotFoundHandler(({ headers }, reply) => {
         if (!headers.accept?.includes('text/html'))
           throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
-        return sendPage(reply.code(404), '404.html');
+        sendPage(reply.code(404), '404.html');
       });
       docs.get('', hidden, (_request, reply) => reply.redirect('/docs/', 308));
       docs.get<{ Params: { '*': string } }>('/*', hidden, (request, reply) => {
@@ -52,4 +50,13 @@ export async function serveDocumentation(
 
 function isPage(siteFolder: string, path: string): boolean {
   return /^[\w/-]+$/.test(path) && existsSync(join(siteFolder, path, 'index.html'));
+}
+
+/** Made with the pages: it holds the hashes of what runs in them. Small, and read anew, for they may be built anew. */
+function readPolicy(siteFolder: string): string | undefined {
+  try {
+    return readFileSync(join(siteFolder, '.policy'), 'utf8');
+  } catch {
+    return undefined;
+  }
 }

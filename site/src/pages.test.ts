@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { linkedFiles, readPages, resolveLink, slugOf, withAddresses } from './pages.ts';
+
+describe('Pages', () => {
+  const repository = mkdtempSync(join(tmpdir(), 'skein-pages-'));
+  after(() => rmSync(repository, { recursive: true, force: true }));
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(repository, file)), { recursive: true });
+    writeFileSync(join(repository, file), text);
+  };
+  write('README.md', '# Skein\n\n[docs](docs/README.md) and the [licence](LICENSE)\n');
+  write('LICENSE', 'MIT');
+  write('docs/README.md', '# Documentation\n');
+  write('docs/errors.md', '# `Errors`\n\n[one](#one), [settings](operating.md#settings)\n');
+  write('docs/operating.md', '# Operating\n\n[a dashboard](grafana-dashboard.json)\n');
+  write('docs/grafana-dashboard.json', '{}');
+  write('docs/decisions/README.md', '# Decisions\n');
+
+  it('have addresses that follow from their files', () => {
+    const slugs = [
+      'docs/README.md',
+      'docs/errors.md',
+      'docs/decisions/README.md',
+      'docs/decisions/0001-a.md',
+    ];
+    assert.deepEqual(slugs.map(slugOf), ['index', 'errors', 'decisions', 'decisions/0001-a']);
+    const beside = ['README.md', 'ARCHITECTURE.md', 'bench/README.md', 'examples/bot/README.md'];
+    assert.deepEqual(beside.map(slugOf), [
+      'project/readme',
+      'project/architecture',
+      'project/bench',
+      'project/examples/bot',
+    ]);
+  });
+
+  it('take their title from the first line, and do without it', () => {
+    const errors = readPages(repository).find(({ slug }) => slug === 'errors');
+    assert.equal(errors?.title, 'Errors');
+    assert.ok(!errors?.body.includes('# '));
+    write('docs/untitled.md', 'No title\n');
+    assert.throws(() => readPages(repository), /docs\/untitled\.md does not begin with a title/);
+    rmSync(join(repository, 'docs/untitled.md'));
+  });
+
+  it('link to pages, to places in them, to folders and to files', () => {
+    const addressOf = (from: string, link: string) => resolveLink(repository, from, link).address;
+    assert.equal(addressOf('docs/errors.md', '#one'), '#one');
+    assert.equal(addressOf('docs/errors.md', 'operating.md#settings'), '/docs/operating/#settings');
+    assert.equal(addressOf('docs/decisions/README.md', '../README.md'), '/docs/');
+    assert.equal(addressOf('README.md', 'docs/decisions'), '/docs/decisions/');
+    assert.equal(addressOf('docs/errors.md', '../openapi.json'), '/docs/reference');
+    assert.deepEqual(linkedFiles(repository), [
+      { file: 'LICENSE', address: '/docs/files/LICENSE.txt' },
+      { file: 'docs/grafana-dashboard.json', address: '/docs/files/docs/grafana-dashboard.json' },
+    ]);
+  });
+
+  it('do not build with a link that leads nowhere, or out of the site', () => {
+    for (const link of ['missing.md', '../missing', 'decisions/0001-a.md']) {
+      assert.throws(() => resolveLink(repository, 'docs/errors.md', link), /which the site does not have/);
+    }
+    write('server/notes.md', '# Notes\n');
+    assert.throws(() => resolveLink(repository, 'docs/errors.md', '../server/notes.md'), /does not have/);
+  });
+
+  it('keep code and links to elsewhere as they are', () => {
+    const text =
+      '[a](b.md)\n\n```sh\n[a](b.md)\n```\n\n  ```ts\n  [a](b.md)\n  ```\n[c](https://example.org/d.md)\n';
+    assert.equal(
+      withAddresses(text, (link) => `/${link}`),
+      text.replace('(b.md)', '(/b.md)'),
+    );
+  });
+});
