@@ -80,6 +80,29 @@ export class Window {
   }
 }
 
+/**
+ * Looks at a page as it is, in light and in dark colours: leaves pictures for people to look at, and fails where not
+ * everyone can use it.
+ */
+export async function lookAt(page: Page, name: string, size = 'wide'): Promise<void> {
+  await assertFits(page, name);
+  for (const scheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.locator(`[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' });
+    await keepScreenshot(page, `${name}-${scheme}-${size}`);
+    await assertAccessible(page, `${name}, ${scheme}, ${size}`, scheme === 'light' ? 'all' : 'contrast');
+  }
+}
+
+/** Nothing is to be scrolled to at the side, nor cut off there. */
+async function assertFits(page: Page, name: string): Promise<void> {
+  const excess: number = await page.evaluate(
+    `Math.max(...[document.documentElement, ...document.querySelectorAll('main')]
+      .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`,
+  );
+  assert.ok(excess <= 0, `${name} is ${excess} px wider than its window`);
+}
+
 /** To be looked at by people; the folder is not kept. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const folder = join(root, 'screenshots');
@@ -90,7 +113,7 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
 /** `contrast` alone is asked for where the rest was asked before: nothing else depends on colours. */
-export type Rules = 'all' | 'contrast';
+type Rules = 'all' | 'contrast';
 
 /** Fails on what axe-core finds serious or critical, by the rules of WCAG 2.2 AA. */
 export async function assertAccessible(page: Page, what: string, rules: Rules = 'all'): Promise<void> {

@@ -5,7 +5,7 @@ import { type ConsoleClient, signedInMember } from '../console/console-client.ts
 import { HeldModel } from '../replies/held-model.ts';
 import { eventually } from '../replies/shared-store.ts';
 import { Service } from '../service.ts';
-import { startBrowser, type Window } from './browser.ts';
+import { lookAt, startBrowser, type Window } from './browser.ts';
 import { openAs, shown, untilAnnounced } from './people.ts';
 
 const hostile = `# Care of wool
@@ -75,6 +75,7 @@ describe('A reply in the console', () => {
       .click();
     const passage = page.getByRole('dialog', { name: /^Source 1: / });
     await shown(passage.getByText(/within 30 days of purchase/));
+    await lookAt(page, 'passage');
     await page.keyboard.press('Escape');
     await passage.waitFor({ state: 'hidden' });
     await shown(reply().getByRole('heading', { name: /^\d+ sources?$/ }));
@@ -98,6 +99,7 @@ describe('A reply in the console', () => {
     const link = reply().getByRole('link', { name: 'a page' });
     assert.equal(await link.getAttribute('href'), 'https://example.org/wool');
     assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
+    await lookAt(page, 'markdown');
     await reply().getByRole('button', { name: 'Copy the code' }).click();
     await untilAnnounced(page, 'Copied');
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'wash --cold "wool"');
@@ -129,6 +131,7 @@ describe('A reply in the console', () => {
     await service.end('SIGKILL');
     await page.getByRole('textbox', { name: 'Follow-up prompt' }).fill('A thought in between');
     await shown(page.getByText('Reconnecting…'));
+    await lookAt(page, 'reconnecting');
     service = await Service.start({
       folder,
       environment: { ...environment, SKEIN_PORT: new URL(baseUrl).port },

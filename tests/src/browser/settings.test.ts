@@ -10,7 +10,7 @@ import { ask, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../replies/shared-store.ts';
 import { cleanEnvironment } from '../service.ts';
-import { startBrowser, Window } from './browser.ts';
+import { lookAt, startBrowser, Window } from './browser.ts';
 import { gone, heading, openAs, shown } from './people.ts';
 
 /** What was pasted into a shell prints. */
@@ -49,6 +49,7 @@ describe('Settings in the console', () => {
     await button('Create key', dialog()).click();
     const key = await dialog().getByTestId('secret').innerText();
     assert.match(key, /^eak_\w{30,}$/);
+    await lookAt(page, 'key-shown-once');
     const line = await dialog().getByRole('region', { name: 'A command that uses the key' }).innerText();
     const made = await paste(line);
     assert.match(made.thread.id, /^thr_/, line);
@@ -63,6 +64,7 @@ describe('Settings in the console', () => {
 
     await button('Revoke Nightly report').click();
     await shown(dialog().getByText('refused from the next request on'));
+    await lookAt(page, 'revoke');
     await button('Revoke', dialog()).click();
     await shown(nightly.getByText('Revoked'));
     assert.equal((await as(key).list()).status, 401);
@@ -105,6 +107,7 @@ describe('Settings in the console', () => {
     await shown(dialog().getByText('all live tokens stop working at once'));
     await button('Rotate now', dialog()).click();
     await shown(dialog().getByText('Client credentials'));
+    await lookAt(page, 'client-credentials');
     assert.equal((await as(token).list()).status, 401);
     const { access_token: next } = await paste(await command());
     assert.equal((await as(next).list()).status, 200);
@@ -124,6 +127,7 @@ describe('Settings in the console', () => {
     await dialog().getByLabel('Email address').fill('dora@acme.example');
     await button('Add and make a link', dialog()).click();
     const link = await dialog().getByTestId('secret').innerText();
+    await lookAt(page, 'invitation-link');
     await button('Done', dialog()).click();
     const dora = row('dora@acme.example');
     await shown(dora.getByText('Invited'));
@@ -155,6 +159,7 @@ describe('Settings in the console', () => {
     await button('Remove dora@acme.example').click();
     await shown(dialog().getByText('This personal key is revoked:'));
     await shown(dialog().getByText('Dora’s laptop'));
+    await lookAt(page, 'remove-member');
     await button('Remove', dialog()).click();
     await gone(dora);
     assert.equal((await as(key).list()).status, 401);
@@ -182,6 +187,7 @@ describe('Settings in the console', () => {
     await shown(upload('broken.pdf').getByText(/PDF|read/i));
     await shown(row('returns.md').getByText('acme-eu'));
     assert.equal(await row('broken.pdf').count(), 0);
+    await lookAt(page, 'uploads');
     await button('Remove returns.md').click();
     await shown(dialog().getByText('no longer draws on it'));
     await button('Remove', dialog()).click();
@@ -247,6 +253,7 @@ describe('Settings in the console', () => {
       await ben.page.goto(`/settings/${path}`);
       await shown(ben.page.getByText('This page is for admins'));
     }
+    await lookAt(ben.page, 'admins-only');
     await ben.close();
   });
 
@@ -259,6 +266,7 @@ describe('Settings in the console', () => {
       await shown(quin.page.getByText('The public API is in beta'));
       assert.equal(await quin.page.getByRole('button', { name: /^Create/ }).count(), 0);
     }
+    await lookAt(quin.page, 'outside-beta');
     await quin.page.goto('/new');
     await quin.page.getByLabel('Your question').fill('Does the rest work?');
     await quin.page.keyboard.press('Enter');

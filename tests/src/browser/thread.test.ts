@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
 import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
-import { startBrowser, type Window } from './browser.ts';
+import { lookAt, startBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 describe('A thread in the console', () => {
@@ -45,6 +45,7 @@ describe('A thread in the console', () => {
     await shown(reply().getByText('Thirty days.'));
     await shown(reply().getByText('Checking each statement against the sources'));
     await untilAnnounced(page, 'Generating');
+    await lookAt(page, 'running-reply');
     window.assertFaultless();
   });
 
@@ -84,6 +85,7 @@ describe('A thread in the console', () => {
     await page.getByRole('button', { name: 'Retry' }).click();
     await shown(page.getByText('An earlier try failed'));
     await shown(reply().last().getByText('The reply failed'));
+    await lookAt(page, 'failed-reply');
     assert.equal((await untilEnded(world.ada, threadId)).messages.length, 3, 'one prompt, two tries');
     window.assertFaultless();
   });
@@ -132,6 +134,7 @@ describe('A thread in the console', () => {
     await shown(heading(page, 'Your threads'));
     await shown(page.getByText('Deleted “Delete me”'));
     await gone(page.getByRole('link', { name: /^Delete me/ }));
+    await lookAt(page, 'deleted-thread');
     assert.equal((await world.ada.get(at(threadId))).status, 404);
     await page.getByRole('button', { name: 'Undo' }).click();
     await shown(heading(page, 'Delete me'));
@@ -152,6 +155,7 @@ describe('A thread in the console', () => {
     await page.getByRole('button', { name: 'Publish' }).click();
     const dialog = page.getByRole('dialog');
     await shown(dialog.getByText('everyone in Acme'));
+    await lookAt(page, 'publish');
     await dialog.getByRole('button', { name: 'Publish' }).click();
     await shown(page.getByText('Published', { exact: true }).last());
     await gone(dialog);

@@ -5,7 +5,7 @@ import { type SettingsWorld, startSettingsWorld } from '../console/settings-worl
 import { ask } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../replies/shared-store.ts';
-import { startBrowser, type Window } from './browser.ts';
+import { lookAt, startBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 /** More than three pages of a list. */
@@ -110,6 +110,7 @@ describe('Threads in the console', () => {
     await shown(heading(page, 'Lengths of skeins'));
     await shown(page.getByRole('note').filter({ hasText: 'Published by ben@acme.example' }));
     await shown(page.getByText('You asked: How long is a skein?'));
+    await lookAt(page, 'read-only');
     assert.equal(await page.getByRole('textbox').count(), 0, 'nothing to write in');
     assert.equal(await page.getByRole('button', { name: /Publish|More actions|Retry/ }).count(), 0);
     window.assertFaultless();
@@ -160,6 +161,7 @@ describe('Threads in the console', () => {
     const fresh = await openAs(browser, world.eve.client);
     await fresh.page.goto('/');
     await shown(fresh.page.getByText('Ask your first question'));
+    await lookAt(fresh.page, 'no-threads');
     await shown(fresh.page.getByRole('main').getByRole('link', { name: 'New thread' }));
     await fresh.page.getByRole('link', { name: 'Published' }).first().click();
     await shown(fresh.page.getByText('Nothing is published yet'));
