@@ -106,19 +106,15 @@ function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
       headingHidden: true,
       cell: (member) => (
         <Group gap="xs" justify="flex-end" wrap="nowrap">
-          {!member.service && (
+          {member.state !== 'active' && (
             <Button
               size="xs"
               variant="default"
               onClick={() => renew(member)}
-              aria-label={`${linkLabel(member)} for ${member.email}`}
-              title={
-                member.state === 'active'
-                  ? 'A link to choose a new password'
-                  : 'A link in the place of the earlier one'
-              }
+              aria-label={`New link for ${member.email}`}
+              title="A link in the place of the earlier one"
             >
-              {linkLabel(member)}
+              New link
             </Button>
           )}
           <Button
@@ -133,10 +129,6 @@ function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
       ),
     },
   ];
-}
-
-function linkLabel({ state }: MemberJson): string {
-  return state === 'active' ? 'Reset link' : 'New link';
 }
 
 function Address({ id, email }: MemberJson) {

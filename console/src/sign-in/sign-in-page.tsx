@@ -102,7 +102,8 @@ function Refused({ error }: { error: Error }) {
       title={error.message}
       icon={<IconAlertTriangle aria-hidden />}
     >
-      If you have forgotten your password, ask an admin of your organization for a new invitation.
+      If you have forgotten your password, whoever runs this service can make a link for you to choose a new
+      one.
     </Alert>
   );
 }

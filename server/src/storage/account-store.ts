@@ -37,9 +37,8 @@ export interface Invitation {
   readonly userId: UserId;
   readonly email: string;
   /**
-   * `choose`: the bearer sets the person's password. `prove`: the person has one already, with which they have opened
-   * another organization or this one not yet, and proves it. An organization's admin could otherwise take over the
-   * account of somebody else's member, or put them out there.
+   * `choose`: the bearer sets the person's password. `prove`: the person can sign in already, by a password or through
+   * a provider, and proves the password. An admin, who sees the link, could otherwise sign in as that person.
    */
   readonly password: 'choose' | 'prove';
   /** What to prove it against. */

@@ -25,6 +25,7 @@ export async function inviteMember(
   { resets }: { resets: boolean },
 ): Promise<IssuedInvitation> {
   const { store, now, randomBytes, sha256 } = context;
+  if (!resets) await refuseWhoHasJoined(context, organizationId, userId);
   const token = generateInvitationToken(randomBytes);
   const expiresAt = now() + invitationMs;
   const outcome = await store.createInvitation(
@@ -43,4 +44,18 @@ export async function inviteMember(
         'A service account cannot sign in: make a key for it instead.',
       );
   }
+}
+
+/** A link would be of no use to them, and whoever made it could not let them choose a password either. */
+async function refuseWhoHasJoined(
+  { store }: Context,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<void> {
+  const member = await store.findMemberById(organizationId, userId);
+  if (member?.opened !== true) return;
+  throw new ServiceError(
+    'INVALID_PARAMS',
+    `${member.email} has joined already. Whoever runs this service can let them choose a new password.`,
+  );
 }

@@ -204,42 +204,43 @@ export function describeInvitations(world: () => World): void {
       assert.equal((await people.accept(second, null)).outcome, 'accepted');
     });
 
-    it('lets choose anew who has opened this organization before, or where the operator says so', async () => {
+    it('lets whoever can sign in already prove it, unless the operator says otherwise: nobody signs in as another', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
       const userId = await people.add(one, email);
       await people.add(other, email);
       await people.join(one, userId, 'first');
-      const again = await people.invite(one, userId);
-      const invitation = await store.findInvitation(again);
-      assert.deepEqual([invitation?.password, invitation?.passwordHash], ['choose', null]);
-      assert.deepEqual(await people.accept(again, null), { outcome: 'refused' });
-      assert.equal((await people.accept(again, 'second')).outcome, 'accepted');
-      assert.equal((await store.findPerson(email))?.passwordHash, 'second');
+      const session = await people.signIn(userId, { passwordHash: 'first' });
+      for (const organization of [one, other]) {
+        const again = await people.invite(organization, userId);
+        const invitation = await store.findInvitation(again);
+        assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', 'first']);
+        assert.deepEqual(await people.accept(again, 'second'), { outcome: 'refused' });
+      }
+      assert.ok(await people.enters(session, one));
+      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
 
-      const reset = await people.invite(other, userId, { resets: true });
+      const reset = await people.invite(one, userId, { resets: true });
       assert.equal((await store.findInvitation(reset))?.password, 'choose');
+      assert.deepEqual(await people.accept(reset, null), { outcome: 'refused' });
       assert.equal((await people.accept(reset, 'third')).outcome, 'accepted');
       assert.equal((await store.findPerson(email))?.passwordHash, 'third');
     });
 
-    it('lets prove who has opened another organization, too: its members are not put out from here', async () => {
+    it('gives no first password to whoever is known through a provider, unless the operator says so', async () => {
       const { store } = world();
       const people = new Accounting(world());
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
-      await people.join(one, userId, 'first');
-      await people.join(other, userId, null);
-      const session = await people.signIn(userId, { passwordHash: 'first' });
-
-      const again = await people.invite(other, userId);
-      const invitation = await store.findInvitation(again);
-      assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', 'first']);
-      assert.deepEqual(await people.accept(again, 'second'), { outcome: 'refused' });
-      assert.ok(await people.enters(session, one));
-      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      assert.equal((await store.bindIdentity('https://login.example', 'subject', email))?.userId, userId);
+      const token = await people.invite(organization, userId);
+      const invitation = await store.findInvitation(token);
+      assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', null]);
+      assert.deepEqual(await people.accept(token, 'first'), { outcome: 'refused' });
+      assert.equal((await store.findPerson(email))?.passwordHash, null);
+      const reset = await people.invite(organization, userId, { resets: true });
+      assert.equal((await people.accept(reset, 'first')).outcome, 'accepted');
     });
 
     it('closes all other memberships and ends all sessions of the person, and of nobody else, with a chosen password', async () => {

@@ -36,10 +36,9 @@ const create = {
     SELECT service, (SELECT created_at FROM made) AS made_at FROM invited`,
 };
 
-/** Nobody but the operator may close what was opened elsewhere. */
-const mayChoose = `hash IS NULL OR resets OR (opened_at IS NOT NULL AND NOT EXISTS (
-    SELECT FROM member AS other WHERE other.user_id = invitation.user_id
-      AND other.organization_id <> invitation.organization_id AND other.opened_at IS NOT NULL))`;
+/** Whoever can sign in already is never signed in as by another: only the operator may let the password be chosen anew. */
+const mayChoose = `resets OR (hash IS NULL AND NOT EXISTS (
+  SELECT FROM identity WHERE identity.user_id = invitation.user_id))`;
 const fromInvitation = `FROM invitation JOIN member USING (organization_id, user_id)
   LEFT JOIN password ON password.user_id = invitation.user_id`;
 const isUsable = `token_hash = $3 AND expires_at > ${now}`;

@@ -16,10 +16,9 @@ interface InvitationRow {
   choose: number;
 }
 
-/** Nobody but the operator may close what was opened elsewhere. */
-const mayChoose = `hash IS NULL OR resets OR (opened_at IS NOT NULL AND NOT EXISTS (
-  SELECT 1 FROM member AS other WHERE other.user_id = invitation.user_id
-    AND other.organization_id <> invitation.organization_id AND other.opened_at IS NOT NULL))`;
+/** Whoever can sign in already is never signed in as by another: only the operator may let the password be chosen anew. */
+const mayChoose = `resets OR (hash IS NULL AND NOT EXISTS (
+  SELECT 1 FROM identity WHERE identity.user_id = invitation.user_id))`;
 
 export function sqliteInvitations(
   database: Database,
