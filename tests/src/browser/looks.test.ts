@@ -31,6 +31,12 @@ const sizes: Record<string, BrowserContextOptions> = {
   'wide window': { viewport: { width: 1280, height: 800 } },
 };
 
+/** How far things have moved by themselves, as browsers measure it; below 0.1 people do not notice. */
+const sumShifts = `globalThis.shifts = 0;
+new PerformanceObserver((list) => {
+  for (const { hadRecentInput, value } of list.getEntries()) if (!hadRecentInput) globalThis.shifts += value;
+}).observe({ type: 'layout-shift', buffered: true });`;
+
 describe('The pages of the console', () => {
   let service: Service;
   let client: ConsoleClient;
@@ -98,11 +104,14 @@ describe('The pages of the console', () => {
   for (const [size, options] of Object.entries(sizes)) {
     const look = (page: Page, name: string) => lookAt(page, name, size.split(' ')[0]);
 
-    it(`fit a ${size} in light and dark colours, and can be used by everyone`, async () => {
+    it(`fit a ${size} in light and dark colours, stay in their place, and can be used by everyone`, async () => {
       const window = await openAs(browser, client, options);
+      await window.page.addInitScript(sumShifts);
       for (const { name, path, ready } of places) {
         await window.page.goto(path);
         await ready(window.page);
+        const shifts: number = await window.page.evaluate('globalThis.shifts');
+        assert.ok(shifts < 0.1, `${name} moved by ${shifts} while it was loaded`);
         await look(window.page, name);
       }
       await window.close();

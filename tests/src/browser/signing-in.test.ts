@@ -6,7 +6,7 @@ import { signedInMember, testPassword, tokenOf } from '../console/console-client
 import { OpenIdProvider } from '../console/openid-provider.ts';
 import { Service } from '../service.ts';
 import { createThread } from '../world.ts';
-import { startBrowser, Window } from './browser.ts';
+import { lookAt, startBrowser, Window } from './browser.ts';
 import { chooseFromAccountMenu, demoLink, gone, heading, openAs, shown, signIn } from './people.ts';
 
 const admin = 'admin@demo.example';
@@ -38,6 +38,7 @@ describe('Signing in', () => {
     assert.equal(await page.getByLabel('Email').inputValue(), admin);
     await page.getByLabel('New password').fill('short one');
     await shown(page.getByText('Too short'));
+    await lookAt(page, 'invitation');
     await page.getByLabel('New password').fill(password);
     await page.getByRole('button', { name: 'Set the password and join' }).click();
     await shown(heading(page, 'Your threads'));
@@ -87,6 +88,7 @@ describe('Signing in', () => {
     await signIn(page, admin, 'not the password');
     await shown(page.getByRole('alert'));
     assert.equal(await page.getByLabel('Email').inputValue(), admin, 'what was typed stays');
+    await lookAt(page, 'wrong-password');
     await signIn(page, admin, password);
     await shown(heading(page, 'Your threads'));
     await gone(page.getByRole('alert'));
@@ -145,6 +147,7 @@ describe('Signing in', () => {
     await shown(switcher.filter({ hasText: 'Acme' }));
     assert.equal(await page.getByRole('link', { name: 'Members' }).count(), 0, 'a member of Acme');
     await switcher.click();
+    await lookAt(page, 'organizations');
     await page.getByRole('menuitemradio', { name: 'Demo' }).click();
     await shown(page.getByRole('link', { name: 'Members' }));
     await page.reload();
