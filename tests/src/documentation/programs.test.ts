@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { root, temporaryFolder } from '../service.ts';
 import { printedBy, program, transcript, withoutChance } from '../transcript.ts';
 import { exempt, pages, type Sample, toRun } from './samples.ts';
@@ -28,9 +28,9 @@ describe('The samples of the documentation', () => {
   });
 
   for (const page of new Set([...withCommands, ...withPrograms].map(({ page }) => page))) {
-    it(`of ${page} run, those for the shell in one shell and then those in TypeScript as one program, and print what the page says`, async () => {
+    it(`of ${page} run, those for the shell in one shell and then those in TypeScript as one program, and print what the page says`, async (t) => {
       const stage = await Stage.set();
-      after(() => stage.strike());
+      t.after(() => stage.strike());
       for (const [name, text] of programsToSave(page)) {
         writeFileSync(join(stage.folder, name), stage.filledIn(text));
       }

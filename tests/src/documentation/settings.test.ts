@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
@@ -22,9 +22,9 @@ describe('The settings in the documentation', () => {
   });
 
   for (const { page, environment } of others) {
-    it(`of ${page}, ${Object.keys(environment)}, are understood: the service starts with them`, async () => {
+    it(`of ${page}, ${Object.keys(environment)}, are understood: the service starts with them`, async (t) => {
       const database = await testDatabase();
-      after(() => dropDatabase(database));
+      t.after(() => dropDatabase(database));
       const filledIn = inThisPlace(environment, database);
       const folder = temporaryFolder();
       const { exitCode, stdout } = await runSkein(folder, ['doctor'], filledIn);
@@ -37,12 +37,12 @@ describe('The settings in the documentation', () => {
 
   for (const { page, environment } of ofModels) {
     const { SKEIN_MODEL: model = '' } = environment;
-    it(`of ${page} let ${model} write replies, at a provider that speaks its protocol`, async () => {
+    it(`of ${page} let ${model} write replies, at a provider that speaks its protocol`, async (t) => {
       const provider = await startModelServer();
-      after(() => provider.close());
+      t.after(() => provider.close());
       const filledIn = { ...environment, SKEIN_MODEL_BASE_URL: provider.url };
       const service = await Service.start({ environment: filledIn });
-      after(() => service.end());
+      t.after(() => service.end());
       const { key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example');
       const api = new Api(service.baseUrl, key);
       const { body } = await api.create({ prompt: 'What is a skein?' });
@@ -59,13 +59,13 @@ describe('The settings in the documentation', () => {
     assert.ok(addresses.includes('https://api.openai.com/v1'));
   });
 
-  it('split the roles by commands that start both halves on one database', async () => {
+  it('split the roles by commands that start both halves on one database', async (t) => {
     const [commands] = exempt.filter(({ text }) => text.includes('serve --role'));
     const words =
       commands?.text.split('\n').map((line) => line.replace('npx skein serve ', '').split(' ')) ?? [];
     assert.equal(words.length, 2);
     const database = await testDatabase();
-    after(() => dropDatabase(database));
+    t.after(() => dropDatabase(database));
     for (const role of words) {
       const service = await Service.start({ environment: { SKEIN_DATABASE_URL: database }, words: role });
       assert.equal(await service.end(), 0);
