@@ -5,7 +5,7 @@ import { Service } from '../service.ts';
 import { clockOffBy } from '../shifted-clock.ts';
 import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
 import { definedRoutes, type KnownRoute, knownRoutes, type Thing } from './console-routes.ts';
-import { type SettingsWorld, signUp, startSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused } from './visitor.ts';
 
 const guarded = knownRoutes.filter(({ caller }) => caller !== 'anyone');
@@ -146,13 +146,13 @@ async function makeThings({ service, acme, ada }: SettingsWorld): Promise<Record
   const thread = (await api.create({ prompt: 'Hello' })).body.thread.id;
   const failedThread = (await api.create({ prompt: '#fail' })).body.thread.id;
   await Promise.all([api.untilDone(thread), api.untilDone(failedThread)]);
-  const { userId } = await signUp(service, acme, 'carol@acme.example', 'member');
+  const { id: member } = await service.skein('member', 'add', acme, 'carol@acme.example');
   return {
     thread,
     failedThread,
     key: key.id,
     application: assertDone(await ada.post('/applications', { name: 'App' }), 201).id,
-    member: userId,
+    member,
     document: assertDone(await ada.upload({ name: 'first.md' }, '# First\n\nText.\n'), 201).id,
   };
 }

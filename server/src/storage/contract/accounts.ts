@@ -122,7 +122,7 @@ function describeIdentities(world: () => World): void {
       assert.deepEqual(await store.bindIdentity(issuer, 'subject', email), ada);
       assert.deepEqual(await store.bindIdentity(issuer, 'subject', 'married@example.org'), ada);
       assert.deepEqual(await store.bindIdentity(issuer, 'subject', 'bob@example.org'), ada);
-      await people.join(organization, userId, 'first');
+      await people.accept(await people.invite(organization, userId, { resets: true }), 'first');
       assert.equal((await store.bindIdentity(issuer, 'subject', email))?.passwordHash, 'first');
     });
 
