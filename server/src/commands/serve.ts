@@ -76,9 +76,14 @@ function tend(context: Context, worker: Worker | undefined, log: Log): () => Pro
     try {
       // After a pause of this process our own leases are renewed before they are looked at.
       await worker?.renewIfLate();
-      for (const { traceId, messageId, organizationId } of await tendReplies(context, round)) {
-        const reply = { trace_id: traceId, message: messageId, organization: organizationId };
-        log.warn({ failure: overdueFailure, ...reply }, 'reply failed');
+      for (const { traceId, threadId, messageId, organizationId } of await tendReplies(context, round)) {
+        const name = {
+          trace_id: traceId,
+          thread: threadId,
+          message: messageId,
+          organization: organizationId,
+        };
+        log.warn({ failure: overdueFailure, ...name }, 'reply failed');
       }
       if (failing) log.info('the store answers again');
       failing = false;

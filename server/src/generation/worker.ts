@@ -262,8 +262,8 @@ function end(running: Running | undefined, why: 'lost' | 'stopping'): void {
   );
 }
 
-function nameForLog({ traceId, messageId, organizationId }: ClaimedReply) {
-  return { trace_id: traceId, message: messageId, organization: organizationId };
+function nameForLog({ traceId, threadId, messageId, organizationId }: ClaimedReply) {
+  return { trace_id: traceId, thread: threadId, message: messageId, organization: organizationId };
 }
 
 /** What a model tells, up to the moment of the abort: one that does not listen to the signal keeps nobody waiting. */

@@ -51,8 +51,9 @@ describe('The end of a reply', { concurrency: true }, () => {
       const told = service.output.filter((line) => line.includes('"msg":"reply failed"'));
       assert.equal(told.length, ids.length, 'each is told in the log');
       for (const line of told) {
-        const { level, trace_id, failure } = JSON.parse(line);
+        const { level, trace_id, thread, failure } = JSON.parse(line);
         assert.equal(level, 40);
+        assert.ok(ids.includes(thread));
         assert.match(trace_id, /^[0-9a-f-]{36}$/);
         assert.match(failure, /deadline/);
       }
@@ -106,10 +107,10 @@ describe('The end of a reply', { concurrency: true }, () => {
         (found) => found.length >= 2,
       );
       assert.deepEqual(
-        lines.map(({ msg, level, trace_id }) => [msg, level, trace_id]),
+        lines.map(({ msg, level, trace_id, thread }) => [msg, level, trace_id, thread]),
         [
-          ['reply will be tried again', 30, answer.headers.get('x-request-id')],
-          ['reply failed', 40, answer.headers.get('x-request-id')],
+          ['reply will be tried again', 30, answer.headers.get('x-request-id'), answer.body.thread.id],
+          ['reply failed', 40, answer.headers.get('x-request-id'), answer.body.thread.id],
         ],
       );
       assert.doesNotMatch(service.output.join('\n'), /confidential|classified|restricted/);
