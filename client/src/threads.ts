@@ -19,7 +19,7 @@ export interface CreateOptions extends CallOptions {
 }
 
 export interface GetOptions extends CallOptions {
-  /** Lets the service hold its answer until the reply has ended, for at most so long; it grants up to 25. */
+  /** Lets the service hold its answer until the reply has ended, for at most so many whole seconds; it grants up to 25. */
   readonly waitSeconds?: number | undefined;
 }
 
@@ -150,7 +150,9 @@ export class Threads {
 
   #read(id: string, options: GetOptions & { etag?: string | undefined }): Promise<Answer> {
     const { waitSeconds = 0, etag } = options;
-    const headers = { prefer: waitSeconds > 0 ? `wait=${waitSeconds}` : undefined, 'if-none-match': etag };
+    // RFC 7240 knows whole seconds only; a service disregards anything else.
+    const prefer = waitSeconds > 0 ? `wait=${Math.ceil(waitSeconds)}` : undefined;
+    const headers = { prefer, 'if-none-match': etag };
     return this.#transport.request(
       { method: 'GET', path: pathOf(id), headers, answeredBy: 'messages', holdMs: waitSeconds * 1000 },
       options,

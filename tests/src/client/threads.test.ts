@@ -54,9 +54,11 @@ describe("The client's threads", () => {
     const there = threadsOf(world.adaKey.key, address);
     assert.equal((await there.get(thread.id)).status.state, 'in_progress');
     assert.equal((await there.get(thread.id, { waitSeconds: 20 })).status.state, 'idle');
+    await there.get(thread.id, { waitSeconds: 0.5 });
     assert.deepEqual(
       proxy.requestsTo(address).map(({ headers }) => headers.prefer),
-      [undefined, 'wait=20'],
+      [undefined, 'wait=20', 'wait=1'],
+      'and by whole seconds, for it knows no others',
     );
   });
 
