@@ -146,7 +146,8 @@ function parse(
   const most = positionals.at(-1)?.endsWith('…') ? Number.POSITIVE_INFINITY : positionals.length;
   const enough = given >= needed && given <= most;
   if (!enough || parsed.positionals.includes('')) {
-    throw new UsageError(`'skein ${name}' takes ${positionals.join(' and ') || 'no arguments'}.`);
+    const takes = `'skein ${name}' takes ${positionals.join(' and ') || 'no arguments'}`;
+    throw new UsageError(`${takes}${enough ? ', and was given an empty one' : ''}.`);
   }
   return { positionals: parsed.positionals, options: parsed.values as Arguments['options'] };
 }

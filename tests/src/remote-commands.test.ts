@@ -274,7 +274,7 @@ describe('A remote command that makes no sense', { concurrency: 4 }, () => {
   const environment = { SKEIN_API_KEY: 'eak_any', SKEIN_BASE_URL: 'http://127.0.0.1:9' };
   const senseless: ReadonlyArray<readonly [words: string[], told: RegExp]> = [
     [['ask', 'What', 'is', 'this?'], /\[PROMPT\]/],
-    [['ask', ''], /\[PROMPT\]/],
+    [['ask', ''], /\[PROMPT\], and was given an empty one/],
     [['ask'], /no question/],
     [['threads'], /skein help/],
     [['threads', 'list', '--limit', '0'], /at least 1/],
