@@ -64,6 +64,7 @@ export async function publishReference(app: FastifyInstance): Promise<void> {
     configuration: {
       url: '/openapi.json',
       pageTitle: 'Skein API reference',
+      favicon: '/favicon.svg',
       authentication: { preferredSecurityScheme: 'bearer' },
       // Nothing that leads elsewhere.
       telemetry: false,
