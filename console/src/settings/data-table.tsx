@@ -1,5 +1,5 @@
-import { Skeleton, Table } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Button, Group, Skeleton, Table } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import classes from './data-table.module.css';
 
 export interface Column<Row> {
@@ -18,9 +18,13 @@ interface DataTableProps<Row extends { readonly id: string }> {
   readonly empty: ReactNode;
 }
 
+/** More would keep a page busy for a while: they are shown when they are asked for. */
+const rowsAtFirst = 200;
+
 /** A table that becomes a list of cards where it would not fit. */
 export function DataTable<Row extends { readonly id: string }>(props: DataTableProps<Row>) {
   const { caption, columns, rows, empty } = props;
+  const [whole, setWhole] = useState(false);
   if (rows === undefined) return <Waiting />;
   if (rows.length === 0) return <>{empty}</>;
   return (
@@ -37,7 +41,7 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {rows.map((row) => (
+          {(whole ? rows : rows.slice(0, rowsAtFirst)).map((row) => (
             <Table.Tr key={row.id} data-testid={row.id}>
               {columns.map(({ heading, headingHidden, cell }) => (
                 <Table.Td key={heading} data-label={headingHidden ? undefined : heading}>
@@ -48,6 +52,13 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
           ))}
         </Table.Tbody>
       </Table>
+      {!whole && rows.length > rowsAtFirst && (
+        <Group justify="center" mt="md">
+          <Button variant="default" onClick={() => setWhole(true)}>
+            Show all {rows.length.toLocaleString()}
+          </Button>
+        </Group>
+      )}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, Text } from '@mantine/core';
+import { Badge, Button, Select, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { DocumentJson } from '../api/contract.ts';
@@ -17,6 +17,7 @@ export function DocumentsPage() {
   const { id, role } = useOrganization();
   const { data, error, refetch } = useQuery(documentsOptions(id));
   const [doomed, setDoomed] = useState<DocumentJson | null>(null);
+  const [account, setAccount] = useState('all');
   const change = useChange();
   const isAdmin = role === 'admin';
   return (
@@ -29,10 +30,13 @@ export function DocumentsPage() {
         <Failure error={error} title="The documents could not be loaded" onRetry={() => refetch()} />
       )}
       {isAdmin && data !== undefined && <DocumentUpload endings={data.endings} bytesMax={data.bytesMax} />}
+      {data?.documents.some(({ accountId }) => accountId !== null) && (
+        <AccountFilter documents={data.documents} value={account} onChange={setAccount} />
+      )}
       {error === null && (
         <DataTable
           caption="Documents"
-          rows={data?.documents}
+          rows={data?.documents.filter((document) => account === 'all' || account === accountKey(document))}
           columns={columns(isAdmin ? setDoomed : undefined)}
           empty={
             <EmptyState title="No documents yet">
@@ -55,6 +59,37 @@ export function DocumentsPage() {
       </Confirm>
     </Page>
   );
+}
+
+interface AccountFilterProps {
+  readonly documents: readonly DocumentJson[];
+  readonly value: string;
+  readonly onChange: (account: string) => void;
+}
+
+function AccountFilter({ documents, value, onChange }: AccountFilterProps) {
+  const accounts = new Set(documents.map(({ accountId }) => accountId).filter((id) => id !== null));
+  return (
+    <Select
+      label="Show"
+      data={[
+        { value: 'all', label: 'All documents' },
+        { value: 'general', label: 'General documents' },
+        ...[...accounts].sort().map((id) => ({ value: `=${id}`, label: `Of account ${id}` })),
+      ]}
+      value={value}
+      onChange={(chosen) => onChange(chosen ?? 'all')}
+      allowDeselect={false}
+      searchable
+      maw={360}
+      mb="md"
+    />
+  );
+}
+
+/** With a sign in front: no account can be called what stands for none, or for all. */
+function accountKey({ accountId }: DocumentJson): string {
+  return accountId === null ? 'general' : `=${accountId}`;
 }
 
 function columns(remove: ((document: DocumentJson) => void) | undefined): Column<DocumentJson>[] {

@@ -188,9 +188,32 @@ describe('Settings in the console', () => {
     await shown(row('returns.md').getByText('acme-eu'));
     assert.equal(await row('broken.pdf').count(), 0);
     await lookAt(page, 'uploads');
-    await button('Remove returns.md').click();
-    await shown(dialog().getByText('no longer draws on it'));
-    await button('Remove', dialog()).click();
+
+    await page.getByRole('combobox', { name: 'Account' }).fill('');
+    // As text: what is compiled here knows nothing of a browser.
+    const dragged = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['# Hours\\n\\nFrom nine to five.'], 'hours.md'));
+      return transfer;
+    })()`);
+    await page.getByText('Drop files here').dispatchEvent('drop', { dataTransfer: dragged });
+    await shown(row('hours.md').getByText('General'));
+    const show = async (choice: string) => {
+      await page.getByRole('combobox', { name: 'Show' }).click();
+      await page.getByRole('option', { name: choice }).click();
+    };
+    await show('Of account acme-eu');
+    await shown(row('returns.md'));
+    assert.equal(await row('hours.md').count(), 0);
+    await show('All documents');
+    await shown(row('hours.md'));
+
+    for (const name of ['returns.md', 'hours.md']) {
+      await button(`Remove ${name}`).click();
+      await shown(dialog().getByText('no longer draws on it'));
+      await button('Remove', dialog()).click();
+      await dialog().waitFor({ state: 'detached' });
+    }
     await shown(page.getByText('No documents yet'));
     window.assertFaultless();
   });
