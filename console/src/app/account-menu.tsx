@@ -5,7 +5,7 @@ import {
   useMantineColorScheme,
   VisuallyHidden,
 } from '@mantine/core';
-import { IconKeyboard, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react';
+import { IconBook2, IconKeyboard, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { request } from '../api/request.ts';
@@ -46,6 +46,14 @@ export function AccountMenu() {
           onClick={() => openOverlay('keyboard')}
         >
           Keyboard shortcuts
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href="/docs/"
+          target="_blank"
+          leftSection={<IconBook2 size={18} aria-hidden />}
+        >
+          Documentation
         </Menu.Item>
         <Menu.Divider />
         <Menu.Label>Colours</Menu.Label>

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { assertAccessible, keepScreenshot, startBrowser, Window } from '../browser/browser.ts';
+import { chooseFromAccountMenu, openAs } from '../browser/people.ts';
+import { signedInMember } from '../console/console-client.ts';
 import { Service } from '../service.ts';
 import { buildSite } from './build-site.ts';
 
@@ -60,6 +62,16 @@ describe('Whoever reads the documentation in a browser', () => {
       const width = await reader.page.evaluate<number>('document.documentElement.scrollWidth');
       assert.ok(width <= 360, `${path}: ${width}`);
     }
+    await reader.close();
+  });
+
+  it('is led there from the console', async () => {
+    const member = await signedInMember(service, 'Demo', 'reader@demo.example');
+    const reader = await openAs(browser, member);
+    await reader.page.goto('/');
+    const opened = reader.page.context().waitForEvent('page');
+    await chooseFromAccountMenu(reader.page, 'Documentation');
+    assert.equal((await opened).url(), `${service.baseUrl}/docs/`);
     await reader.close();
   });
 
