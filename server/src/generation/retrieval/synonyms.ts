@@ -33,7 +33,7 @@ job, position, role, work
 employee, staff, worker, colleague, personnel, team member
 hire, recruit, employ, new hire, new colleague, joiner, newcomer, starter
 intern, trainee, apprentice
-boss, manager, supervisor, line manager, lead
+boss, manager, supervisor, line manager
 ceo, chief executive, managing director, head
 responsible, in charge, owner, accountable, lead, head
 laptop, computer, notebook, machine, device, pc
