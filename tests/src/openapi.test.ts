@@ -43,6 +43,11 @@ describe('The OpenAPI document', () => {
     const response = await fetch(`${service.baseUrl}/docs/reference`);
     assert.equal(response.status, 200);
     const page = await response.text();
+    // Its own script runs by its hash, and no other.
+    assert.match(
+      response.headers.get('content-security-policy') ?? '',
+      /script-src 'self' 'sha256-[\w+/]{43}=';/,
+    );
     const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
     assert.ok(loaded.length > 0);
     for (const address of loaded) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { accessTokenScope } from '../domain/access-token.ts';
@@ -5,9 +6,12 @@ import { accessTokenScope } from '../domain/access-token.ts';
 const description = `Create a thread with a prompt; its reply is generated in the background. Read the thread until \`status.state\`
 is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "message", "trace_id"}}\` with one of six codes.`;
 
-/** The reference page is one script of its own and styles within the page; nothing comes from elsewhere. */
-const contentSecurityPolicy =
-  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
+/** The page's own script, by its hash, and styles within the page; nothing comes from elsewhere. */
+function contentSecurityPolicy(page: string): string {
+  const scripts = [...page.matchAll(/<script[^>]*>([^<]+)<\/script>/g)].map(([, script]) => script as string);
+  const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  return `default-src 'self'; script-src 'self' ${hashes.join(' ')}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
 
 /** Collects the routes registered after it into the OpenAPI document. */
 export async function collectRoutes(app: FastifyInstance): Promise<void> {
@@ -53,29 +57,27 @@ export async function publishReference(app: FastifyInstance): Promise<void> {
     return reply.header('content-type', 'application/json; charset=utf-8').send(document);
   });
   const { default: scalar } = await import('@scalar/fastify-api-reference');
-  await app.register(scalar, {
-    routePrefix: '/docs/reference',
-    hooks: {
-      onRequest: (_request, reply, done) => {
-        reply.header('content-security-policy', contentSecurityPolicy);
-        done();
-      },
-    },
-    configuration: {
-      url: '/openapi.json',
-      pageTitle: 'Skein API reference',
-      favicon: '/favicon.svg',
-      authentication: { preferredSecurityScheme: 'bearer' },
-      // Nothing that leads elsewhere.
-      telemetry: false,
-      withDefaultFonts: false,
-      showDeveloperTools: 'never',
-      hideClientButton: true,
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
+  await app.register(async (reference) => {
+    reference.addHook('onSend', async (_request, reply, page) => {
+      if (typeof page === 'string') reply.header('content-security-policy', contentSecurityPolicy(page));
+    });
+    await reference.register(scalar, { routePrefix: '/docs/reference', configuration });
   });
 }
+
+const configuration = {
+  url: '/openapi.json',
+  pageTitle: 'Skein API reference',
+  favicon: '/favicon.svg',
+  authentication: { preferredSecurityScheme: 'bearer' },
+  // Nothing that leads elsewhere.
+  telemetry: false,
+  withDefaultFonts: false,
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+} as const;
 
 /** As it is served and as it is committed, byte for byte. */
 export function openApiDocument(app: FastifyInstance): string {
