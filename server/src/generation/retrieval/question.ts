@@ -86,13 +86,12 @@ function distinct(wordings: readonly Wording[]): Wording[] {
 }
 
 /**
- * 'long' of 'how long' asks for a duration, and nothing is said to be long; 'work' of 'how does it work', 'offer' of 'do
- * you offer' and 'name' of 'the name of the cat' say nothing: the cat is called something, and no text says 'name'.
+ * 'long' of 'how long' asks for a duration, and nothing is said to be long; 'work' of 'how does it work' and 'offer' of
+ * 'do you offer' say nothing.
  */
 function isOfTheQuestion(words: readonly string[], at: number): boolean {
   const word = words[at]!;
   if (words[at - 1] === 'you' && (word === 'offer' || word === 'provide')) return true;
-  if (word === 'name' && words[at - 1] === 'the' && words[at + 1] === 'of') return true;
   if (words[at - 1] === 'how') return measureWords.has(word);
   return at === words.length - 1 && words[0] === 'how' && (word === 'work' || word === 'works');
 }
