@@ -18,6 +18,7 @@ export async function within<T>(
   what: string,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  if (!(timeoutMs >= 0)) throw new TypeError('timeoutMs must be a number of at least 0.');
   const ending = new AbortController();
   const abort = () => ending.abort(abortError(what, signal?.reason));
   if (signal?.aborted) abort();

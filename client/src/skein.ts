@@ -49,6 +49,9 @@ export class Skein {
   readonly threads: Threads;
 
   constructor(options: SkeinOptions) {
+    // Not every program is compiled with these types.
+    if (!options)
+      throw new TypeError('Skein needs options: a baseUrl, and an apiKey or a clientId with its secret.');
     const settings = {
       // Called as a function of its own: a browser's fetch refuses to be another object's method.
       fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),

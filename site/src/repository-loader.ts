@@ -14,7 +14,7 @@ export function repositoryLoader(): Loader {
         for (const { file, slug, title, body } of readPages(repository)) {
           const text = withAddresses(body, (link) => resolveLink(repository, file, link).address);
           const rendered = await renderMarkdown(text, { fileURL: pathToFileURL(join(repository, file)) });
-          const data = await parseData({ id: slug, data: { title } });
+          const data = await parseData({ id: slug, data: { title, pagefind: !isForContributors(slug) } });
           store.set({ id: slug, data, body: text, rendered, digest: generateDigest(text) });
         }
       };
@@ -23,4 +23,9 @@ export function repositoryLoader(): Loader {
       watcher?.on('change', (path) => void (path.endsWith('.md') && fill()));
     },
   };
+}
+
+/** They speak of everything at length, and would come before the page that a reader wants. */
+function isForContributors(slug: string): boolean {
+  return slug.startsWith('decisions/') || slug === 'spec-coverage';
 }

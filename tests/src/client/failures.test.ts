@@ -278,12 +278,13 @@ describe('A client that cannot be', () => {
   it('is refused with a sentence that keeps the secret', async () => {
     const { Skein } = await packedClient();
     const baseUrl = 'https://skein.example';
-    const wrong: [object, RegExp][] = [
+    const wrong: [object | undefined, RegExp][] = [
       [{ baseUrl }, /apiKey, or a clientId/],
       [{ baseUrl, apiKey: 'a', clientId: 'b', clientSecret: 'c' }, /one of the two/],
       [{ baseUrl, clientId: 'b' }, /clientSecret must be/],
       [{ baseUrl, apiKey: 'eak_secret\n' }, /apiKey must be .*line break/],
       [{ baseUrl, apiKey: '' }, /apiKey must be/],
+      [undefined, /needs options/],
       [{ apiKey: 'a' }, /baseUrl must be/],
       [{ baseUrl: 'skein.example', apiKey: 'a' }, /baseUrl must be/],
       [{ baseUrl: 'ftp://skein.example', apiKey: 'a' }, /baseUrl must be/],
@@ -299,6 +300,14 @@ describe('A client that cannot be', () => {
           error instanceof TypeError && sentence.test(error.message) && !/[_:]secret/.test(error.message),
         inspect(options),
       );
+    }
+  });
+
+  it('begins no call whose time is no number', async () => {
+    const { Skein } = await packedClient();
+    const { threads } = new Skein({ baseUrl: 'https://skein.example', apiKey: 'a' });
+    for (const timeoutMs of [Number.NaN, -1]) {
+      await assert.rejects(threads.get('thr_1', { timeoutMs }), /timeoutMs must be a number/);
     }
   });
 
