@@ -1,20 +1,19 @@
 import type { ApiKey, Application } from '../domain/credential.ts';
-import type { Position } from '../domain/cursor.ts';
-import type { ApplicationId, KeyId, MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
-import type { Message } from '../domain/message.ts';
+import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
-import type { Thread } from '../domain/thread.ts';
 import type { Accounts } from './account-store.ts';
 import type { AuditNote, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
 import type { Replies } from './reply-store.ts';
+import type { Threads } from './thread-store.ts';
 import type { Usages } from './usage-store.ts';
 
 export type * from './account-store.ts';
 export type * from './audit-store.ts';
 export type * from './document-store.ts';
 export type * from './reply-store.ts';
+export type * from './thread-store.ts';
 export type * from './usage-store.ts';
 
 /**
@@ -246,159 +245,4 @@ export interface Admissions {
     epoch: number,
     day: number,
   ): Promise<Admission | undefined>;
-}
-
-export interface NewThread {
-  readonly id: ThreadId;
-  readonly userId: UserId;
-  readonly title: string;
-  readonly accountId: string | null;
-  readonly secondaryId: string | null;
-  readonly prompt: string;
-  readonly messageId: MessageId;
-  readonly replyId: MessageId;
-  readonly replyDeadlineMs: number;
-  readonly traceId: string;
-  readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly keepMs: number };
-}
-
-/** Whose threads a listing shows: the user's own and all published ones, or (null) the published ones only. */
-export interface Listing {
-  readonly userId: UserId | null;
-  /** The user's own only, published or not. */
-  readonly ownOnly?: true;
-  /** Only threads of this account. */
-  readonly accountId?: string;
-}
-
-/** A reply that is to be written in a thread that exists. */
-export interface NewReply {
-  /** What the user said; null tries anew to answer the last message. */
-  readonly prompt: { readonly messageId: MessageId; readonly content: string } | null;
-  readonly replyId: MessageId;
-  readonly replyDeadlineMs: number;
-  readonly traceId: string;
-}
-
-/** Where a reply comes from, for its creator: never part of the public interface. */
-export interface ReplyOrigin {
-  readonly messageId: MessageId;
-  /** Of the request that asked for it. */
-  readonly traceId: string;
-  /** Why it failed, or why its last attempt did. */
-  readonly failure: string | null;
-}
-
-export interface ListedThread {
-  readonly thread: Thread;
-  /** Where it stood when the walk began; a rename or a prompt since then has moved the thread itself. */
-  readonly position: Position;
-}
-
-export interface ThreadPage {
-  readonly rows: ListedThread[];
-  /** Whether a row follows the last one of this page. */
-  readonly more: boolean;
-}
-
-export interface Threads {
-  /**
-   * Thread, user message and assistant message (`in_progress`) in one commit. A key seen before from the same user
-   * within `keepMs` creates nothing: with the same body it answers what it made then, with another `key-reused`.
-   */
-  createThread(
-    organizationId: OrganizationId,
-    thread: NewThread,
-  ): Promise<
-    | { outcome: 'created'; createdAt: number }
-    | { outcome: 'repeated'; threadId: ThreadId; messageId: MessageId; replyId: MessageId; createdAt: number }
-    | { outcome: 'key-reused' }
-  >;
-  /** The thread with every message in order of creation, of one moment; deleted threads included. */
-  getThread(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-  ): Promise<{ thread: Thread; messages: Message[] } | undefined>;
-  /**
-   * Renames if `userId` created the thread and it is not deleted; otherwise changes nothing and returns the thread.
-   * The new activity lies above that of everything committed before.
-   */
-  renameThread(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    userId: UserId,
-    title: string,
-  ): Promise<{ outcome: 'renamed' | 'refused'; thread: Thread } | { outcome: 'missing' }>;
-  /**
-   * Deletes softly, and cancels a running reply in the same commit, under the same conditions as `renameThread`. Answers
-   * the replies that it ended.
-   */
-  deleteThread(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    userId: UserId,
-    note: AuditNote,
-  ): Promise<
-    | { outcome: 'deleted'; cancelled: MessageId[] }
-    | { outcome: 'refused'; thread: Thread }
-    | { outcome: 'missing' }
-  >;
-  /** Takes a deletion by its creator back, if it is not longer ago than `withinMs`. What it cancelled stays cancelled. */
-  restoreThread(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    userId: UserId,
-    withinMs: number,
-    note: AuditNote,
-  ): Promise<'restored' | 'missing'>;
-  /**
-   * A prompt with its reply, or another try at the last reply, under the same conditions as `renameThread`. A prompt is
-   * activity, as a rename is; a try is not. `running`: one reply at a time. `nothing-to-retry`: the last reply is neither
-   * failed nor cancelled. A deleted thread is `missing`.
-   */
-  addReply(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    userId: UserId,
-    reply: NewReply,
-  ): Promise<
-    | { outcome: 'added' }
-    | { outcome: 'running' | 'nothing-to-retry' | 'missing' }
-    | { outcome: 'refused'; thread: Thread }
-  >;
-  /** Of every reply of the thread, in order of creation. */
-  listReplyOrigins(organizationId: OrganizationId, threadId: ThreadId): Promise<ReplyOrigin[]>;
-  /**
-   * Accounts that begin with `prefix` and that threads of the user, or published ones, belong to, in order of their ids.
-   * It looks at so many that the cost is bounded: where very many have been emptied, some may be left out.
-   */
-  listAccounts(
-    organizationId: OrganizationId,
-    userId: UserId,
-    prefix: string,
-    limit: number,
-  ): Promise<string[]>;
-  /** Deleted threads are `missing`. Touches neither activity nor `updatedAt`. */
-  setThreadPublished(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    published: boolean,
-    note: AuditNote,
-  ): Promise<'done' | 'missing'>;
-  /** The first page of a walk, its start, and how many threads the listing has now. The cost does not grow with that. */
-  beginWalk(
-    organizationId: OrganizationId,
-    listing: Listing,
-    limit: number,
-  ): Promise<ThreadPage & { start: string; size: number }>;
-  /**
-   * A later page: the threads that existed at `start` in the order they had then, less those deleted or hidden since.
-   * Renames and prompts are followed for a day after they happen.
-   */
-  continueWalk(
-    organizationId: OrganizationId,
-    listing: Listing,
-    limit: number,
-    walk: { start: string; after: Position },
-  ): Promise<ThreadPage>;
 }
