@@ -15,3 +15,10 @@ export function useDraft(name: string): [text: string, change: (text: string) =>
   };
   return [text, change, () => change('')];
 }
+
+/** For a field that is then drawn anew. Answers false, and keeps the draft, where it is another text by now. */
+export function forgetDraft(name: string, text: string): boolean {
+  if (readKept(name) !== text) return false;
+  keep(name, '');
+  return true;
+}

@@ -22,6 +22,7 @@ export function useThreadChanges(organizationId: string, threadId: string, follo
     send: useMutation({
       mutationFn: (prompt: string) =>
         request<ThreadViewJson>('POST', at('/messages'), { body: { prompt } satisfies FollowUpBody }),
+      onMutate: () => ({ knownMessages: followed.view?.messages.length ?? 0 }),
       onSuccess: onView,
     }),
     stop: useMutation({

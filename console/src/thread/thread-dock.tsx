@@ -1,15 +1,19 @@
 import { Button, Loader } from '@mantine/core';
 import { IconArrowDown } from '@tabler/icons-react';
 import { type Ref, useEffect, useState } from 'react';
+import type { ThreadViewJson } from '../api/contract.ts';
 import { Failure } from '../app/failure.tsx';
 import { Composer } from './composer.tsx';
+import { forgetDraft } from './draft.ts';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
+import { useArrivedPrompt } from './use-arrived-prompt.ts';
 import type { FollowedEnd } from './use-follow-end.ts';
 
 interface ThreadDockProps {
   /** Null on another's thread: there is nothing to write. */
   readonly draftName: string | null;
+  readonly view: ThreadViewJson;
   readonly changes: ThreadChanges;
   readonly isRunning: boolean;
   readonly isLive: boolean;
@@ -18,9 +22,13 @@ interface ThreadDockProps {
 }
 
 /** What stays at the bottom of the window. */
-export function ThreadDock({ draftName, changes, isRunning, isLive, end, fieldRef }: ThreadDockProps) {
+export function ThreadDock({ draftName, view, changes, isRunning, isLive, end, fieldRef }: ThreadDockProps) {
   // Whoever has just begun the thread goes on writing.
   const [wasRunning] = useState(isRunning);
+  const [forgotten, setForgotten] = useState(0);
+  useArrivedPrompt(view, changes.send, (prompt) => {
+    if (draftName !== null && forgetDraft(draftName, prompt)) setForgotten(forgotten + 1);
+  });
   const send = async (prompt: string) => {
     changes.stop.reset();
     await changes.send.mutateAsync(prompt);
@@ -49,7 +57,7 @@ export function ThreadDock({ draftName, changes, isRunning, isLive, end, fieldRe
           <DockFailure error={changes.send.error} title="Your prompt was not sent" />
           <DockFailure error={changes.stop.error} title="The reply was not stopped" />
           <Composer
-            key={draftName}
+            key={`${draftName} ${forgotten}`}
             draftName={draftName}
             label="Follow-up prompt"
             compact
@@ -58,7 +66,7 @@ export function ThreadDock({ draftName, changes, isRunning, isLive, end, fieldRe
             onStop={() => changes.stop.mutateAsync()}
             onSend={send}
             fieldRef={fieldRef}
-            autoFocus={wasRunning}
+            autoFocus={wasRunning || forgotten > 0}
           />
         </>
       )}

@@ -75,6 +75,7 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
       </div>
       <ThreadDock
         draftName={thread.mine ? draftNameOf(user.id, organizationId, thread.id) : null}
+        view={view}
         changes={changes}
         isRunning={isRunning(reply)}
         isLive={followed.isLive}

@@ -106,6 +106,25 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
+  it('takes a follow-up for sent that arrived, though the answer to it was lost', async () => {
+    const { page } = window;
+    const threadId = await askInPage('What is linen?');
+    await shown(page.getByText('You asked: What is linen?'));
+    await untilAnnounced(page, 'Complete');
+    await page.route('**/messages', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await followUp().fill('And what is hemp?');
+    await followUp().press('Enter');
+    await shown(page.getByText('You asked: And what is hemp?'));
+    await page.waitForFunction(`document.querySelector('[aria-label="Follow-up prompt"]').value === ''`);
+    await gone(page.getByText('Your prompt was not sent'));
+    await page.unroute('**/messages');
+    assert.equal((await untilEnded(world.ada, threadId)).messages.length, 4, 'one follow-up');
+    window.assertFaultless();
+  });
+
   it('is renamed in place, here and in every list; Esc keeps the old title', async () => {
     const { page } = window;
     await askInPage('A first title');

@@ -1,0 +1,23 @@
+import { useEffect } from 'react';
+import type { ThreadViewJson } from '../api/contract.ts';
+import { ApiError } from '../api/request.ts';
+import type { ThreadChanges } from './thread-changes.ts';
+
+/** Where the answer to a prompt was lost, the thread itself tells whether the prompt arrived. */
+export function useArrivedPrompt(
+  { messages }: ThreadViewJson,
+  send: ThreadChanges['send'],
+  onArrived: (prompt: string) => void,
+): void {
+  const { error, variables: prompt, context, reset } = send;
+  const isUnsure = error instanceof ApiError && (error.status === 0 || error.status >= 500);
+  const known = context?.knownMessages ?? messages.length;
+  const hasArrived =
+    isUnsure && messages.slice(known).some(({ role, content }) => role === 'user' && content === prompt);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it arrives once, and the callback is another one each time.
+  useEffect(() => {
+    if (!hasArrived || prompt === undefined) return;
+    reset();
+    onArrived(prompt);
+  }, [hasArrived, prompt, reset]);
+}
