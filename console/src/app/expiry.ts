@@ -17,7 +17,10 @@ export function watchExpiry(): void {
       .catch((error: unknown) => {
         if (!(error instanceof ApiError) || error.status !== 401) return;
         queryClient.removeQueries({ queryKey: keys.session });
-        return router.navigate({ to: '/sign-in', search: returnSearch(href) });
+        return router.navigate({
+          to: '/sign-in',
+          search: { ...returnSearch(href), problem: 'session-ended' },
+        });
       })
       .finally(() => {
         asking = false;

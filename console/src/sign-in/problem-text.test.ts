@@ -4,6 +4,7 @@ import { problemText } from './problem-text.ts';
 
 test('has a sentence for every problem, and one for what is none', () => {
   assert.match(problemText('expired'), /too long/);
+  assert.match(problemText('session-ended'), /session has ended/);
   for (const problem of ['', 'else', '__proto__', 'constructor', 'toString']) {
     assert.equal(problemText(problem), problemText('failed'), problem);
   }
