@@ -46,13 +46,15 @@ export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
   );
 }
 
-/** Before the first step. */
+/** Before the first step; a model without steps begins with its text. */
 function Beginning({ reply, clockAheadMs }: ReplyStepsProps) {
   return (
     <div className={classes.steps}>
       <div className={classes.step}>
         <Loader size={16} aria-hidden />
-        <span className={classes.stepText}>Waiting to begin</span>
+        <span className={classes.stepText}>
+          {reply.content === '' ? 'Waiting to begin' : 'Writing the reply'}
+        </span>
         <span className={classes.clock}>
           <RunningClock sinceMs={Date.parse(reply.createdAt)} clockAheadMs={clockAheadMs} />
         </span>
