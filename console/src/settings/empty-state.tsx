@@ -7,7 +7,7 @@ export function EmptyState({ title, children }: { title: string; children: React
     <Paper withBorder p="xl" ta="center">
       <Stack gap={6} align="center">
         <Text fw={600}>{title}</Text>
-        <Text component="div" size="sm" c="dimmed" maw="46ch">
+        <Text component="div" size="sm" c="dimmed" maw="min(46ch, 100%)">
           {children}
         </Text>
       </Stack>

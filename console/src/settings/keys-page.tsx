@@ -70,7 +70,7 @@ function columns(revoke: (key: KeyJson) => void): Column<KeyJson>[] {
       heading: 'Name',
       cell: ({ name }) =>
         name || (
-          <Text span c="dimmed">
+          <Text span inherit c="dimmed">
             Unnamed
           </Text>
         ),

@@ -127,7 +127,7 @@ function Requests({ usage }: { usage: UsageJson }) {
 function Totals({ series, heading }: { series: readonly Series[]; heading: string }) {
   const all = series.reduce((total, one) => total + one.total, 0);
   return (
-    <Table mt="md">
+    <Table mt="md" horizontalSpacing={6}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">{heading}</Table.Th>
@@ -145,7 +145,7 @@ function Totals({ series, heading }: { series: readonly Series[]; heading: strin
       <Table.Tbody>
         {series.map(({ name, total, requests }) => (
           <Table.Tr key={name}>
-            <Table.Td>{name}</Table.Td>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>{name}</Table.Td>
             <Table.Td ta="end">{total.toLocaleString()}</Table.Td>
             <Table.Td ta="end">{(requests.at(-1) ?? 0).toLocaleString()}</Table.Td>
             <Table.Td ta="end">{Math.round((total / all) * 100)} %</Table.Td>

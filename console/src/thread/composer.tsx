@@ -76,6 +76,7 @@ export function Composer(props: ComposerProps) {
         {...(compact ? { 'aria-label': label } : { label })}
         {...(placeholder !== undefined && { placeholder })}
         variant="unstyled"
+        dir="auto"
         classNames={{ input: classes.field, label: classes.label }}
         autosize
         minRows={compact ? 1 : 4}
