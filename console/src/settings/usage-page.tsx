@@ -94,7 +94,7 @@ function Requests({ usage }: { usage: UsageJson }) {
   const [dimension, setDimension] = useState<Dimension>('outcome');
   const series = toSeries(usage, dimension);
   return (
-    <Paper withBorder p="lg" component="section" aria-labelledby="requests">
+    <Paper withBorder p={{ base: 'sm', xs: 'lg' }} component="section" aria-labelledby="requests">
       <Group justify="space-between" mb="md">
         <Title order={2} id="requests">
           The last {usage.days.length} days
@@ -127,7 +127,7 @@ function Requests({ usage }: { usage: UsageJson }) {
 function Totals({ series, heading }: { series: readonly Series[]; heading: string }) {
   const all = series.reduce((total, one) => total + one.total, 0);
   return (
-    <Table mt="md" horizontalSpacing={6}>
+    <Table mt="md" horizontalSpacing={4}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">{heading}</Table.Th>
