@@ -128,6 +128,7 @@ describe('Threads in the console', () => {
     await shown(heading(page, 'Yarn number 42'));
     await gone(page.getByRole('dialog'));
     await page.keyboard.press('Control+k');
+    await shown(page.getByRole('dialog', { name: 'Find' }).locator('input:focus'));
     await page.keyboard.type('audit');
     await page.keyboard.press('Enter');
     await shown(heading(page, 'Audit log'));
