@@ -2,9 +2,19 @@ const exact = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'med
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 const dayAndYear = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 
 export function exactTime(date: Date): string {
   return exact.format(date);
+}
+
+export function dayOf(date: Date): string {
+  return dayAndYear.format(date);
+}
+
+/** Day and time, for tables and sentences. */
+export function momentOf(date: Date): string {
+  return moment.format(date);
 }
 
 /** Up to a week ago as a distance, then as a date. */

@@ -8,6 +8,7 @@ import { Confirm } from '../app/confirm.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
+import { momentOf } from '../app/time-words.ts';
 import { type Column, DataTable } from './data-table.tsx';
 import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
@@ -120,7 +121,7 @@ function State({ revokedAt }: KeyJson) {
       miw="max-content"
       color="gray"
       variant="light"
-      title={`Revoked ${new Date(revokedAt).toLocaleString()}`}
+      title={`Revoked ${momentOf(new Date(revokedAt))}`}
     >
       Revoked
     </Badge>

@@ -5,6 +5,7 @@ import { Confirm } from '../app/confirm.tsx';
 import { Failure } from '../app/failure.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
+import { momentOf } from '../app/time-words.ts';
 import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
@@ -90,7 +91,7 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
           <Text size="sm">
             Hand this link to {invited.email}, and to nobody else: whoever opens it first gets in.
             {invited.expiresAt !== null && (
-              <> It works once, until {new Date(invited.expiresAt).toLocaleString()}.</>
+              <> It works once, until {momentOf(new Date(invited.expiresAt))}.</>
             )}
           </Text>
           <SecretShownOnce

@@ -8,6 +8,7 @@ import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
+import { momentOf } from '../app/time-words.ts';
 import { AdminsOnly } from './admins-only.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { Email } from './email.tsx';
@@ -161,7 +162,7 @@ function MemberState({ service, state, invitedUntil }: MemberJson) {
       </Badge>
     );
   }
-  const until = invitedUntil === null ? undefined : `Until ${new Date(invitedUntil).toLocaleString()}`;
+  const until = invitedUntil === null ? undefined : `Until ${momentOf(new Date(invitedUntil))}`;
   return (
     <Badge
       tt="none"
