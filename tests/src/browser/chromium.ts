@@ -11,9 +11,10 @@ export interface Chromium {
   readonly environment: Record<string, string>;
 }
 
+const run = promisify(execFile);
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
-/** `CHROMIUM_PATH`, else the machine's own, else the one among the project's packages. */
+/** `CHROMIUM_PATH`, else the machine's own, else the one that npm brought, else Debian's package. */
 export async function findChromium(): Promise<Chromium> {
   const named = process.env.CHROMIUM_PATH;
   if (named) {
@@ -21,7 +22,22 @@ export async function findChromium(): Promise<Chromium> {
     return { executable: named, environment: {} };
   }
   const installed = installedPlaces().find(isExecutable);
-  return installed === undefined ? unpackedChromium() : { executable: installed, environment: {} };
+  if (installed !== undefined) return { executable: installed, environment: {} };
+  return process.arch === 'x64' ? unpackedChromium() : installedFromDebian();
+}
+
+/** No npm package holds a Chromium for arm64. Test files that start together wait for each other at dpkg's lock. */
+async function installedFromDebian(): Promise<Chromium> {
+  const install = ['install', '--yes', '--no-install-recommends', 'chromium'];
+  try {
+    await run('apt-get', ['update']);
+    await run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...install]);
+  } catch (cause) {
+    throw new Error(`There is no Chromium for ${process.arch}: run 'apt-get ${install.join(' ')}' as root.`, {
+      cause,
+    });
+  }
+  return { executable: '/usr/bin/chromium', environment: {} };
 }
 
 function installedPlaces(): string[] {
@@ -54,7 +70,7 @@ async function unpackedChromium(): Promise<Chromium> {
     mkdirSync(fresh, { recursive: true });
     const unpack = join(import.meta.dirname, 'unpack-chromium.ts');
     // It unpacks into the system's folder for temporary files, whichever that is.
-    await promisify(execFile)(process.execPath, [unpack], { env: { ...process.env, TMPDIR: fresh } });
+    await run(process.execPath, [unpack], { env: { ...process.env, TMPDIR: fresh } });
     try {
       renameSync(fresh, folder);
     } catch {

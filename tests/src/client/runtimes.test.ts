@@ -14,9 +14,9 @@ import { consumerProject, packedFiles } from './packed.ts';
 import type { Report, Settings } from './scenario.ts';
 
 const run = promisify(execFile);
-const isLinuxX64 = process.platform === 'linux' && process.arch === 'x64';
-const bun = join(root, 'node_modules/@oven/bun-linux-x64/bin/bun');
-const deno = join(root, 'node_modules/@deno/linux-x64-glibc/deno');
+const onLinux = process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);
+const bun = join(root, `node_modules/@oven/bun-linux-${process.arch === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
+const deno = join(root, `node_modules/@deno/linux-${process.arch}-glibc/deno`);
 
 const page = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' };
 const failure = { status: 500, body: '{"error":{"code":"INTERNAL_ERROR","message":"Oh.","trace_id":"1"}}' };
@@ -98,12 +98,12 @@ console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))))
   });
 
   it('does so on Bun', async (test) => {
-    if (!isLinuxX64 && !existsSync(bun)) test.skip('Bun comes with the packages on Linux x64 only');
+    if (!onLinux && !existsSync(bun)) test.skip('npm brings Bun on Linux only');
     else await runOn(bun);
   });
 
   it('does so on Deno, with no right but to call the service', async (test) => {
-    if (!isLinuxX64 && !existsSync(deno)) test.skip('Deno comes with the packages on Linux x64 only');
+    if (!onLinux && !existsSync(deno)) test.skip('npm brings Deno on Linux only');
     else await runOn(deno, ['run', '--no-remote', '--no-prompt', '--allow-net=127.0.0.1']);
   });
 
