@@ -66,19 +66,12 @@ export async function openContext(
     },
     identityProvider: config.sso && createIdentityProvider(config.sso),
     knownKeys: new Map(),
-    settings: {
-      paginationWindow: config.paginationWindow,
-      dailyQuota: config.dailyQuota,
-      replyDeadlineMs: config.replyDeadlineMs,
-      sessionIdleMs: config.sessionIdleMs,
-      sessionLifeMs: config.sessionLifeMs,
-      documentBytesMax: config.documentBytesMax,
-    },
+    limits: config.limits,
     replySignals: new ReplySignals(),
     threadSignals: new ThreadSignals(),
     telemetry,
     usage: new UsageCounter(),
-    library: createLibrary(store),
+    library: createLibrary(store, config.limits),
   };
 }
 
@@ -161,21 +154,27 @@ export const copyTools = { sha256: (text: string) => hash('sha256', text), terms
 
 export async function startWorker(config: Config, context: Context, log: Logger): Promise<ReplyWorker> {
   const settings = {
-    concurrency: config.replyConcurrency,
+    concurrency: config.limits.replyConcurrency,
     leaseMs: config.replyLeaseMs,
-    attemptsMax: config.replyAttempts,
+    attemptsMax: config.limits.replyAttempts,
   };
-  return ReplyWorker.start(context, createModel(config, createLibrary(context.store)), settings, log);
+  return ReplyWorker.start(
+    context,
+    createModel(config, createLibrary(context.store, config.limits)),
+    settings,
+    log,
+  );
 }
 
-function createModel({ model, modelSilenceMs, replyLengthMax }: Config, library: SearchLibrary): Model {
+function createModel({ model, limits }: Config, library: SearchLibrary): Model {
+  const { modelSilenceMs: silenceMs, replyLengthMax } = limits;
   switch (model.kind) {
     case 'scripted':
       return scriptedModel;
     case 'extractive':
       return corroborated(extractiveModel(library));
     case 'language':
-      return corroborated(languageModel({ ...model, library, silenceMs: modelSilenceMs, replyLengthMax }));
+      return corroborated(languageModel({ ...model, library, silenceMs, replyLengthMax }));
   }
 }
 
@@ -192,15 +191,12 @@ export async function composeApp(
   return buildApp(context, {
     log,
     tls: config.tls,
-    requestTimeoutMs: config.requestTimeoutMs,
     trustedProxies: config.trustedProxies,
     refused: (traceId, reason) => {
       context.telemetry.requestRefused();
       log.info({ trace_id: traceId, status: 400, reason }, 'request refused');
     },
-    bodyBytesMax: config.bodyBytesMax,
-    documentBytesMax: config.documentBytesMax,
-    limits: config,
+    limits: config.limits,
     threadUrl: (id) => `${baseUrl()}/threads/${id}`,
     authUrl: () => config.authUrl ?? baseUrl(),
     baseUrl,
@@ -221,7 +217,7 @@ export async function openMetrics(config: Config, role: string): Promise<Metrics
     store: config.store.engine,
     model: config.model.name,
     modelKind: config.model.kind,
-    replyPlaces: role === 'api' ? 0 : config.replyConcurrency,
+    replyPlaces: role === 'api' ? 0 : config.limits.replyConcurrency,
   });
 }
 

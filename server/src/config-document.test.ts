@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { variables } from './config.ts';
+import { limitEntries } from './domain/limits.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
 
@@ -13,5 +14,11 @@ describe('docs/operating.md', () => {
       fallback === '' ? `| \`${name}\` | | ${meaning} |` : `| \`${name}\` | \`${fallback}\` | ${meaning} |`,
     );
     assert.deepEqual(documented, rows);
+  });
+
+  it('names every fixed limit with its value', () => {
+    const table = document.split('| fixed limit | value |\n|---|---|\n')[1]?.split('\n\n')[0];
+    const fixed = limitEntries.filter(([, { variable }]) => variable === undefined);
+    assert.equal(table, fixed.map(([, limit]) => `| ${limit.sentence} | ${limit.default} |`).join('\n'));
   });
 });

@@ -9,14 +9,14 @@ describe('The configuration', () => {
     assert.equal(config.port, 8080);
     assert.ok(config.store.engine === 'sqlite');
     assert.match(config.store.file, /data\/skein\.db$/);
-    assert.equal(config.paginationWindow, 10_000);
-    assert.equal(config.dailyQuota, 10_000);
-    assert.equal(config.promptLengthMax, 100_000);
-    assert.equal(config.bodyBytesMax, 1024 * 1024);
+    assert.equal(config.limits.paginationWindow, 10_000);
+    assert.equal(config.limits.dailyQuota, 10_000);
+    assert.equal(config.limits.promptLengthMax, 100_000);
+    assert.equal(config.limits.bodyBytesMax, 1024 * 1024);
     assert.equal(config.baseUrl, undefined);
     assert.equal(config.tls, undefined);
     assert.deepEqual(config.model, { kind: 'extractive', name: 'extractive' });
-    assert.equal(config.replyAttempts, 3);
+    assert.equal(config.limits.replyAttempts, 3);
   });
 
   it('takes a variable that is set to nothing as not set', () => {

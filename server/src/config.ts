@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { type Limits, type LimitVariable, limitEntries, limitValues } from './domain/limits.ts';
 import { isKeepable } from './domain/text.ts';
 import { isNetwork } from './network.ts';
 
@@ -17,24 +18,10 @@ export interface Config {
   /** Undefined: the base address. */
   readonly authUrl: string | undefined;
   readonly model: ModelChoice;
-  readonly modelSilenceMs: number;
-  readonly paginationWindow: number;
-  readonly dailyQuota: number;
   readonly replyLeaseMs: number;
-  readonly replyDeadlineMs: number;
-  readonly replyConcurrency: number;
-  readonly replyAttempts: number;
-  readonly replyLengthMax: number;
-  readonly promptLengthMax: number;
-  readonly titleLengthMax: number;
-  readonly linkLengthMax: number;
-  readonly bodyBytesMax: number;
-  readonly documentBytesMax: number;
-  readonly requestTimeoutMs: number;
+  readonly limits: Limits;
   /** Addresses and networks, whose word for where a request came from is believed. */
   readonly trustedProxies: readonly string[];
-  readonly sessionIdleMs: number;
-  readonly sessionLifeMs: number;
   /** Undefined: people sign in by password alone. */
   readonly sso: SsoChoice | undefined;
   readonly logLevel: string;
@@ -83,7 +70,13 @@ export interface RemoteConfig {
   readonly application: { readonly clientId: string; readonly clientSecret: string } | undefined;
 }
 
-/** The table in docs/operating.md is checked against this one. */
+const limitVariables = Object.fromEntries(
+  limitEntries.flatMap(([, { variable, default: value, sentence }]) =>
+    variable === undefined ? [] : [[variable, { default: String(value), meaning: sentence }]],
+  ),
+) as Record<LimitVariable, Variable>;
+
+/** The tables in docs/operating.md are checked against this one. */
 export const variables = {
   SKEIN_HOST: { default: '127.0.0.1', meaning: 'Address to listen on' },
   SKEIN_PORT: { default: '8080', meaning: 'Port to listen on; 0 takes a free one' },
@@ -118,47 +111,14 @@ export const variables = {
     meaning: "Where the language model's provider listens, as in `http://127.0.0.1:11434/v1`",
   },
   SKEIN_MODEL_API_KEY: { default: '', meaning: "The provider's key; never logged, never shown" },
-  SKEIN_MODEL_SILENCE_MS: {
-    default: '60000',
-    meaning: 'How long a language model may send nothing before the attempt is given up',
-  },
-  SKEIN_PAGINATION_WINDOW: { default: '10000', meaning: 'Threads that one walk over a listing can reach' },
-  SKEIN_DAILY_QUOTA: { default: '10000', meaning: 'Requests a day of a new organization' },
   SKEIN_REPLY_LEASE_MS: {
     default: '15000',
     meaning: 'How long a worker holds a reply without a sign of life',
   },
-  SKEIN_REPLY_DEADLINE_MS: { default: '600000', meaning: 'When a reply that is not finished has failed' },
-  SKEIN_REPLY_CONCURRENCY: { default: '256', meaning: 'Replies written at once by one process' },
-  SKEIN_REPLY_ATTEMPTS: {
-    default: '3',
-    meaning: 'How often a reply is tried when the model fails in a way that may pass',
-  },
-  SKEIN_REPLY_LENGTH_MAX: {
-    default: '200000',
-    meaning: 'Characters of a reply; one that goes on has failed',
-  },
-  SKEIN_PROMPT_LENGTH_MAX: { default: '100000', meaning: 'Characters of a prompt' },
-  SKEIN_TITLE_LENGTH_MAX: { default: '500', meaning: 'Characters of a title' },
-  SKEIN_LINK_LENGTH_MAX: { default: '255', meaning: 'Characters of an `accountId` or `secondaryId`' },
-  SKEIN_BODY_BYTES_MAX: { default: '1048576', meaning: 'Bytes of a request body' },
-  SKEIN_DOCUMENT_BYTES_MAX: {
-    default: '52428800',
-    meaning: 'Bytes of a document that is uploaded in the console',
-  },
-  SKEIN_REQUEST_TIMEOUT_MS: { default: '30000', meaning: 'How long a request may take to arrive' },
   SKEIN_TRUSTED_PROXIES: {
     default: '',
     meaning:
       'Proxies in front, as in `10.0.0.7,10.1.0.0/16`: their `X-Forwarded-For` is believed. Default: none',
-  },
-  SKEIN_SESSION_IDLE_MS: {
-    default: '604800000',
-    meaning: 'How long a session of the console lives without being used',
-  },
-  SKEIN_SESSION_LIFE_MS: {
-    default: '2592000000',
-    meaning: 'How long a session of the console lives at most',
   },
   SKEIN_OIDC_ISSUER: {
     default: '',
@@ -185,6 +145,7 @@ export const variables = {
     meaning: 'For them, too, instead of a key: an application, which can only read',
   },
   SKEIN_CLIENT_SECRET: { default: '', meaning: 'Its secret' },
+  ...limitVariables,
 } as const satisfies Record<string, Variable>;
 
 export type VariableName = keyof typeof variables;
@@ -222,27 +183,14 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     baseUrl: readUrl('SKEIN_BASE_URL', text('SKEIN_BASE_URL')),
     authUrl: readUrl('SKEIN_AUTH_URL', text('SKEIN_AUTH_URL')),
     model: readModel(text),
-    modelSilenceMs: whole('SKEIN_MODEL_SILENCE_MS', 100, 2 ** 31 - 1),
-    paginationWindow: whole('SKEIN_PAGINATION_WINDOW', 1),
-    dailyQuota: whole('SKEIN_DAILY_QUOTA', 0),
     // Timers hold at most 2^31 - 1 ms.
     replyLeaseMs: whole('SKEIN_REPLY_LEASE_MS', 100, 2 ** 31 - 1),
-    replyDeadlineMs: whole('SKEIN_REPLY_DEADLINE_MS', 100, 2 ** 31 - 1),
-    replyConcurrency: whole('SKEIN_REPLY_CONCURRENCY', 1, 100_000),
-    replyAttempts: whole('SKEIN_REPLY_ATTEMPTS', 1, 100),
-    replyLengthMax: whole('SKEIN_REPLY_LENGTH_MAX', 1),
-    promptLengthMax: whole('SKEIN_PROMPT_LENGTH_MAX', 1),
-    titleLengthMax: whole('SKEIN_TITLE_LENGTH_MAX', 1),
-    // An index of PostgreSQL takes 2,704 bytes, and a character up to four.
-    linkLengthMax: whole('SKEIN_LINK_LENGTH_MAX', 1, 600),
-    bodyBytesMax: whole('SKEIN_BODY_BYTES_MAX', 1, 2 ** 30),
-    documentBytesMax: whole('SKEIN_DOCUMENT_BYTES_MAX', 1, 2 ** 30),
-    requestTimeoutMs: whole('SKEIN_REQUEST_TIMEOUT_MS', 100, 2 ** 31 - 1),
     trustedProxies: readTrustedProxies(text('SKEIN_TRUSTED_PROXIES')),
-    sessionIdleMs: whole('SKEIN_SESSION_IDLE_MS', 100),
-    sessionLifeMs: whole('SKEIN_SESSION_LIFE_MS', 100),
     sso: readSso(text),
     logLevel: choice('SKEIN_LOG_LEVEL', logLevels),
+    limits: limitValues(({ variable, default: fixed, min = 1, max }) =>
+      variable === undefined ? fixed : whole(variable as LimitVariable, min, max),
+    ),
     tls: readTls(text('SKEIN_TLS_CERT'), text('SKEIN_TLS_KEY')),
   };
 }

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import type { OrganizationJson, SessionJson } from '../api/contract.ts';
+import type { LimitsJson, OrganizationJson, SessionJson } from '../api/contract.ts';
 import { sessionOptions } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { keep, readKept } from './kept.ts';
@@ -8,6 +8,11 @@ import { keep, readKept } from './kept.ts';
 /** The person's. Pages behind the door have one: the router sees to it before it shows them. */
 export function useSession(): SessionJson {
   return useSuspenseQuery(sessionOptions).data;
+}
+
+/** What the service accepts: lengths, sizes. */
+export function useLimits(): LimitsJson {
+  return useSession().limits;
 }
 
 /** The organization that the person is looking at. */

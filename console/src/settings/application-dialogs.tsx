@@ -4,6 +4,7 @@ import type { ClientSecretJson } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { Failure } from '../app/failure.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
+import { useLimits } from '../app/session.tsx';
 import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
@@ -32,6 +33,7 @@ function NewApplicationForm({ onClose, onMade }: Omit<NewApplicationProps, 'open
     initialValues: { name: '' },
     validate: { name: (name) => (name.trim() === '' ? 'Give it a name' : null) },
   });
+  const { nameLengthMax } = useLimits();
   const create = form.onSubmit(({ name }) => {
     const made = (secret: ClientSecretJson) => {
       onClose();
@@ -48,7 +50,7 @@ function NewApplicationForm({ onClose, onMade }: Omit<NewApplicationProps, 'open
         <TextInput
           label="Name"
           description="The program that will use it."
-          maxLength={255}
+          maxLength={nameLengthMax}
           data-autofocus
           {...form.getInputProps('name')}
         />

@@ -9,13 +9,13 @@ import type { AddedDocumentJson } from '../api/contract.ts';
 import { accountsOptions } from '../api/queries.ts';
 import { inOrganization, query, upload } from '../api/request.ts';
 import { announce } from '../app/announcer.tsx';
+import { bytesInWords } from '../app/byte-words.ts';
 import { failureText } from '../app/failure.tsx';
-import { useOrganization } from '../app/session.tsx';
+import { useLimits, useOrganization } from '../app/session.tsx';
 import { useRefresh } from './use-change.ts';
 
 interface DocumentUploadProps {
   readonly endings: readonly string[];
-  readonly bytesMax: number;
 }
 
 /** One file on its way, or how it ended. */
@@ -27,16 +27,17 @@ interface Upload {
   readonly outcome: { readonly ok: boolean; readonly text: string } | null;
 }
 
-export function DocumentUpload({ endings, bytesMax }: DocumentUploadProps) {
+export function DocumentUpload({ endings }: DocumentUploadProps) {
+  const { documentBytesMax: bytesMax } = useLimits();
   const [account, setAccount] = useState('');
   const { uploads, add, refuse } = useUploads(account.trim());
-  const megabytes = Math.round(bytesMax / 1024 / 1024);
+  const sizeMax = bytesInWords(bytesMax);
   return (
     <Stack mb="lg" gap="sm">
       <AccountChoice value={account} onChange={setAccount} />
       <Dropzone
         onDrop={add}
-        onReject={(rejections) => refuse(rejections, megabytes)}
+        onReject={(rejections) => refuse(rejections, sizeMax)}
         maxSize={bytesMax}
         // The name decides: browsers know no type for Markdown.
         validator={({ name }) => (hasEnding(name, endings) ? null : unreadable(endings))}
@@ -49,8 +50,7 @@ export function DocumentUpload({ endings, bytesMax }: DocumentUploadProps) {
           <div>
             <Text fw={500}>Drop files here, or press to choose them</Text>
             <Text size="sm" c="dimmed">
-              {endings.join(', ')}; up to {megabytes} MB each. A file of the same name replaces the earlier
-              one.
+              {endings.join(', ')}; up to {sizeMax} each. A file of the same name replaces the earlier one.
             </Text>
           </div>
         </Group>
@@ -69,6 +69,7 @@ export function DocumentUpload({ endings, bytesMax }: DocumentUploadProps) {
 function AccountChoice({ value, onChange }: { value: string; onChange: (account: string) => void }) {
   const { id } = useOrganization();
   const [prefix] = useDebouncedValue(value, 200);
+  const { linkLengthMax } = useLimits();
   const { data } = useQuery(accountsOptions(id, prefix));
   return (
     <Autocomplete
@@ -79,7 +80,7 @@ function AccountChoice({ value, onChange }: { value: string; onChange: (account:
       value={value}
       onChange={onChange}
       maw={460}
-      maxLength={255}
+      maxLength={linkLengthMax}
     />
   );
 }
@@ -139,11 +140,11 @@ function useUploads(account: string) {
     for (const { file, uploadId } of begun) await send(uploadId, file);
   }
 
-  function refuse(rejections: readonly FileRejection[], megabytes: number): void {
+  function refuse(rejections: readonly FileRejection[], sizeMax: string): void {
     for (const { file, errors } of rejections) {
       const [first] = errors;
       const text =
-        first?.code === 'file-too-large' ? `Larger than ${megabytes} MB` : (first?.message ?? 'Refused');
+        first?.code === 'file-too-large' ? `Larger than ${sizeMax}` : (first?.message ?? 'Refused');
       begin(file.name, { ok: false, text });
       announce(`${file.name} was not added`);
     }

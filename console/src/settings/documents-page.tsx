@@ -29,7 +29,7 @@ export function DocumentsPage() {
       {error !== null && (
         <Failure error={error} title="The documents could not be loaded" onRetry={() => refetch()} />
       )}
-      {isAdmin && data !== undefined && <DocumentUpload endings={data.endings} bytesMax={data.bytesMax} />}
+      {isAdmin && data !== undefined && <DocumentUpload endings={data.endings} />}
       {data?.documents.some(({ accountId }) => accountId !== null) && (
         <AccountFilter documents={data.documents} value={account} onChange={setAccount} />
       )}

@@ -7,7 +7,7 @@ import { membersOptions } from '../api/queries.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { Failure } from '../app/failure.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
-import { useOrganization, useSession } from '../app/session.tsx';
+import { useLimits, useOrganization, useSession } from '../app/session.tsx';
 import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
@@ -52,6 +52,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; o
       name: (name) => (name.trim() === '' ? 'Give it a name, so that you know it again' : null),
     },
   });
+  const { nameLengthMax } = useLimits();
   const create = form.onSubmit(async ({ name, scope, ownerId }) => {
     const body = { name: name.trim(), scope, ...(scope === 'personal' && { ownerId }) };
     change.mutate({ method: 'POST', path: '/keys', body }, { onSuccess: onMade });
@@ -62,7 +63,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; o
         <TextInput
           label="Name"
           description="For you and other admins; callers never see it."
-          maxLength={255}
+          maxLength={nameLengthMax}
           data-autofocus
           {...form.getInputProps('name')}
         />

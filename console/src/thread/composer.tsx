@@ -1,6 +1,7 @@
 import { Button, Text, Textarea } from '@mantine/core';
 import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react';
 import { type KeyboardEvent, type Ref, useEffect, useId, useRef, useState } from 'react';
+import { useLimits } from '../app/session.tsx';
 import classes from './composer.module.css';
 import { useDraft } from './draft.ts';
 
@@ -24,8 +25,6 @@ export interface ComposerProps {
   readonly onSend: (prompt: string) => Promise<unknown>;
 }
 
-const promptLengthMax = 100_000;
-
 /** A field that grows. Enter sends it, Shift + Enter begins a line; on a phone's keyboard Enter begins a line. */
 export function Composer(props: ComposerProps) {
   const {
@@ -42,7 +41,8 @@ export function Composer(props: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const hint = useId();
   const busy = isSending || props.sending === true;
-  const excess = promptExcess(text);
+  const { promptLengthMax } = useLimits();
+  const excess = promptExcess(text, promptLengthMax);
   const canSend = text.trim() !== '' && excess === 0 && !running && !busy;
 
   useEffect(() => {
@@ -118,6 +118,7 @@ export function Composer(props: ComposerProps) {
 }
 
 function Hint({ running, excess }: { running: boolean; excess: number }) {
+  const { promptLengthMax } = useLimits();
   if (excess > 0) {
     const most = promptLengthMax.toLocaleString('en');
     return (
@@ -151,7 +152,7 @@ function StopButton({ onStop, then }: { onStop: () => Promise<unknown>; then: ()
 }
 
 /** In code points, as the service counts. */
-function promptExcess(text: string): number {
+function promptExcess(text: string, promptLengthMax: number): number {
   if (text.length <= promptLengthMax) return 0;
   return Math.max(0, [...text].length - promptLengthMax);
 }

@@ -2,6 +2,7 @@ import { ActionIcon, Group, TextInput, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconPencil, IconX } from '@tabler/icons-react';
 import { type FocusEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { failureText } from '../app/failure.tsx';
+import { useLimits } from '../app/session.tsx';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
 import hidden from './unseen.module.css';
@@ -53,7 +54,8 @@ function TitleField({
 }: Pick<ThreadTitleProps, 'title' | 'rename'> & { onEnd: () => void }) {
   const [text, setText] = useState(title);
   const isCancelled = useRef(false);
-  const problem = titleProblem(text);
+  const { titleLengthMax } = useLimits();
+  const problem = titleProblem(text, titleLengthMax);
   const save = () => {
     if (problem !== null) return;
     if (text.trim() === title) onEnd();
@@ -108,10 +110,8 @@ function TitleField({
   );
 }
 
-const titleLengthMax = 500;
-
 /** In code points, as the service counts. */
-function titleProblem(text: string): string | null {
+function titleProblem(text: string, titleLengthMax: number): string | null {
   const length = [...text.trim()].length;
   if (length === 0) return 'A title has at least one character.';
   return length > titleLengthMax

@@ -4,7 +4,7 @@ import { IconBuildingStore } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { accountsOptions } from '../api/queries.ts';
-import { useOrganization } from '../app/session.tsx';
+import { useLimits, useOrganization } from '../app/session.tsx';
 
 interface AccountFieldProps
   extends Pick<AutocompleteProps, 'label' | 'description' | 'placeholder' | 'aria-label'> {
@@ -17,6 +17,7 @@ interface AccountFieldProps
 export function AccountField({ account, onAccount, ...texts }: AccountFieldProps) {
   const [text, setText] = useState(account);
   useEffect(() => setText(account), [account]);
+  const { linkLengthMax } = useLimits();
   const suggestions = useSuggestions(text);
   const apply = (next: string) => {
     setText(next);
@@ -27,7 +28,7 @@ export function AccountField({ account, onAccount, ...texts }: AccountFieldProps
       {...texts}
       data={suggestions}
       value={text}
-      maxLength={255}
+      maxLength={linkLengthMax}
       autoComplete="off"
       comboboxProps={{ shadow: 'md' }}
       leftSection={<IconBuildingStore size={18} aria-hidden />}

@@ -48,7 +48,7 @@ export const docAdd: StoreCommand = {
     for (const name of files) {
       progress.show(printable(name));
       try {
-        const bytes = readWholeFile(name);
+        const bytes = readWholeFile(name, context.limits.documentBytesMax);
         const file = { name, bytes, accountId };
         added.push({ name, ...(await addDocument(context, organizationId, doer, file)) });
       } catch (error) {

@@ -1,8 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { UnreadableDocument } from '../domain/document.ts';
-
-const fileBytesMax = 50_000_000;
+import { formatBytes } from '../domain/limits.ts';
 
 /** What a path stands for: files to be read, and folders that could not be looked into, with the reason. */
 export interface Found {
@@ -40,13 +39,13 @@ function isWanted(entry: Dirent, name: string, endings: readonly string[]): bool
 }
 
 /** Rejects what cannot be read with a sentence that follows the file's name. */
-export function readWholeFile(path: string): Uint8Array {
+export function readWholeFile(path: string, bytesMax: number): Uint8Array {
   try {
     const stats = statSync(path);
     // A pipe would keep us waiting for ever.
     if (!stats.isFile() && !stats.isDirectory()) throw new UnreadableDocument('is not a file');
     // Before it is read: memory is for documents, not for disk images.
-    if (stats.size > fileBytesMax) throw new UnreadableDocument('is larger than 50 MB');
+    if (stats.size > bytesMax) throw new UnreadableDocument(`is larger than ${formatBytes(bytesMax)}`);
     return readFileSync(path);
   } catch (error) {
     if (error instanceof UnreadableDocument) throw error;

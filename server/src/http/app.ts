@@ -27,7 +27,6 @@ export interface AppOptions
     WebApplicationOptions,
     DocumentationOptions {
   readonly log: FastifyBaseLogger;
-  readonly bodyBytesMax: number;
   /** Who says in `X-Forwarded-For` where a request came from. Everyone else's word is not looked at. */
   readonly trustedProxies: readonly string[];
 }
@@ -43,7 +42,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     // One logger for all: every line that speaks of a request names its trace id.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
-    bodyLimit: options.bodyBytesMax,
+    bodyLimit: options.limits.bodyBytesMax,
     // What `request.ip` is: the last address in the chain that is none of these. Nothing else of what proxies say is used.
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     return503OnClosing: false,

@@ -92,7 +92,7 @@ async function makeKeys(context: Context, keys: Record<string, string>): Promise
   const today = utcDay(context.now());
   // Tomorrow's too: the test may run over midnight.
   for (const day of [today, today + 1]) {
-    const requests = Array.from({ length: context.settings.dailyQuota }, () =>
+    const requests = Array.from({ length: context.limits.dailyQuota }, () =>
       context.store.admitKey(hash, day),
     );
     await Promise.all(requests);

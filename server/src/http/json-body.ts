@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 
-const depthMax = 32;
+const depthMax = limits.bodyDepthMax.default;
 
 /** Bodies are JSON in UTF-8 and nothing else. What JSON.parse would change silently is refused instead. */
 export function acceptJsonBodies(app: FastifyInstance): void {

@@ -8,17 +8,18 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { type Limits, limits } from '../domain/limits.ts';
 import { errorBody } from './error-response.ts';
 import { ambiguityOf } from './headers.ts';
 
 export interface ListenerOptions {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  readonly requestTimeoutMs: number;
+  readonly limits: Limits;
   /** Told of every request that Node refused before it became one. */
   readonly refused: (traceId: string, reason: string) => void;
 }
 
-const headerBytesMax = 16 * 1024;
+const headerBytesMax = limits.headerBytesMax.default;
 const headersTimeoutMs = 10_000;
 const keepAliveMs = 65_000;
 /** So many times as long as other requests a file may take: 50 MB in ten minutes, which is 90 kB a second. */
@@ -42,9 +43,10 @@ export function awaitFile(request: IncomingMessage): void {
 
 /** The socket's side of the service: what Node refuses before a request exists gets the envelope, too. */
 export function createListener(handler: RequestListener, options: ListenerOptions): Listener {
-  const { tls, requestTimeoutMs } = options;
+  const { tls } = options;
+  const { requestTimeoutMs } = options.limits;
   const checkEveryMs = Math.min(2000, requestTimeoutMs / 4);
-  const limits = {
+  const serverOptions = {
     maxHeaderSize: headerBytesMax,
     // Of files. Node knows one limit for all: of other requests it is seen to below.
     requestTimeout: Math.min(fileTimeouts * requestTimeoutMs, 2 ** 31 - 1),
@@ -69,7 +71,9 @@ export function createListener(handler: RequestListener, options: ListenerOption
     connections.begin(request.socket, response);
     handler(request, response);
   };
-  const server = tls ? createTlsServer({ ...limits, ...tls }, tracked) : createServer(limits, tracked);
+  const server = tls
+    ? createTlsServer({ ...serverOptions, ...tls }, tracked)
+    : createServer(serverOptions, tracked);
   // A peer that closes its side after a whole request still gets the answer.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   const check = setInterval(() => {

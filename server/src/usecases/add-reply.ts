@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 
 /** Lets a reply be written in a thread that exists. Only the thread's creator may, and one reply at a time. */
 export async function addReply(
-  { store, ids, settings, replySignals, threadSignals }: Context,
+  { store, ids, limits, replySignals, threadSignals }: Context,
   principal: UserPrincipal,
   threadId: string,
   { prompt, traceId }: Pick<NewReply, 'prompt' | 'traceId'>,
@@ -16,7 +16,7 @@ export async function addReply(
   const result = await store.addReply(principal.organizationId, threadId, principal.userId, {
     prompt,
     replyId: ids.message(),
-    replyDeadlineMs: settings.replyDeadlineMs,
+    replyDeadlineMs: limits.replyDeadlineMs,
     traceId,
   });
   switch (result.outcome) {

@@ -3,6 +3,7 @@ import type { FailedAttempts } from '../domain/attempts.ts';
 import type { CursorSeal } from '../domain/cursor.ts';
 import type { IdGenerator } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
+import type { Limits } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
@@ -31,7 +32,7 @@ export interface Context {
   readonly identityProvider: IdentityProvider | undefined;
   /** By hash: whose a key is, of those that called lately. */
   readonly knownKeys: Map<string, Principal>;
-  readonly settings: Settings;
+  readonly limits: Limits;
   readonly replySignals: ReplySignals;
   readonly threadSignals: ThreadSignals;
   readonly telemetry: Telemetry;
@@ -50,15 +51,4 @@ export interface Passwords {
 export interface PasswordAttempts {
   readonly ofPerson: FailedAttempts;
   readonly ofPlace: FailedAttempts;
-}
-
-export interface Settings {
-  readonly paginationWindow: number;
-  readonly dailyQuota: number;
-  readonly replyDeadlineMs: number;
-  /** A session that is not used for this long has ended. */
-  readonly sessionIdleMs: number;
-  /** And this long after it began it has ended however much it is used. */
-  readonly sessionLifeMs: number;
-  readonly documentBytesMax: number;
 }

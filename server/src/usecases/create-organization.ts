@@ -11,7 +11,7 @@ export async function createOrganization(
   {
     name,
     apiEnabled = true,
-    dailyQuota = context.settings.dailyQuota,
+    dailyQuota = context.limits.dailyQuota,
   }: {
     name: string;
     apiEnabled?: boolean | undefined;

@@ -42,7 +42,7 @@ export async function createThread(
     prompt: input.prompt,
     messageId: made.messageId,
     replyId: made.replyId,
-    replyDeadlineMs: context.settings.replyDeadlineMs,
+    replyDeadlineMs: context.limits.replyDeadlineMs,
     traceId: input.traceId,
     ...(input.idempotencyKey !== undefined && {
       idempotency: { key: input.idempotencyKey, bodyHash: hashOf(context, input), keepMs: idempotencyKeptMs },

@@ -29,7 +29,7 @@ describe('A walk at the pagination window', () => {
     const context = {
       store: world.store,
       cursorSeal: createCursorSeal(new Uint8Array(32)),
-      settings: { paginationWindow: 6 },
+      limits: { paginationWindow: 6 },
     } as Partial<Context> as Context;
     const everyone = { kind: 'service', organizationId } as const;
 

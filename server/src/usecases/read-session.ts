@@ -40,7 +40,7 @@ export async function enterOrganization(
 }
 
 async function currentSession(
-  { store, settings: { sessionIdleMs } }: Context,
+  { store, limits: { sessionIdleMs } }: Context,
   tokenHash: string,
   organizationId: OrganizationId | undefined,
 ): Promise<Session> {

@@ -39,7 +39,7 @@ describe('A search in the titles of 2,300 threads', () => {
     const used = {
       store: world.store,
       cursorSeal: createCursorSeal(new Uint8Array(32)),
-      settings: { paginationWindow },
+      limits: { paginationWindow },
     };
     return used as unknown as Context;
   }

@@ -25,9 +25,9 @@ export async function startSession(
   proven: Proven,
   traceId: string,
 ): Promise<StartedSession | undefined> {
-  const { store, randomBytes, sha256, settings } = context;
+  const { store, randomBytes, sha256, limits } = context;
   const token = generateSessionToken(randomBytes);
-  const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = settings;
+  const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = limits;
   const doer = { actor: { kind: 'user', userId }, traceId } as const;
   const note = auditNote(context, doer, 'session.started', userId, { proof: proven.proof });
   const session = { tokenHash: sha256(token), userId, ...proven, idleMs, lifeMs };

@@ -64,7 +64,7 @@ function nameOf(
 /** The next threads of the walk, at most so many, and none past the pagination window. */
 export async function readPage(context: Context, walk: ThreadWalk, limit: number): Promise<WalkedPage> {
   const { organizationId, listing, done } = walk;
-  const { paginationWindow } = context.settings;
+  const { paginationWindow } = context.limits;
   const count = Math.min(limit, Math.max(0, paginationWindow - (done?.walked ?? 0)));
   if (done !== undefined) {
     const page = await context.store.continueWalk(organizationId, listing, count, done);
@@ -77,13 +77,13 @@ export async function readPage(context: Context, walk: ThreadWalk, limit: number
 
 /** The walk after the first `count` threads of a page; `next` is undefined where that is its end. */
 export function walkAfter(
-  { settings }: Context,
+  { limits }: Context,
   { rows, more, start, truncated: knownBefore, walk }: WalkedPage,
   count: number,
 ): { readonly next: ThreadWalk | undefined; readonly truncated: boolean } {
   const walked = (walk.done?.walked ?? 0) + count;
   const last = rows[count - 1];
-  const atWindow = walked >= settings.paginationWindow;
+  const atWindow = walked >= limits.paginationWindow;
   // Threads published during the walk take a part of the window: what they displace is not passed over in silence.
   const truncated = knownBefore || (more && atWindow);
   const goesOn = (more || count < rows.length) && !atWindow;

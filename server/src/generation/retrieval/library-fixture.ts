@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PassageText } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import { defaultLimits } from '../../domain/limits.ts';
 import type { AuditNote, Store } from '../../storage/store.ts';
 import { createLibrary, type SearchLibrary } from './library.ts';
 import { termsOf } from './terms.ts';
@@ -32,7 +33,7 @@ export async function openLibrary(
   await store.createOrganization(organization, note('organization.created', organizationId));
   for (const document of documents) await put(store, organizationId, document);
   return {
-    library: createLibrary(store),
+    library: createLibrary(store, defaultLimits),
     organizationId,
     async close() {
       await store.close();

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../domain/id.ts';
+import type { Limits } from '../../domain/limits.ts';
 import type { Library } from '../library.ts';
 import { persistently } from '../persistently.ts';
 import { type PassageStore, type SearchFindings, searchPassages } from './search.ts';
@@ -15,12 +16,12 @@ export interface SearchLibrary extends Library {
   ): Promise<SearchFindings>;
 }
 
-export function createLibrary(store: PassageStore): SearchLibrary {
+export function createLibrary(store: PassageStore, limits: Limits): SearchLibrary {
   return {
     // What reads files is loaded with the first file: a service that only answers does without it.
     async read(name, bytes) {
       const { readDocument } = await import('../reading/read-document.ts');
-      return readDocument(name, bytes);
+      return readDocument(name, bytes, limits);
     },
     termsOf: termsOfEach,
     search: (organizationId, accountId, question, limit) =>

@@ -1,10 +1,16 @@
 import { Type } from 'typebox';
+import type { Limits } from '../../domain/limits.ts';
 import { createThread } from '../../usecases/create-thread.ts';
 import { defineRoute } from '../route.ts';
 import { presentThread } from './presentation.ts';
-import { type TextLimits, text, threadSchema } from './schemas.ts';
+import { text, threadSchema } from './schemas.ts';
 
-export const createThreadRoute = ({ promptLengthMax, titleLengthMax, linkLengthMax }: TextLimits) =>
+export const createThreadRoute = ({
+  promptLengthMax,
+  titleLengthMax,
+  linkLengthMax,
+  idempotencyKeyLengthMax,
+}: Limits) =>
   defineRoute({
     method: 'POST',
     url: '/threads',
@@ -17,7 +23,7 @@ export const createThreadRoute = ({ promptLengthMax, titleLengthMax, linkLengthM
       'idempotency-key': Type.Optional(
         Type.String({
           minLength: 1,
-          maxLength: 255,
+          maxLength: idempotencyKeyLengthMax,
           description: 'Repeat a create safely for 24 hours: the same key and body answer with the same ids.',
         }),
       ),

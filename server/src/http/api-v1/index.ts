@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
 import { admitCaller, identify } from '../authenticate.ts';
 import type { Patience } from '../patience.ts';
@@ -9,10 +10,10 @@ import { getThreadRoute } from './get-thread.ts';
 import { listThreadsRoute } from './list-threads.ts';
 import { describeRoute } from './openapi.ts';
 import { renameThreadRoute } from './rename-thread.ts';
-import { definitions, type TextLimits } from './schemas.ts';
+import { definitions } from './schemas.ts';
 
 export interface ApiV1Options {
-  readonly limits: TextLimits;
+  readonly limits: Limits;
   readonly threadUrl: (id: string) => string;
 }
 

@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
+import type { Limits } from '../../domain/limits.ts';
 import { listThreads } from '../../usecases/list-threads.ts';
 import { defineRoute } from '../route.ts';
 import { presentThread } from './presentation.ts';
-import { conditionalHeaders, type TextLimits, text, threadSchema } from './schemas.ts';
+import { conditionalHeaders, text, threadSchema } from './schemas.ts';
 
 const limitDefault = 25;
 
-export const listThreadsRoute = ({ linkLengthMax }: TextLimits, threadUrl: (id: string) => string) =>
+export const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadUrl: (id: string) => string) =>
   defineRoute({
     method: 'GET',
     url: '/threads',
@@ -17,7 +18,12 @@ export const listThreadsRoute = ({ linkLengthMax }: TextLimits, threadUrl: (id: 
     caller: 'anyone',
     query: Type.Object({
       limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 100, default: limitDefault, description: 'Threads per page.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: pageSizeMax,
+          default: limitDefault,
+          description: 'Threads per page.',
+        }),
       ),
       cursor: Type.Optional(
         Type.String({ description: "Opaque value of the previous page's `nextCursor`." }),

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
+import type { Limits } from '../../domain/limits.ts';
 import { renameThread } from '../../usecases/rename-thread.ts';
 import { defineRoute } from '../route.ts';
 import { presentThread } from './presentation.ts';
-import { type TextLimits, text, threadPath, threadSchema } from './schemas.ts';
+import { text, threadPath, threadSchema } from './schemas.ts';
 
-export const renameThreadRoute = ({ titleLengthMax }: TextLimits, threadUrl: (id: string) => string) =>
+export const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: string) => string) =>
   defineRoute({
     method: 'PATCH',
     url: '/threads/:id',

@@ -2,13 +2,6 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { errorCodes } from '../../domain/errors.ts';
 import { messageStatuses } from '../../domain/message.ts';
 
-/** What a request's texts may measure, in code points. */
-export interface TextLimits {
-  readonly promptLengthMax: number;
-  readonly titleLengthMax: number;
-  readonly linkLengthMax: number;
-}
-
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-15T09:30:00.000Z'] });

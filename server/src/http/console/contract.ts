@@ -39,8 +39,20 @@ export interface SessionJson {
   readonly csrfToken: string;
   /** How the session was begun: whoever has no password cannot change it. */
   readonly proof: 'password' | 'sso';
+  readonly limits: LimitsJson;
   /** Those that this session may enter, never none. */
   readonly organizations: readonly OrganizationJson[];
+}
+
+/** What the service accepts; lengths are in code points. */
+export interface LimitsJson {
+  readonly promptLengthMax: number;
+  readonly titleLengthMax: number;
+  /** Of an account. */
+  readonly linkLengthMax: number;
+  /** Of a key or an application. */
+  readonly nameLengthMax: number;
+  readonly documentBytesMax: number;
 }
 
 export interface OrganizationJson {
@@ -313,7 +325,6 @@ export interface MemberRoleBody {
 /** `GET /documents`: everyone may see what replies draw on. */
 export interface DocumentsJson {
   readonly documents: readonly DocumentJson[];
-  readonly bytesMax: number;
   /** What the names of files that can be read end in. */
   readonly endings: readonly string[];
 }

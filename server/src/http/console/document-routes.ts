@@ -5,15 +5,11 @@ import { iso } from '../../domain/iso-time.ts';
 import { addDocument } from '../../usecases/add-document.ts';
 import { removeDocument } from '../../usecases/remove-document.ts';
 import type { AddedDocumentJson, DocumentJson, DocumentsJson } from './contract.ts';
+import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { settingPath } from './setting-schemas.ts';
 
-export interface DocumentRouteOptions {
-  readonly documentBytesMax: number;
-  readonly limits: { readonly linkLengthMax: number };
-}
-
-export function documentRoutes({ documentBytesMax, limits }: DocumentRouteOptions): readonly ConsoleRoute[] {
+export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   const list = defineConsoleRoute({
     method: 'GET',
     url: '/documents',
@@ -22,7 +18,6 @@ export function documentRoutes({ documentBytesMax, limits }: DocumentRouteOption
       const documents = await context.store.listDocuments(principal.organizationId);
       const body: DocumentsJson = {
         documents: documents.map(presentDocument),
-        bytesMax: documentBytesMax,
         endings: documentEndings,
       };
       return { body };
@@ -39,7 +34,7 @@ export function documentRoutes({ documentBytesMax, limits }: DocumentRouteOption
         Type.String({ format: 'text', minLength: 1, maxLength: limits.linkLengthMax }),
       ),
     }),
-    fileBytesMax: documentBytesMax,
+    fileBytesMax: limits.documentBytesMax,
     async handle({ context, principal, doer, query: { name, accountId = null }, body }) {
       // No body at all is a file without a byte: the reader says so.
       const bytes = (body as unknown as Uint8Array | undefined) ?? new Uint8Array();

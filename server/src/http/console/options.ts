@@ -1,14 +1,9 @@
+import type { Limits } from '../../domain/limits.ts';
 import type { Patience } from '../patience.ts';
 
 /** What the console's backend is told about the service around it. */
 export interface ConsoleOptions {
-  /** In code points. */
-  readonly limits: {
-    readonly promptLengthMax: number;
-    readonly titleLengthMax: number;
-    readonly linkLengthMax: number;
-  };
-  readonly documentBytesMax: number;
+  readonly limits: Limits;
   /** Where people reach the service. */
   readonly baseUrl: () => string;
   /** Where access tokens are issued. */

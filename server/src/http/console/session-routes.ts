@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import type { Limits } from '../../domain/limits.ts';
 import { passwordLengthMax } from '../../domain/password.ts';
 import { acceptInvitation, readInvitation } from '../../usecases/accept-invitation.ts';
 import { TooManyAttempts } from '../../usecases/attempt-password.ts';
@@ -9,7 +10,7 @@ import { readSession, type SignedIn, signedOut } from '../../usecases/read-sessi
 import { signIn } from '../../usecases/sign-in.ts';
 import { signOut, signOutEverywhere } from '../../usecases/sign-out.ts';
 import type { StartedSession } from '../../usecases/start-session.ts';
-import type { InvitationJson, SessionJson, SignInOffer } from './contract.ts';
+import type { InvitationJson, LimitsJson, SessionJson, SignInOffer } from './contract.ts';
 import { dropSessionToken, keepSessionToken, sessionToken } from './cookies.ts';
 import { csrfTokenOf } from './csrf.ts';
 import type { ConsoleOptions } from './options.ts';
@@ -138,7 +139,7 @@ export async function keepSession(
   const { request } = reply;
   const replaced = sessionToken(request, options);
   if (replaced !== undefined) await signOut(context, context.sha256(replaced));
-  keepSessionToken(reply, options, fresh, context.settings.sessionLifeMs);
+  keepSessionToken(reply, options, fresh, context.limits.sessionLifeMs);
   request.personId = userId;
 }
 
@@ -162,6 +163,7 @@ async function presentSession(context: Context, { session }: SignedIn, own: stri
     user: { id: userId, email: address },
     csrfToken: csrfTokenOf(context, own),
     proof,
+    limits: pageLimits(context.limits),
     organizations: memberships.map(({ organizationId, organizationName, role, apiEnabled }) => ({
       id: organizationId,
       name: organizationName,
@@ -169,6 +171,12 @@ async function presentSession(context: Context, { session }: SignedIn, own: stri
       apiEnabled,
     })),
   };
+}
+
+/** Those that the page checks or shows by itself. */
+function pageLimits(limits: Limits): LimitsJson {
+  const { promptLengthMax, titleLengthMax, linkLengthMax, nameLengthMax, documentBytesMax } = limits;
+  return { promptLengthMax, titleLengthMax, linkLengthMax, nameLengthMax, documentBytesMax };
 }
 
 /** Whoever has to wait is told how long, in the header that says so. */

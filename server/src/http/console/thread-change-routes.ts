@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
+import { limits as fixed } from '../../domain/limits.ts';
 import { addPrompt } from '../../usecases/add-prompt.ts';
 import { cancelReply } from '../../usecases/cancel-reply.ts';
 import { createThread } from '../../usecases/create-thread.ts';
@@ -15,7 +16,7 @@ import { type ConsoleCall, type ConsoleRoute, defineConsoleRoute } from './route
 import { presentThread, presentView } from './thread-presentation.ts';
 import { text, threadPath } from './thread-schemas.ts';
 
-const idempotencyKeyLengthMax = 255;
+const idempotencyKeyLengthMax = fixed.idempotencyKeyLengthMax.default;
 
 type AnyCall = ConsoleCall<'member', unknown, unknown, unknown>;
 

@@ -25,7 +25,7 @@ export function threadReadRoutes({ limits, patience }: ConsoleOptions): readonly
       accountId: Type.Optional(text(0, limits.linkLengthMax)),
       search: Type.Optional(text(0, limits.titleLengthMax)),
       cursor: Type.Optional(Type.String()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
     }),
     async handle({ context, principal, query: { search = '', limit = limitDefault, ...selection } }) {
       const { threads, nextCursor, truncated } =

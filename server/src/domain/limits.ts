@@ -1,0 +1,137 @@
+/** One limit of the service: a size, a count, a rate, a budget or a time. */
+interface Limit {
+  readonly default: number;
+  /** What the operator sets it with. A limit without a variable is fixed. */
+  readonly variable?: `SKEIN_${string}`;
+  /** The smallest and largest value of the variable: from 1 where nothing else is stated. */
+  readonly min?: number;
+  readonly max?: number;
+  /** What it limits. The tables in docs/operating.md show this sentence. */
+  readonly sentence: string;
+}
+
+/** Timers hold at most this many milliseconds. */
+const timerMsMax = 2 ** 31 - 1;
+
+/**
+ * Every limit, with its default, its variable and its sentence. HTTP, use cases, stores, console and commands read the
+ * values from here: through `Context.limits`, and in the console through `SessionJson.limits`. Lengths are in code points.
+ */
+export const limits = {
+  paginationWindow: {
+    default: 10_000,
+    variable: 'SKEIN_PAGINATION_WINDOW',
+    sentence: 'Threads that one walk over a listing can reach',
+  },
+  dailyQuota: {
+    default: 10_000,
+    variable: 'SKEIN_DAILY_QUOTA',
+    min: 0,
+    sentence: 'Requests a day of a new organization',
+  },
+  promptLengthMax: {
+    default: 100_000,
+    variable: 'SKEIN_PROMPT_LENGTH_MAX',
+    sentence: 'Characters of a prompt',
+  },
+  titleLengthMax: { default: 500, variable: 'SKEIN_TITLE_LENGTH_MAX', sentence: 'Characters of a title' },
+  linkLengthMax: {
+    default: 255,
+    variable: 'SKEIN_LINK_LENGTH_MAX',
+    // An index of PostgreSQL takes 2,704 bytes, and a character up to four.
+    max: 600,
+    sentence: 'Characters of an `accountId` or `secondaryId`',
+  },
+  bodyBytesMax: {
+    default: 1_048_576,
+    variable: 'SKEIN_BODY_BYTES_MAX',
+    max: 2 ** 30,
+    sentence: 'Bytes of a request body',
+  },
+  requestTimeoutMs: {
+    default: 30_000,
+    variable: 'SKEIN_REQUEST_TIMEOUT_MS',
+    min: 100,
+    max: timerMsMax,
+    sentence: 'How long a request may take to arrive',
+  },
+  replyDeadlineMs: {
+    default: 600_000,
+    variable: 'SKEIN_REPLY_DEADLINE_MS',
+    min: 100,
+    max: timerMsMax,
+    sentence: 'When a reply that is not finished has failed',
+  },
+  replyConcurrency: {
+    default: 256,
+    variable: 'SKEIN_REPLY_CONCURRENCY',
+    max: 100_000,
+    sentence: 'Replies written at once by one process',
+  },
+  replyAttempts: {
+    default: 3,
+    variable: 'SKEIN_REPLY_ATTEMPTS',
+    max: 100,
+    sentence: 'How often a reply is tried when the model fails in a way that may pass',
+  },
+  replyLengthMax: {
+    default: 200_000,
+    variable: 'SKEIN_REPLY_LENGTH_MAX',
+    sentence: 'Characters of a reply; one that goes on has failed',
+  },
+  modelSilenceMs: {
+    default: 60_000,
+    variable: 'SKEIN_MODEL_SILENCE_MS',
+    min: 100,
+    max: timerMsMax,
+    sentence: 'How long a language model may send nothing before the attempt is given up',
+  },
+  sessionIdleMs: {
+    default: 604_800_000,
+    variable: 'SKEIN_SESSION_IDLE_MS',
+    min: 100,
+    sentence: 'How long a session of the console lives without being used',
+  },
+  sessionLifeMs: {
+    default: 2_592_000_000,
+    variable: 'SKEIN_SESSION_LIFE_MS',
+    min: 100,
+    sentence: 'How long a session of the console lives at most',
+  },
+  documentBytesMax: {
+    default: 52_428_800,
+    variable: 'SKEIN_DOCUMENT_BYTES_MAX',
+    max: 2 ** 30,
+    sentence: 'Bytes of a document, uploaded or added by a command',
+  },
+  headerBytesMax: { default: 16_384, sentence: 'Bytes of the request line and headers' },
+  bodyDepthMax: { default: 32, sentence: 'Levels of nesting in a JSON body' },
+  pageSizeMax: { default: 100, sentence: 'Threads per page' },
+  idempotencyKeyLengthMax: { default: 255, sentence: 'Characters of an `Idempotency-Key`' },
+  nameLengthMax: { default: 255, sentence: 'Characters of the name of a key or an application' },
+} as const satisfies Readonly<Record<string, Limit>>;
+
+export type LimitName = keyof typeof limits;
+/** The value of every limit in one process. */
+export type Limits = Readonly<Record<LimitName, number>>;
+export type LimitVariable = Extract<(typeof limits)[LimitName], { variable: string }>['variable'];
+
+/** In the order of the table above. */
+export const limitEntries = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
+
+/** The value of each limit, as `choose` gives it. */
+export function limitValues(choose: (limit: Limit) => number): Limits {
+  return Object.fromEntries(limitEntries.map(([name, limit]) => [name, choose(limit)])) as Record<
+    LimitName,
+    number
+  >;
+}
+
+/** A number of bytes for people: `50 MB`. */
+export function formatBytes(bytes: number): string {
+  const [unit, size] = bytes >= 1024 ** 2 ? ['MB', 1024 ** 2] : bytes >= 1024 ? ['kB', 1024] : ['bytes', 1];
+  return `${Number((bytes / (size as number)).toFixed(1))} ${unit}`;
+}
+
+/** The limits where the operator has set none. */
+export const defaultLimits: Limits = limitValues((limit) => limit.default);
