@@ -1,3 +1,4 @@
+import { write, writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { iso } from './domain/iso-time.ts';
 
@@ -6,10 +7,10 @@ const credentialInText = /(ea[ks]_)[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/
 
 /**
  * JSON lines on standard output, written many at a time, and at the latest after a tenth of a second. Whatever a line
- * holds, no credential leaves with it.
+ * holds, no credential leaves with it. `onDrop` is called for each line that is dropped because the output takes none.
  */
-export function createLog(level: string): Logger {
-  return pino(
+export function createLog(level: string, onDrop: () => void = () => {}): Logger {
+  const log = pino(
     {
       level,
       base: null,
@@ -17,6 +18,100 @@ export function createLog(level: string): Logger {
       redact: ['req.headers', 'headers', 'authorization', 'prompt', 'content', 'body'],
       hooks: { streamWrite: (line) => line.replace(credentialInText, '$1[redacted]') },
     },
-    pino.destination({ fd: 1, sync: false, minLength: 8 * 1024, periodicFlush: 100 }),
+    new LogOutput(onDrop, (lines) => log.warn({ lines }, 'log lines were dropped: the output took none')),
   );
+  return log;
+}
+
+const standardOutput = 1;
+/** Lines are written once this many characters wait, or when the timer fires. */
+const batchLength = 8 * 1024;
+const flushEveryMs = 100;
+/** A pipe holds 64 KiB: at this pace a reader that keeps up gets 6 MB a second. */
+const fullPipeMs = 10;
+/** What waits while the output takes nothing. Lines beyond it are dropped: a log must not fill the memory. */
+const waitingLengthMax = 1024 * 1024;
+/** How long the process waits for the reader of a full pipe when it exits. */
+const exitWaitMs = 1000;
+
+/**
+ * Standard output as a destination that never throws, never blocks the event loop and never ends the process. An error
+ * such as a full disk (ENOSPC) or a reader that is gone (EPIPE) may pass, so the write is repeated until it succeeds.
+ * sonic-boom, pino's own destination, is no help here: on exit it repeats a failing write for ever.
+ */
+class LogOutput {
+  readonly #onDrop: () => void;
+  readonly #onRecovery: (dropped: number) => void;
+  #lines = '';
+  /** What is being written, or was when the last write failed. */
+  #batch: Buffer = Buffer.alloc(0);
+  #writing = false;
+  #failing = false;
+  #dropped = 0;
+
+  constructor(onDrop: () => void, onRecovery: (dropped: number) => void) {
+    this.#onDrop = onDrop;
+    this.#onRecovery = onRecovery;
+    // Touching it makes a pipe non-blocking. A write that blocks in a thread would keep the process from exiting.
+    process.stdout.on('error', () => {});
+    setInterval(() => this.#send(), flushEveryMs).unref();
+    process.on('exit', () => this.#flushSync());
+  }
+
+  write(line: string): void {
+    if (this.#batch.length + this.#lines.length + line.length > waitingLengthMax) {
+      this.#dropped += 1;
+      this.#onDrop();
+      return;
+    }
+    this.#lines += line;
+    if (this.#lines.length >= batchLength && !this.#failing) this.#send();
+  }
+
+  #send(): void {
+    if (this.#writing) return;
+    if (this.#batch.length === 0) this.#takeLines();
+    if (this.#batch.length === 0) return;
+    this.#writing = true;
+    write(standardOutput, this.#batch, (error, written) => {
+      this.#writing = false;
+      this.#failing = error !== null;
+      if (error === null) this.#wrote(written);
+      else if (error.code === 'EAGAIN') setTimeout(() => this.#send(), fullPipeMs).unref();
+    });
+  }
+
+  /** The rest of a batch that was written in part goes first, so that no line is torn. */
+  #wrote(written: number): void {
+    this.#batch = this.#batch.subarray(written);
+    if (this.#batch.length > 0 || this.#lines.length >= batchLength) {
+      this.#send();
+    } else if (this.#dropped > 0) {
+      const dropped = this.#dropped;
+      this.#dropped = 0;
+      this.#onRecovery(dropped);
+    }
+  }
+
+  #takeLines(): void {
+    this.#batch = Buffer.from(this.#lines);
+    this.#lines = '';
+  }
+
+  /** Once, on exit. Waits for a slow reader, but not for long, and not at all for a full disk. */
+  #flushSync(): void {
+    // A thread still has the batch, and finishes before the process ends.
+    if (this.#writing) this.#batch = Buffer.alloc(0);
+    const until = Date.now() + exitWaitMs;
+    for (;;) {
+      if (this.#batch.length === 0) this.#takeLines();
+      if (this.#batch.length === 0) return;
+      try {
+        this.#batch = this.#batch.subarray(writeSync(standardOutput, this.#batch));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || Date.now() > until) return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, fullPipeMs);
+      }
+    }
+  }
 }

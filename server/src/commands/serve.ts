@@ -22,9 +22,9 @@ const tendEveryMs = 200;
 /** Runs until SIGTERM or SIGINT: then finishes what runs, refuses what comes, and resolves. */
 export async function serve(config: Config, role: Role): Promise<void> {
   const stopRequested = untilStopRequested();
-  const log = createLog(config.logLevel);
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
+  const log = createLog(config.logLevel, metrics?.telemetry.logLineDropped);
   const context = await openContext(
     config,
     () => address.baseUrl,
@@ -64,7 +64,6 @@ export async function serve(config: Config, role: Role): Promise<void> {
   await metrics?.close();
   await context.store.close();
   log.info('stopped');
-  await new Promise<void>((resolve) => log.flush(() => resolve()));
 }
 
 /** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */

@@ -24,7 +24,19 @@ export function createMetrics(facts: ProcessFacts): { registry: Registry; teleme
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   describeProcess(registry, facts);
-  return { registry, telemetry: { ...countRequests(registry), ...countReplies(registry, facts) } };
+  const linesDropped = new Counter({
+    name: 'skein_log_lines_dropped_total',
+    help: 'Log lines dropped because standard output took none, as on a full disk.',
+    registers: [registry],
+  });
+  return {
+    registry,
+    telemetry: {
+      ...countRequests(registry),
+      ...countReplies(registry, facts),
+      logLineDropped: () => linesDropped.inc(),
+    },
+  };
 }
 
 function describeProcess(registry: Registry, { version, role, store, model }: ProcessFacts): void {
@@ -95,7 +107,7 @@ function countRequests(registry: Registry): RequestTelemetry {
 function countReplies(
   registry: Registry,
   { modelKind: model, replyPlaces }: ProcessFacts,
-): Omit<Telemetry, keyof RequestTelemetry> {
+): Pick<Telemetry, 'replyBegan' | 'replyLeft' | 'repliesEnded'> {
   const registers = [registry];
   const durations = new Histogram({
     name: 'skein_reply_duration_seconds',

@@ -17,6 +17,8 @@ export interface Telemetry {
   replyLeft(outcome: AttemptOutcome, ms: number): void;
   /** Those that no worker of this process ended: cancelled, or failed by their deadline. */
   repliesEnded(outcome: 'cancelled' | 'failed', count: number): void;
+  /** A log line that was not written because the output took none. */
+  logLineDropped(): void;
 }
 
 /** How a worker leaves a reply. `stopped`: it was cancelled or taken over, or the worker stops; nothing was settled here. */
@@ -35,4 +37,5 @@ export const noTelemetry: Telemetry = {
   replyBegan: ignore,
   replyLeft: ignore,
   repliesEnded: ignore,
+  logLineDropped: ignore,
 };

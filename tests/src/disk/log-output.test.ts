@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { RawConnection } from '../raw-http.ts';
+import { Scrape } from '../scrape.ts';
+import { cleanEnvironment, root, temporaryFolder } from '../service.ts';
+import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
+
+/** More lines than the service keeps while its output takes none: 1 MiB, at 200 bytes and more a line. */
+const tooManyRequests = 8_000;
+const pipelined = 20;
+
+const running = new Set<ChildProcess>();
+after(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A service on an empty store whose standard output is the file `output`, a descriptor. */
+async function startLoggingTo(output: number) {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const child = spawn(join(root, 'node_modules/.bin/skein'), ['serve'], {
+    cwd: temporaryFolder(),
+    env: cleanEnvironment({ SKEIN_PORT: String(port), SKEIN_METRICS_PORT: String(metricsPort) }),
+    stdio: ['ignore', output, 'inherit'],
+  });
+  closeSync(output);
+  running.add(child);
+  const exited = once(child, 'exit').then(([code, signal]) => {
+    running.delete(child);
+    return code ?? signal;
+  });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const isReady = () =>
+    fetch(`${baseUrl}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await until(async () => child.exitCode === null && isReady());
+  return {
+    /** Fails unless every request is answered. */
+    async request(count: number): Promise<void> {
+      const connection = await RawConnection.open({ baseUrl });
+      for (let sent = 0; sent < count; sent += pipelined) {
+        connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(pipelined));
+        for (let one = 0; one < pipelined; one += 1) assert.equal((await connection.answer()).status, 200);
+      }
+      connection.close();
+    },
+    async droppedLines(): Promise<number> {
+      const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+      return new Scrape(await response.text()).value('skein_log_lines_dropped_total');
+    },
+    stop(): Promise<number | NodeJS.Signals> {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+describe('A log that cannot be written', () => {
+  it('costs no request when the disk never takes a line, and does not delay the stop', async () => {
+    const service = await startLoggingTo(openSync('/dev/full', 'w'));
+    await service.request(tooManyRequests);
+    assert.ok((await service.droppedLines()) > 0);
+    assert.equal(await service.stop(), 0);
+  });
+
+  it('goes on by itself when its full disk has room again', { skip: skipWithoutMounts }, async () => {
+    const disk = new SmallDisk(512);
+    const file = join(disk.folder, 'log');
+    const service = await startLoggingTo(openSync(file, 'a'));
+    disk.fill();
+    await service.request(tooManyRequests);
+    const dropped = await service.droppedLines();
+    assert.ok(dropped > 0);
+    spawnSync('mount', ['-o', 'remount,size=8m', disk.folder]);
+    await until(() => readFileSync(file, 'utf8').includes('log lines were dropped'));
+    await service.request(20);
+    assert.equal(await service.droppedLines(), dropped, 'none is dropped any more');
+    assert.equal(await service.stop(), 0);
+    const lines = logLines(file);
+    assert.equal(lines.find(({ msg }) => msg.startsWith('log lines were dropped'))?.lines, dropped);
+    assert.equal(lines.at(-1)?.msg, 'stopped');
+  });
+
+  it('costs no request while the reader of its pipe stands still, nor when it is gone', async () => {
+    const folder = temporaryFolder();
+    const [pipe, file] = [join(folder, 'pipe'), join(folder, 'log')];
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+    const reader = spawn('sh', ['-c', 'exec cat pipe > log'], { cwd: folder });
+    running.add(reader);
+    // For reading, too, so that it does not wait for the reader to start.
+    const both = openSync(pipe, constants.O_RDWR);
+    const service = await startLoggingTo(openSync(pipe, 'w'));
+    closeSync(both);
+    await until(() => readFileSync(file, 'utf8').includes('"ready"'));
+    reader.kill('SIGSTOP');
+    await service.request(tooManyRequests);
+    assert.ok((await service.droppedLines()) > 0);
+    reader.kill('SIGCONT');
+    await until(() => readFileSync(file, 'utf8').includes('log lines were dropped'));
+    assert.ok(logLines(file).length > 100);
+
+    reader.kill('SIGKILL');
+    await once(reader, 'exit');
+    running.delete(reader);
+    await service.request(20);
+    assert.equal(await service.stop(), 0);
+  });
+
+  it('does not keep the service from stopping while the reader of its pipe stands still', async () => {
+    const folder = temporaryFolder();
+    const pipe = join(folder, 'pipe');
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+    // Never read.
+    const both = openSync(pipe, constants.O_RDWR);
+    const service = await startLoggingTo(openSync(pipe, 'w'));
+    // Twice what the pipe holds.
+    await service.request(1_000);
+    assert.equal(await service.stop(), 0);
+    closeSync(both);
+  });
+});
+
+/** Each line is whole JSON, except for the greeting of the demo, which is plain text. */
+function logLines(file: string): { msg: string; lines?: number }[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!(await condition())) {
+    assert.ok(Date.now() < deadline, 'the condition was not met within 30 s');
+    await pause(20);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { temporaryFolder } from './service.ts';
+
+/** Where a program is installed; undefined where it is not. Debian keeps some out of an ordinary user's path. */
+export function findProgram(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let mounts: boolean | undefined;
+
+/** Whether this process may mount a tmpfs: it needs root, and a container that allows it. */
+export function canMount(): boolean {
+  if (mounts === undefined) {
+    const folder = temporaryFolder();
+    mounts = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]).status === 0;
+    if (mounts) spawnSync('umount', [folder]);
+  }
+  return mounts;
+}
