@@ -32,6 +32,7 @@ const compiled = new Map<string, ValidateFunction>();
 /** Fails unless the answer is one that openapi.json announces for the operation, field by field. */
 export function checkAnswer(method: string, path: string, { status, headers, body }: Answer): void {
   assert.match(headers.get('x-request-id') ?? '', /./, 'every answer bears X-Request-Id');
+  if (status >= 400) assert.equal(headers.get('cache-control'), 'no-store', `${method} ${path} ${status}`);
   if (status >= 400 && body !== undefined) {
     assertMatches('#/components/schemas/Failure', body);
     assert.equal(body.error.trace_id, headers.get('x-request-id'), 'the trace id is the request id');

@@ -235,6 +235,8 @@ export function contentTypes(operation: Operation): fc.Arbitrary<Part<readonly s
       line('application/json; charset=utf-8'),
       line('APPLICATION/JSON'),
       line('application/json;charset="UTF-8"'),
+      line('application/json; charset=utf8; version=1'),
+      line(`application/json; ${'a'.repeat(5000)}`),
     ),
     anyOf(
       'validation',
@@ -249,7 +251,6 @@ export function contentTypes(operation: Operation): fc.Arbitrary<Part<readonly s
       line('application/x-www-form-urlencoded'),
       line('/'),
       line('\xff/\xff'),
-      line(`application/json; ${'a'.repeat(5000)}`),
     ),
   );
 }

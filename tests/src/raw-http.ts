@@ -132,6 +132,7 @@ function takeAnswer(received: Buffer, method: string): { answer: RawAnswer; rest
 export function assertEnvelope(answer: RawAnswer, method = 'GET'): string {
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json\b/);
   assert.match(answer.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
   if (method === 'HEAD') {
     assert.equal(answer.body, '');
     return '';

@@ -105,7 +105,12 @@ export const limits = {
     sentence: 'Bytes of a document, uploaded or added by a command',
   },
   headerBytesMax: { default: 16_384, sentence: 'Bytes of the request line and headers' },
+  openBodyBytesMax: {
+    default: 16_384,
+    sentence: 'Bytes of a body where no credential is needed: sign-in, invitations, `/oauth2/token`',
+  },
   bodyDepthMax: { default: 32, sentence: 'Levels of nesting in a JSON body' },
+  bodyKeysMax: { default: 1_000, sentence: 'Keys in a JSON body' },
   pageSizeMax: { default: 100, sentence: 'Threads per page' },
   idempotencyKeyLengthMax: { default: 255, sentence: 'Characters of an `Idempotency-Key`' },
   nameLengthMax: { default: 255, sentence: 'Characters of the name of a key or an application' },

@@ -32,6 +32,38 @@ describe('A generated title', () => {
     assert.ok(titleFromPrompt(`Hello a${'\u0301'.repeat(100_000)}`).length <= 500);
   });
 
+  it('has no control or invisible characters', () => {
+    for (const [prompt, title] of [
+      ['a\u200bb\u2060c\ufeffd', 'abcd'],
+      ['\u202eevil\u202c \u2066text\u2069', 'evil text'],
+      ['tab\tbell\u0007 next\u0085line', 'tab bell next line'],
+      ['soft\u00adhyphen \u3164filler\u{e0041} \u{10ffff}unassigned', 'softhyphen filler unassigned'],
+      ['\u200b \n\u2800\u200d\nSecond\u200e line', 'Second line'],
+      [`${'\u200b'.repeat(90_000)}Refunds?`, 'Refunds?'],
+      [`a${'\u200b'.repeat(1_998)}🧶`, 'a'],
+    ] as const) {
+      assert.equal(titleFromPrompt(prompt), title, JSON.stringify(prompt.slice(0, 100)));
+    }
+  });
+
+  it('keeps an emoji that is made of several whole', () => {
+    for (const emoji of ['👩‍👩‍👧‍👦', '❤️‍🔥', '👨🏽‍💻', '☎️'])
+      assert.equal(titleFromPrompt(`x ${emoji}`), `x ${emoji}`);
+    assert.equal(titleFromPrompt('a\u200db \ufe0f👩\u200d c'), 'ab 👩 c');
+  });
+
+  it('falls back when the prompt has no visible character', () => {
+    for (const prompt of [
+      '\u200b',
+      '\u0007\u001b',
+      '\u3164\u2800\u00ad',
+      '\u{e0001}\u{10ffff}',
+      '\ufe0f\u200d\n\u202e',
+    ]) {
+      assert.equal(titleFromPrompt(prompt), 'New thread', JSON.stringify(prompt));
+    }
+  });
+
   it('is the same every time', () => {
     assert.equal(titleFromPrompt('Why not?'), titleFromPrompt('Why not?'));
   });

@@ -16,16 +16,33 @@ export interface Thread {
 const generatedTitleGraphemesMax = 80;
 /** A grapheme can be thousands of combining marks long: the title is bounded in UTF-16 units, too. */
 const generatedTitleUnitsMax = 500;
+/** How much of the line is read: enough for a title even where most of it is invisible. */
+const titleSourceUnitsMax = 2_000;
 const fallbackTitle = 'New thread';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
+/** Control characters, zero-width and bidi controls, fillers, unassigned code points, halves of a surrogate pair. */
+const invisible = String.raw`\p{Cc}\p{Cf}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}`;
+/** U+2800 is the space of Braille. */
+const visibleCharacter = new RegExp(String.raw`[^\s\u2800${invisible}]`, 'u');
+/** A joiner or a variation selector stays inside an emoji, where it decides what is seen. */
+const insideEmoji = String.raw`(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F`;
+const invisibleCharacters = new RegExp(`(?!${insideEmoji})[${invisible}]`, 'gu');
+
 /**
- * The first line of the prompt that says anything, cut at a word within 80 graphemes. Deterministic, so that a
- * repeated create with the same idempotency key shows the same title.
+ * The first line of the prompt that shows anything, without its invisible characters, cut at a word within 80 graphemes.
+ * Deterministic, so that a repeated create with the same idempotency key shows the same title.
  */
 export function titleFromPrompt(prompt: string): string {
-  const line = /\S.*/u.exec(prompt)?.[0].trimEnd() ?? '';
-  return cutAtWord(line) || fallbackTitle;
+  const start = prompt.search(visibleCharacter);
+  if (start === -1) return fallbackTitle;
+  const line = /^.*/.exec(prompt.slice(start, start + titleSourceUnitsMax))![0];
+  return cutAtWord(withoutInvisible(line).trimEnd()) || fallbackTitle;
+}
+
+function withoutInvisible(line: string): string {
+  if (/^[\x20-\x7e]*$/.test(line)) return line;
+  return line.replace(/[\t\v\f\x85]/g, ' ').replace(invisibleCharacters, '');
 }
 
 function cutAtWord(line: string): string {

@@ -89,6 +89,10 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
       done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
     else done(null, payload);
   });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
+    done(null, payload);
+  });
   app.addHook('onSend', reportRequest(context));
   acceptJsonBodies(app);
 

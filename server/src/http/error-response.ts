@@ -61,9 +61,10 @@ async function firstFault(fault: unknown, { admission }: FastifyRequest): Promis
   }
 }
 
-/** RFC 6750 §3: a caller who sent nothing is not told that it was wrong. */
-function challengeFor({ headers }: FastifyRequest): string {
-  return headers.authorization === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
+/** Names an error only to a caller who sent a bearer credential (RFC 6750 §3.1). */
+function challengeFor({ headers: { authorization } }: FastifyRequest): string {
+  const realm = 'Bearer realm="skein"';
+  return /^bearer\b/i.test(authorization ?? '') ? `${realm}, error="invalid_token"` : realm;
 }
 
 function unexpected(traceId: string): string {
@@ -78,7 +79,7 @@ function toServiceError(error: FastifyError): ServiceError | undefined {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServiceError('INVALID_PARAMS', 'body: is too large.');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError('INVALID_PARAMS', 'Content-Type: must be application/json.');
+      return new ServiceError('INVALID_PARAMS', 'Content-Type: must be application/json, in UTF-8.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ServiceError('INVALID_PARAMS', 'body: does not have the length that Content-Length says.');
     default:

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-import { limits } from '../domain/limits.ts';
-
-const depthMax = limits.bodyDepthMax.default;
+import { jsonFault } from './json-limits.ts';
 
 /** Bodies are JSON in UTF-8 and nothing else. What JSON.parse would change silently is refused instead. */
 export function acceptJsonBodies(app: FastifyInstance): void {
@@ -18,25 +17,33 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (request.method === 'DELETE' || body.length === 0) return done(null, undefined);
     if (isEncoded(request)) return done(invalid('Content-Encoding: is not supported.'), undefined);
-    if (!isJson(request)) return done(invalid('Content-Type: must be application/json.'), undefined);
+    if (!isJson(request.headers['content-type'])) {
+      return done(invalid('Content-Type: must be application/json, in UTF-8.'), undefined);
+    }
     if (!isUtf8(body)) return done(invalidUtf8(body), undefined);
-    parseSafely(request, body.toString(), (error, value) => {
+    const text = body.toString();
+    const fault = jsonFault(text);
+    if (fault !== undefined) return done(invalid(`${fault}.`), undefined);
+    parseSafely(request, text, (error, value) => {
       if (error)
         return done(
           invalid('body: is not valid JSON, or has a key that reaches for a prototype.', error),
           undefined,
         );
-      if (isDeeperThan(value, depthMax))
-        return done(invalid(`body: is nested deeper than ${depthMax} levels.`), undefined);
       done(null, value);
     });
   });
 }
 
-function isJson(request: FastifyRequest): boolean {
-  return /^application\/json\s*(;\s*(charset\s*=\s*"?utf-8"?\s*)?)*$/i.test(
-    request.headers['content-type'] ?? '',
-  );
+/** Parameters are ignored, except for a charset that is not UTF-8. */
+function isJson(contentType = ''): boolean {
+  if (contentType === 'application/json') return true;
+  try {
+    const { essence, params } = new MIMEType(contentType);
+    return essence === 'application/json' && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8');
+  } catch {
+    return false;
+  }
 }
 
 function isEncoded({ headers }: FastifyRequest): boolean {
@@ -63,11 +70,4 @@ function damagedFields(body: Buffer): string[] {
   } catch {
     return [];
   }
-}
-
-function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (depth === 0) return true;
-  for (const inner of Object.values(value)) if (isDeeperThan(inner, depth - 1)) return true;
-  return false;
 }

@@ -173,7 +173,7 @@ function answer(socket: Duplex, reason: string, report: ListenerOptions['refused
   const body = errorBody('INVALID_PARAMS', reason, traceId);
   socket.write(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${traceId}\r\nConnection: close\r\n\r\n${body}`,
+      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${traceId}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
   );
   report(traceId, reason);
 }

@@ -94,6 +94,20 @@ describe('Every route of the console', () => {
     await refusals(unsafe, ada, 403, { origin: 'https://elsewhere.example' });
   });
 
+  it('takes no body above 16 KB where no session is needed', async () => {
+    const open = unsafe.filter(({ caller }) => caller === 'anyone');
+    assert.ok(open.length >= 3);
+    for (const { method, url } of open) {
+      const sized = (size: number) => ({ padding: 'x'.repeat(size - 14) });
+      const stranger = new ConsoleClient(world.service.baseUrl);
+      const largest = await stranger.call(method, url, { body: sized(16_384) });
+      assert.match(largest.body.error.message, /padding|is required/, url);
+      const answer = await stranger.call(method, url, { body: sized(16_385) });
+      assert.equal(answer.status, 400, url);
+      assert.equal(answer.body.error.message, 'body: is too large.', url);
+    }
+  });
+
   it('finds nothing in an organization that the person does not belong to', async () => {
     await refusals(entering, copyOf(world.eve.client), 404);
   });

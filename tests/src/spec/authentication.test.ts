@@ -75,9 +75,20 @@ describe('Authentication', () => {
 
   describe('rejects', () => {
     it('refuses a request without a credential, and asks for a Bearer', async () => {
-      const answer = await world.nobody.list();
-      assertFails(answer, 'UNAUTHORIZED');
-      assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer\b/);
+      for (const headers of [{}, { authorization: 'Basic YTpi' }] as Array<Record<string, string>>) {
+        const answer = await world.nobody.list({}, headers);
+        assertFails(answer, 'UNAUTHORIZED');
+        assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="skein"');
+      }
+    });
+
+    it('says in the challenge that the credential that was sent is not valid', async () => {
+      for (const authorization of [`Bearer ${world.adaKey.key}x`, 'bearer x', 'Bearer']) {
+        const answer = await world.nobody.list({}, { authorization });
+        assertFails(answer, 'UNAUTHORIZED', authorization);
+        const challenge = answer.headers.get('www-authenticate');
+        assert.equal(challenge, 'Bearer realm="skein", error="invalid_token"', authorization);
+      }
     });
 
     it('refuses a malformed credential', async () => {

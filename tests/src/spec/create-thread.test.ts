@@ -66,6 +66,19 @@ describe('POST /threads', () => {
       assert.equal(thread.title, Array(20).fill(word).join(' '));
     });
 
+    it('generates a title without control or invisible characters', async () => {
+      const { thread } = await createThread(world.ada, {
+        prompt: '\u200b\n\u202eRefunds\u0007 for\tyou?\u2060',
+      });
+      assert.equal(thread.title, 'Refunds for you?');
+      assert.equal(
+        (await createThread(world.ada, { prompt: '\u200b\u3164\u0007' })).thread.title,
+        'New thread',
+      );
+      const given = await createThread(world.ada, { prompt: 'x', title: '\u202e\u200b' });
+      assert.equal(given.thread.title, '\u202e\u200b');
+    });
+
     it('generates the same title for the same prompt', async () => {
       const prompt = 'A long question '.repeat(20);
       const [one, other] = [
@@ -137,6 +150,10 @@ describe('POST /threads', () => {
         'application/json',
         'application/json; charset=utf-8',
         'Application/JSON;charset="UTF-8"',
+        'application/json; charset=utf8',
+        'application/json;charset="Utf8"',
+        'application/json; version=2; charset=UTF-8; profile="a;b=\\"c"',
+        'application/json ; odata=verbose',
       ]) {
         const answer = await world.ada.create({ prompt: 'Hello' }, { 'content-type': type });
         assert.equal(answer.status, 201, type);
@@ -198,6 +215,8 @@ describe('POST /threads', () => {
         'text/plain',
         'application/x-www-form-urlencoded',
         'application/json; charset=utf-16',
+        'application/json; version=2; charset="latin1"',
+        'application/json, text/plain',
       ]) {
         const answer = await world.ada.create({ prompt: 'Hello' }, { 'content-type': type });
         assertFails(answer, 'INVALID_PARAMS', type);
@@ -233,16 +252,24 @@ describe('POST /threads', () => {
       }
     });
 
-    it('names every field at fault, and repeats no value', async () => {
-      const { body } = await world.ada.create({
-        title: '',
-        accountId: 4711,
-        secondaryId: 'secret'.repeat(50),
-      });
-      for (const field of ['prompt', 'title', 'accountId', 'secondaryId']) {
-        assert.ok(body.error.message.includes(`${field}:`), body.error.message);
+    it('names the first field at fault, and repeats no value', async () => {
+      for (const fields of [{ accountId: 4711 }, { secondaryId: 'secret'.repeat(50) }]) {
+        const { body } = await world.ada.create({ prompt: 'x', ...fields });
+        assert.ok(body.error.message.startsWith(`${Object.keys(fields)[0]}: must`), body.error.message);
+        assert.doesNotMatch(body.error.message, /4711|secret/);
       }
-      assert.doesNotMatch(body.error.message, /4711|secret/);
+      const { body } = await world.ada.create({ title: '', accountId: 4711 });
+      assert.match(body.error.message, /^\w+: [^;]*\.$/);
+    });
+
+    it('refuses a key that occurs twice, by name, and a body of more than 1,000 keys', async () => {
+      for (const raw of ['{"prompt":"a","prompt":"b"}', '{"prompt":"a","p\\u0072ompt":"a"}']) {
+        assertInvalid(await world.ada.call('POST', '/threads', { raw }), 'prompt', raw);
+      }
+      const keys = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
+      assert.equal((await world.ada.create({ ...keys(999), prompt: 'x' })).status, 201);
+      assertInvalid(await world.ada.create({ ...keys(1_000), prompt: 'x' }), 'body');
     });
 
     it('stores nothing when it refuses', async () => {

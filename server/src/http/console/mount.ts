@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
 import type { EnteredSession } from '../../usecases/read-session.ts';
 import { awaitFile } from '../listener.ts';
@@ -26,6 +27,7 @@ export function mountConsoleRoute(
 
 function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, route: ConsoleRoute): void {
   const { query } = route;
+  const bodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : route.fileBytesMax;
   app.route({
     method: route.method,
     url: addressOf(route),
@@ -37,7 +39,7 @@ function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, 
       // What a page sends by mistake is better told than dropped.
       ...(route.body && { body: { ...route.body, additionalProperties: false } }),
     },
-    ...(route.fileBytesMax !== undefined && { bodyLimit: route.fileBytesMax }),
+    ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: doorOf(context, options, route),
     ...(query && {
       preValidation: async (request) => {

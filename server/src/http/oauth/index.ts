@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
 import { issueAccessToken, type TokenOutcome } from '../../usecases/issue-access-token.ts';
 import { sendError } from '../error-response.ts';
@@ -11,7 +12,6 @@ export interface OAuthOptions {
   readonly authUrl: () => string;
 }
 
-const formBytesMax = 16 * 1024;
 const keySetSeconds = 300;
 
 /** Applications exchange their credentials for access tokens: RFC 6749 §4.4, RFC 8414, RFC 7517. */
@@ -25,7 +25,11 @@ export function oauth(context: Context, { authUrl }: OAuthOptions) {
       return refusal === undefined ? sendError(error, request, reply) : sendOAuthError(reply, refusal);
     });
 
-    const tokenOptions = { schema: { hide: true }, bodyLimit: formBytesMax, onRequest: keepNowhere };
+    const tokenOptions = {
+      schema: { hide: true },
+      bodyLimit: limits.openBodyBytesMax.default,
+      onRequest: keepNowhere,
+    };
     app.post('/oauth2/token', tokenOptions, async (request, reply) => {
       const issued = await exchange(context, request);
       return reply.header('content-type', 'application/json; charset=utf-8').send(

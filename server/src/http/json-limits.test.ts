@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { jsonFault } from './json-limits.ts';
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const object = (count: number) =>
+  `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',')}}`;
+
+describe('The limits of a JSON body', () => {
+  it('accept 32 levels and reject 33, also unclosed', () => {
+    assert.equal(jsonFault(nested(32)), undefined);
+    for (const text of [nested(33), '['.repeat(1_000_000), '{"a":'.repeat(33)]) {
+      assert.match(jsonFault(text) ?? '', /^body: is nested deeper than 32 levels$/);
+    }
+  });
+
+  it('accept 1,000 keys and reject 1,001, over all objects together', () => {
+    assert.equal(jsonFault(object(1_000)), undefined);
+    for (const text of [object(1_001), `[${'{"a":1},'.repeat(1_001)}0]`]) {
+      assert.match(jsonFault(text) ?? '', /^body: has more than 1000 keys$/);
+    }
+  });
+
+  it('reject a key that occurs twice in one object, however it is written, and name it', () => {
+    for (const text of [
+      '{"title":1,"title":2}',
+      '{"title":{"x":[]},"b":"}","title":2}',
+      '{"t\\u0069tle":1,"title":2}',
+      '[{"a":1},{"title":",","title":2}]',
+      '{"prompt":"\\\\","title":"\\"","title":2}',
+    ]) {
+      assert.match(jsonFault(text) ?? '', /^title: occurs twice$/, text);
+    }
+  });
+
+  it('accept the same key in different objects, and the same text as a value', () => {
+    for (const text of [
+      '{"a":{"a":{"a":"a"}},"b":["a","a",{"a":1},{"a":2}],"c":"a"}',
+      '[{"a":1},{"a":1}]',
+      '{"a":"{\\"b\\":1,\\"b\\":2}","b":"\\\\","c":"\\\\\\""}',
+      '"a"',
+      '["a","a"]',
+    ]) {
+      JSON.parse(text);
+      assert.equal(jsonFault(text), undefined, text);
+    }
+  });
+
+  it('leave what is not JSON to the parser', () => {
+    for (const text of ['', '"', '{"a', '{"a\\', ']]]}', ',,,', '{"\\u12":1', "{'a':1,'a':2}"]) {
+      assert.equal(jsonFault(text), undefined, text);
+    }
+  });
+
+  it('repeat no more than the beginning of a long key', () => {
+    const key = 'k'.repeat(100_000);
+    assert.equal(jsonFault(`{"${key}":1,"${key}":1}`), `${'k'.repeat(64)}: occurs twice`);
+  });
+});
