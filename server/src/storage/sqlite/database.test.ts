@@ -20,6 +20,12 @@ describe('The SQLite database', () => {
     database.close();
   });
 
+  it('is not mapped into memory: a file truncated under its mapping would end the process', () => {
+    const database = openDatabase(join(folder, 'unmapped.db'));
+    assert.deepEqual(database.pragma('mmap_size'), [{ mmap_size: 0 }]);
+    database.close();
+  });
+
   it('is refused when a newer release wrote it', () => {
     const file = join(folder, 'newer.db');
     const database = openDatabase(file);

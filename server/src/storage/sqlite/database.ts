@@ -28,9 +28,11 @@ export function openDatabase(
     if (alone) database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('journal_mode = WAL');
     database.pragma('foreign_keys = ON');
-    // 64 MiB of pages, and reads of the rest through the page cache of the system: no copy per page.
-    database.pragma('cache_size = -65536');
-    database.pragma(`mmap_size = ${alone ? 0 : 4_294_967_296}`);
+    // Pages beyond these 16 MiB are read from the system's page cache. On a store of 150 MB whose threads were read at
+    // random, a get took 43 µs of processor time with 16 MiB, 40 with 64 and 33 with a memory-mapped file. The file is
+    // not mapped: a file that is truncated under its mapping ends the process with SIGBUS.
+    database.pragma('cache_size = -16384');
+    database.pragma('mmap_size = 0');
     // Raised to FULL for every durable commit: see commit-queue.ts.
     database.pragma('synchronous = NORMAL');
     migrate(database);
