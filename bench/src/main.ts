@@ -10,6 +10,7 @@ import { removeFolder, temporaryFolder } from './processes.ts';
 import { measureReplies } from './replies.ts';
 import { seedStore } from './seed.ts';
 import { startService } from './service.ts';
+import { measureSoak } from './soak.ts';
 import { measureCreates, measureSyncs } from './sync.ts';
 import { rate, say } from './table.ts';
 import { verifyStore } from './verify-store.ts';
@@ -21,9 +22,11 @@ const plan = readPlan(process.argv.slice(2));
 process.exitCode = plan === undefined ? 1 : await run(plan);
 
 async function run(plan: Plan): Promise<number> {
-  const withoutStore = ['postgres', 'evaluation'];
-  if (plan.parts.size > 1 || !plan.parts.has('evaluation')) describeMachine(plan);
+  const withoutStore = ['postgres', 'soak', 'evaluation'];
+  const withoutRounds = ['soak', 'evaluation'];
+  if ([...plan.parts].some((part) => !withoutRounds.includes(part))) describeMachine(plan);
   if ([...plan.parts].some((part) => !withoutStore.includes(part))) await measure(plan);
+  if (plan.parts.has('soak')) await measureSoak(plan);
   if (plan.parts.has('postgres')) await measurePostgres(plan);
   await endLoad();
   if (plan.parts.has('evaluation')) await evaluateAnswers();

@@ -14,6 +14,7 @@ export const parts = [
   'sync',
   'walk',
   'replies',
+  'soak',
   'growth',
   'postgres',
   'where',
@@ -21,7 +22,7 @@ export const parts = [
 ] as const;
 export type Part = (typeof parts)[number];
 
-const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'postgres', 'where', 'evaluation'];
+const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'soak', 'postgres', 'where', 'evaluation'];
 
 export interface Plan {
   readonly parts: ReadonlySet<Part>;
@@ -37,6 +38,7 @@ export interface Plan {
   readonly replies: number;
   readonly syncSeconds: number;
   readonly profileSeconds: number;
+  readonly soakMinutes: number;
 }
 
 const quick: Omit<Plan, 'parts'> = {
@@ -48,6 +50,7 @@ const quick: Omit<Plan, 'parts'> = {
   replies: 1_000,
   syncSeconds: 0.2,
   profileSeconds: 1,
+  soakMinutes: 1,
 };
 
 const full: Omit<Plan, 'parts'> = {
@@ -59,12 +62,14 @@ const full: Omit<Plan, 'parts'> = {
   replies: 10_000,
   syncSeconds: 2,
   profileSeconds: 5,
+  soakMinutes: 10,
 };
 
-const usage = `npm run bench -- [--quick] [--only PART,PART…]
+const usage = `npm run bench -- [--quick] [--only PART,PART…] [--minutes N]
 
   --quick   under a minute: small stores, short rounds, rough figures; without ${leftOutWhenQuick.join(' and ')}
   --only    some parts: ${parts.join(', ')}
+  --minutes how long the soak takes
 `;
 
 /** Undefined: the words were not understood, and the usage was shown. */
@@ -72,13 +77,21 @@ export function readPlan(words: string[]): Plan | undefined {
   try {
     const { values } = parseArgs({
       args: words,
-      options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string' },
+        minutes: { type: 'string' },
+      },
     });
     const chosen: readonly string[] =
       values.only?.split(',') ?? parts.filter((part) => !(values.quick && leftOutWhenQuick.includes(part)));
     const unknown = chosen.filter((name) => !parts.some((part) => part === name));
     if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}.`);
-    return { ...(values.quick ? quick : full), parts: new Set(chosen as Part[]) };
+    const plan = values.quick ? quick : full;
+    const soakMinutes = values.minutes === undefined ? plan.soakMinutes : Number(values.minutes);
+    if (!(soakMinutes > 0))
+      throw new Error(`--minutes is ${values.minutes}, which is not a positive number.`);
+    return { ...plan, soakMinutes, parts: new Set(chosen as Part[]) };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${usage}`);
     return undefined;
