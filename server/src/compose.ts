@@ -12,11 +12,16 @@ import { FailedAttempts } from './domain/attempts.ts';
 import { createIdGenerator } from './domain/id.ts';
 import { corroborated } from './generation/corroboration/corroborated.ts';
 import type { Model } from './generation/model.ts';
-import { extractiveModel } from './generation/models/extractive.ts';
 import { languageModel } from './generation/models/language.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
-import { createLibrary, type SearchLibrary } from './generation/retrieval/library.ts';
+import { createLibrary } from './generation/retrieval/library.ts';
 import { termsOf } from './generation/retrieval/terms.ts';
+import { ModelThreads } from './generation/threads/model-threads.ts';
+import {
+  threadedCorroborate,
+  threadedExtractive,
+  threadedSearch,
+} from './generation/threads/threaded-models.ts';
 import { ReplyWorker } from './generation/worker.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
 import { createPasswords } from './passwords.ts';
@@ -158,24 +163,21 @@ export async function startWorker(config: Config, context: Context, log: Logger)
     leaseMs: config.replyLeaseMs,
     attemptsMax: config.limits.replyAttempts,
   };
-  return ReplyWorker.start(
-    context,
-    createModel(config, createLibrary(context.store, config.limits)),
-    settings,
-    log,
-  );
+  return ReplyWorker.start(context, createModel(config, context.store), settings, log);
 }
 
-function createModel({ model, limits }: Config, library: SearchLibrary): Model {
-  const { modelSilenceMs: silenceMs, replyLengthMax } = limits;
-  switch (model.kind) {
-    case 'scripted':
-      return scriptedModel;
-    case 'extractive':
-      return corroborated(extractiveModel(library));
-    case 'language':
-      return corroborated(languageModel({ ...model, library, silenceMs, replyLengthMax }));
-  }
+function createModel({ model, limits, replyThreads }: Config, store: Store): Model {
+  if (model.kind === 'scripted') return scriptedModel;
+  const threads = new ModelThreads(store, { threads: replyThreads });
+  if (model.kind !== 'language') return threadedExtractive(threads);
+  const library = threadedSearch(threads);
+  const drafter = languageModel({
+    ...model,
+    library,
+    silenceMs: limits.modelSilenceMs,
+    replyLengthMax: limits.replyLengthMax,
+  });
+  return corroborated(drafter, threadedCorroborate(threads));
 }
 
 export async function composeApp(

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Limits, type LimitVariable, limitEntries, limitValues } from './domain/limits.ts';
@@ -20,6 +21,7 @@ export interface Config {
   readonly model: ModelChoice;
   readonly replyLeaseMs: number;
   readonly limits: Limits;
+  readonly replyThreads: number;
   /** Addresses and networks, whose word for where a request came from is believed. */
   readonly trustedProxies: readonly string[];
   /** Undefined: people sign in by password alone. */
@@ -115,6 +117,11 @@ export const variables = {
     default: '15000',
     meaning: 'How long a worker holds a reply without a sign of life',
   },
+  SKEIN_REPLY_THREADS: {
+    default: '',
+    meaning:
+      'Threads for the embedded model, ranking and corroboration. Default: one per processor but one, from 1 to 4',
+  },
   SKEIN_TRUSTED_PROXIES: {
     default: '',
     meaning:
@@ -185,6 +192,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     model: readModel(text),
     // Timers hold at most 2^31 - 1 ms.
     replyLeaseMs: whole('SKEIN_REPLY_LEASE_MS', 100, 2 ** 31 - 1),
+    replyThreads:
+      text('SKEIN_REPLY_THREADS') === ''
+        ? Math.min(4, Math.max(1, availableParallelism() - 1))
+        : whole('SKEIN_REPLY_THREADS', 1, 64),
     trustedProxies: readTrustedProxies(text('SKEIN_TRUSTED_PROXIES')),
     sso: readSso(text),
     logLevel: choice('SKEIN_LOG_LEVEL', logLevels),

@@ -1,4 +1,5 @@
 import type { FoundPassage } from '../../domain/document.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { readClaim } from './claim.ts';
 import { type Evidence, readEvidence } from './evidence.ts';
@@ -8,8 +9,15 @@ import { shortened } from './snippet.ts';
 import { type Piece, piecesOf } from './statements.ts';
 import { supportsOf } from './support.ts';
 
-/** Holds every statement of a draft against the passages it was drawn from, and cites what they bear out. */
-export function corroborated(drafter: Drafter): Model {
+export type Corroborate = (
+  draft: string,
+  passages: readonly FoundPassage[],
+  signal: AbortSignal,
+  organizationId: OrganizationId,
+) => AsyncIterable<ReplyEvent>;
+
+/** Checks every statement of a draft against the passages it was drawn from, and cites those that support it. */
+export function corroborated(drafter: Drafter, check: Corroborate = corroborate): Model {
   return {
     name: drafter.name,
 
@@ -26,12 +34,12 @@ export function corroborated(drafter: Drafter): Model {
       }
       if (passages.length === 0) return;
       yield { type: 'corroborating' };
-      yield* corroborate(draft, passages, request.signal);
+      yield* check(draft, passages, request.signal, request.organizationId);
     },
   };
 }
 
-async function* corroborate(
+export async function* corroborate(
   draft: string,
   passages: readonly FoundPassage[],
   signal: AbortSignal,

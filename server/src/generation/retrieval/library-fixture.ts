@@ -17,6 +17,7 @@ export interface WrittenDocument {
 
 export interface LibraryFixture {
   readonly library: SearchLibrary;
+  readonly store: Store;
   readonly organizationId: OrganizationId;
   close(): Promise<void>;
 }
@@ -34,6 +35,7 @@ export async function openLibrary(
   for (const document of documents) await put(store, organizationId, document);
   return {
     library: createLibrary(store, defaultLimits),
+    store,
     organizationId,
     async close() {
       await store.close();

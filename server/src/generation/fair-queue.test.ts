@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FairQueue } from './fair-queue.ts';
+
+/** Records who got a place, in order. */
+function recorded(queue: FairQueue<string>) {
+  const served: string[] = [];
+  const ask = (key: string, signal?: AbortSignal) =>
+    queue.acquire(key, signal).then(
+      () => void served.push(key),
+      () => void served.push(`${key} left`),
+    );
+  return { served, ask };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('A fair queue', () => {
+  it('serves waiting organizations in turn, however much one of them asks for', async () => {
+    const queue = new FairQueue<string>(1);
+    const { served, ask } = recorded(queue);
+    for (const key of ['busy', 'busy', 'busy', 'busy', 'quiet', 'other']) void ask(key);
+    for (let round = 0; round < 6; round += 1) {
+      await settled();
+      queue.release();
+    }
+    assert.deepEqual(served, ['busy', 'busy', 'quiet', 'other', 'busy', 'busy']);
+  });
+
+  it('hands out as many places as it has, and again what is released', async () => {
+    const queue = new FairQueue<string>(2);
+    const { served, ask } = recorded(queue);
+    for (const key of ['a', 'b', 'c']) void ask(key);
+    await settled();
+    assert.deepEqual(served, ['a', 'b']);
+    queue.release();
+    queue.release();
+    await settled();
+    assert.deepEqual(served, ['a', 'b', 'c']);
+    void ask('d');
+    await settled();
+    assert.deepEqual(served, ['a', 'b', 'c', 'd']);
+  });
+
+  it('forgets a caller that gives up waiting', async () => {
+    const queue = new FairQueue<string>(1);
+    const { served, ask } = recorded(queue);
+    const gaveUp = new AbortController();
+    void ask('first');
+    void ask('second', gaveUp.signal);
+    void ask('third');
+    await settled();
+    gaveUp.abort();
+    await settled();
+    queue.release();
+    await settled();
+    assert.deepEqual(served, ['first', 'second left', 'third']);
+    await assert.rejects(queue.acquire('late', gaveUp.signal));
+  });
+});

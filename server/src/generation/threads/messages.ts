@@ -1,0 +1,44 @@
+import type { FoundPassage } from '../../domain/document.ts';
+import type { Findings } from '../library.ts';
+import type { ReplyEvent, ReplyRequest } from '../model.ts';
+import type { PassageStore } from '../retrieval/search.ts';
+
+/** Work that takes the processor for milliseconds at a time. */
+export type Task =
+  /** The embedded model's whole reply. */
+  | { readonly kind: 'reply'; readonly request: Omit<ReplyRequest, 'signal'> }
+  | { readonly kind: 'corroborate'; readonly draft: string; readonly passages: readonly FoundPassage[] }
+  | {
+      readonly kind: 'search';
+      readonly request: Pick<ReplyRequest, 'organizationId' | 'accountId'>;
+      readonly question: string;
+      readonly limit: number;
+    };
+
+export type TaskEvent = ReplyEvent | { readonly type: 'findings'; readonly findings: Findings };
+
+/** What a thread asks the process for: the store's connections belong to the main thread. */
+export interface StoreCall {
+  /** Unique within the thread: an answer may come after its task was aborted. */
+  readonly id: number;
+  readonly method: keyof PassageStore;
+  readonly args: readonly unknown[];
+}
+
+export type ToThread =
+  | { readonly type: 'task'; readonly task: Task }
+  | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'abort' };
+
+export interface Failure {
+  readonly message: string;
+  /** Set for a `ModelError`. */
+  readonly transient?: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
+export type FromThread =
+  | { readonly type: 'event'; readonly event: TaskEvent }
+  | ({ readonly type: 'call' } & StoreCall)
+  /** The task has ended: the thread is free. */
+  | { readonly type: 'end'; readonly failure: Failure | undefined };

@@ -1,0 +1,89 @@
+/** Runs in a worker thread of model-threads.ts: one task at a time. */
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { corroborate, corroborated } from '../corroboration/corroborated.ts';
+import { ModelError } from '../model.ts';
+import { extractiveModel } from '../models/extractive.ts';
+import { type PassageStore, searchPassages } from '../retrieval/search.ts';
+import type { Failure, FromThread, Task, TaskEvent, ToThread } from './messages.ts';
+
+// On Linux 0 means this thread, not the process: the event loop gets the processor before we do.
+setPriority(0, 10);
+
+let abort = new AbortController();
+let calls = 0;
+let answered: (id: number, value: unknown) => void = () => {};
+
+const tell = (message: FromThread) => parentPort?.postMessage(message);
+
+function call(method: keyof PassageStore, ...args: unknown[]): Promise<never> {
+  const id = ++calls;
+  return new Promise((resolve, reject) => {
+    answered = (answeredId, value) => {
+      if (answeredId === id) resolve(value as never);
+    };
+    abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true });
+    tell({ type: 'call', id, method, args });
+  });
+}
+
+const store: PassageStore = {
+  findPassages: (...args) => call('findPassages', ...args),
+  readPassages: (...args) => call('readPassages', ...args),
+};
+const model = corroborated(
+  extractiveModel({
+    search: (organizationId, accountId, question, limit) =>
+      searchPassages(store, organizationId, accountId, question, limit),
+  }),
+);
+
+parentPort?.on('message', (message: ToThread) => {
+  if (message.type === 'task') void run(message.task);
+  else if (message.type === 'answer') answered(message.id, message.value);
+  else abort.abort();
+});
+
+async function run(task: Task): Promise<void> {
+  abort = new AbortController();
+  let failure: Failure | undefined;
+  try {
+    for await (const event of eventsOf(task, abort.signal)) {
+      abort.signal.throwIfAborted();
+      tell({ type: 'event', event });
+    }
+  } catch (error) {
+    failure = failureOf(error);
+  }
+  tell({ type: 'end', failure });
+}
+
+async function* eventsOf(task: Task, signal: AbortSignal): AsyncGenerator<TaskEvent> {
+  switch (task.kind) {
+    case 'reply':
+      yield* model.reply({ ...task.request, signal });
+      break;
+    case 'corroborate':
+      yield* corroborate(task.draft, task.passages, signal);
+      break;
+    case 'search': {
+      const { organizationId, accountId } = task.request;
+      const { searched, passages } = await searchPassages(
+        store,
+        organizationId,
+        accountId,
+        task.question,
+        task.limit,
+      );
+      yield { type: 'findings', findings: { searched, passages } };
+    }
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof ModelError) {
+    const { message, transient, retryAfterMs } = error;
+    return { message, transient, retryAfterMs };
+  }
+  return { message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}

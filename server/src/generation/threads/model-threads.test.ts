@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { OrganizationId } from '../../domain/id.ts';
+import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import { corroborated } from '../corroboration/corroborated.ts';
+import { type Model, ModelError, type ReplyEvent } from '../model.ts';
+import { extractiveModel } from '../models/extractive.ts';
+import { type LibraryFixture, openLibrary } from '../retrieval/library-fixture.ts';
+import type { PassageStore } from '../retrieval/search.ts';
+import { ModelThreads, type ThreadSettings } from './model-threads.ts';
+import { threadedCorroborate, threadedExtractive, threadedSearch } from './threaded-models.ts';
+
+const program = new URL('../../../testing/misbehaving-thread.ts', import.meta.url);
+const noStore: PassageStore = {
+  findPassages: () => assert.fail('nothing is searched'),
+  readPassages: () => assert.fail('nothing is read'),
+};
+
+function request(prompt: string, organization = 'org_1', signal = new AbortController().signal) {
+  return {
+    organizationId: organization as OrganizationId,
+    accountId: null,
+    conversation: [{ role: 'user', content: prompt } as const],
+    attempt: 1,
+    signal,
+  };
+}
+
+async function replyOf(model: Model, ...asked: Parameters<typeof request>): Promise<ReplyEvent[]> {
+  const events: ReplyEvent[] = [];
+  for await (const event of model.reply(request(...asked))) events.push(event);
+  return events;
+}
+
+describe('Model threads', () => {
+  let fixture: LibraryFixture;
+  before(async () => {
+    fixture = await openLibrary(openSqliteStore, [
+      { title: 'Returns', passages: ['Unused goods are refunded within 30 days.'] },
+      { title: 'Parcels', passages: ['Parcels to Norway cost 12 euros.'] },
+    ]);
+  });
+  after(() => fixture.close());
+
+  it('write the same reply as the model does on the event loop', async () => {
+    const threads = new ModelThreads(fixture.store, { threads: 1 });
+    for (const prompt of ['How long do refunds take?', 'What does a parcel to Norway cost?', 'Hello!']) {
+      const here = await replyOf(
+        corroborated(extractiveModel(fixture.library)),
+        prompt,
+        fixture.organizationId,
+      );
+      assert.ok(here.length > 0);
+      assert.deepEqual(await replyOf(threadedExtractive(threads), prompt, fixture.organizationId), here);
+    }
+  });
+
+  it('rank and corroborate for language models', async () => {
+    const threads = new ModelThreads(fixture.store, { threads: 1 });
+    const found = await threadedSearch(threads).search(fixture.organizationId, null, 'refunds', 1);
+    assert.equal(found.searched, 2);
+    assert.deepEqual(
+      found.passages.map(({ title }) => title),
+      ['Returns'],
+    );
+    const checked = threadedCorroborate(threads)(
+      'Unused goods are refunded within 30 days [1].',
+      found.passages,
+      new AbortController().signal,
+      fixture.organizationId,
+    );
+    const types: string[] = [];
+    for await (const { type } of checked) types.push(type);
+    assert.deepEqual(types, ['step', 'revision', 'sources']);
+  });
+
+  it('pass on a store that fails, and go on working', async () => {
+    let fails = true;
+    const { store } = fixture;
+    const threads = new ModelThreads(
+      {
+        findPassages: (...args) =>
+          fails ? Promise.reject(new Error('The store is away.')) : store.findPassages(...args),
+        readPassages: (...args) => store.readPassages(...args),
+      },
+      { threads: 1 },
+    );
+    const search = threadedSearch(threads);
+    await assert.rejects(search.search(fixture.organizationId, null, 'refunds', 1), /The store is away/);
+    fails = false;
+    assert.equal((await search.search(fixture.organizationId, null, 'refunds', 1)).passages.length, 1);
+  });
+
+  describe('when a task misbehaves', () => {
+    const misbehaving = (settings: Partial<ThreadSettings> = {}) =>
+      threadedExtractive(new ModelThreads(noStore, { threads: 1, program, ...settings }));
+
+    for (const how of ['crash', 'loop']) {
+      it(`fail that reply alone, for now, and write the next (${how})`, async () => {
+        const model = misbehaving({ taskMsMax: how === 'loop' ? 300 : 60_000 });
+        const failed = replyOf(model, how, 'org_1');
+        const next = replyOf(model, 'fine', 'org_2');
+        await assert.rejects(failed, (error) => error instanceof ModelError && error.transient);
+        assert.deepEqual(await next, [{ type: 'text', text: 'fine' }]);
+      });
+    }
+
+    it('free the place of an aborted task', async () => {
+      const model = misbehaving({ abortMsMax: 300 });
+      for (const how of ['wait', 'loop']) {
+        const abort = new AbortController();
+        const events = model.reply(request(how, 'org_1', abort.signal))[Symbol.asyncIterator]();
+        assert.equal((await events.next()).done, false);
+        const rest = events.next();
+        abort.abort();
+        await assert.rejects(rest);
+        assert.deepEqual(await replyOf(model, 'fine'), [{ type: 'text', text: 'fine' }]);
+      }
+    });
+  });
+});

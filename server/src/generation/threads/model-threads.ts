@@ -1,0 +1,181 @@
+import { Worker } from 'node:worker_threads';
+import type { OrganizationId } from '../../domain/id.ts';
+import { FairQueue } from '../fair-queue.ts';
+import { ModelError } from '../model.ts';
+import { persistently } from '../persistently.ts';
+import type { PassageStore } from '../retrieval/search.ts';
+import type { Failure, FromThread, StoreCall, Task, TaskEvent, ToThread } from './messages.ts';
+
+export interface ThreadSettings {
+  readonly threads: number;
+  /** A task that takes longer has hung: its thread is ended. */
+  readonly taskMsMax?: number;
+  /** How long an aborted task may take to notice. */
+  readonly abortMsMax?: number;
+  /** The program that the threads run. */
+  readonly program?: URL;
+}
+
+/** Far above what a long draft takes, far below a reply's deadline. */
+const taskMsMaxDefault = 60_000;
+const abortMsMaxDefault = 2_000;
+/**
+ * Threads for work that would block the event loop: the embedded model, ranking and corroboration. Each runs one task at
+ * a time, so a task that crashes or hangs ends itself and no other. Organizations take turns.
+ *
+ * Threads share the process's fate when memory runs out: V8 ends the process where one of them allocates far beyond its
+ * own limit. What reaches them is bounded instead: prompts, passages and drafts have limits.
+ */
+export class ModelThreads {
+  readonly #store: PassageStore;
+  readonly #settings: Required<ThreadSettings>;
+  readonly #queue: FairQueue<OrganizationId>;
+  /** Started when first needed: a service that answers no prompts does without them. */
+  readonly #idle: Worker[] = [];
+
+  constructor(store: PassageStore, settings: ThreadSettings) {
+    this.#store = store;
+    this.#settings = {
+      taskMsMax: taskMsMaxDefault,
+      abortMsMax: abortMsMaxDefault,
+      program: new URL('./model-thread.ts', import.meta.url),
+      ...settings,
+    };
+    this.#queue = new FairQueue(settings.threads);
+  }
+
+  /** What the task tells, in order. Rejects with a `ModelError` where its thread ended. */
+  async *run<Event extends TaskEvent>(
+    organizationId: OrganizationId,
+    task: Task,
+    signal: AbortSignal,
+  ): AsyncGenerator<Event> {
+    await this.#queue.acquire(organizationId, signal);
+    const running = new RunningTask(this.#idle.pop() ?? this.#start(), task, this.#store, this.#settings);
+    const abort = () => running.abort();
+    signal.addEventListener('abort', abort, { once: true });
+    void running.ended.then((isReusable) => {
+      signal.removeEventListener('abort', abort);
+      if (isReusable) this.#idle.push(running.worker);
+      this.#queue.release();
+    });
+    try {
+      yield* running.events() as AsyncGenerator<Event>;
+      signal.throwIfAborted();
+    } finally {
+      running.abort();
+    }
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#settings.program, {
+      // Not the flags of the process: a thread refuses some of them.
+      execArgv: [],
+    });
+    // It serves the process and must not keep it alive.
+    worker.unref();
+    // A thread that is being ended may report why when nobody listens any more.
+    worker.on('error', () => {});
+    return worker;
+  }
+}
+
+/** One task in one thread. */
+class RunningTask {
+  readonly worker: Worker;
+  /** Whether the thread can take another task. */
+  readonly ended: Promise<boolean>;
+  readonly #store: PassageStore;
+  readonly #abortMsMax: number;
+  readonly #events: TaskEvent[] = [];
+  #failure: Error | undefined;
+  #hasEnded = false;
+  #wake = () => {};
+  #end: (isReusable: boolean) => void = () => {};
+  #deadline: NodeJS.Timeout;
+
+  constructor(
+    worker: Worker,
+    task: Task,
+    store: PassageStore,
+    { taskMsMax, abortMsMax }: Required<ThreadSettings>,
+  ) {
+    this.worker = worker;
+    this.#store = store;
+    this.#abortMsMax = abortMsMax;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#deadline = this.#endWithin(taskMsMax);
+    worker.on('message', this.#hear).on('error', this.#crash).on('exit', this.#crash);
+    this.#tell({ type: 'task', task });
+  }
+
+  async *events(): AsyncGenerator<TaskEvent> {
+    for (;;) {
+      yield* this.#events.splice(0);
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#hasEnded) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** The thread keeps its place until it has noticed, or was ended. */
+  abort(): void {
+    if (this.#hasEnded) return;
+    this.#tell({ type: 'abort' });
+    clearTimeout(this.#deadline);
+    this.#deadline = this.#endWithin(this.#abortMsMax);
+  }
+
+  #endWithin(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#crash(new Error(`it did not end within ${ms} ms`)), ms).unref();
+  }
+
+  #tell(message: ToThread): void {
+    this.worker.postMessage(message);
+  }
+
+  readonly #hear = (message: FromThread): void => {
+    if (message.type === 'call') void this.#answer(message);
+    else if (message.type === 'end') this.#finish(message.failure && errorOf(message.failure), true);
+    else {
+      this.#events.push(message.event);
+      this.#wake();
+    }
+  };
+
+  async #answer({ id, method, args }: StoreCall): Promise<void> {
+    try {
+      const ask = this.#store[method] as (...args: readonly unknown[]) => Promise<unknown>;
+      this.#tell({ type: 'answer', id, value: await persistently(() => ask(...args)) });
+    } catch (error) {
+      this.#failure ??= error as Error;
+      this.#wake();
+      this.abort();
+    }
+  }
+
+  readonly #crash = (reason: unknown): void => {
+    const why = reason instanceof Error ? reason.message : `exit code ${reason}`;
+    const error = new ModelError(`The thread that wrote the reply was ended: ${why}.`, { transient: true });
+    this.#finish(error, false);
+  };
+
+  #finish(failure: Error | undefined, isReusable: boolean): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#failure ??= failure;
+    clearTimeout(this.#deadline);
+    this.worker.off('message', this.#hear).off('error', this.#crash).off('exit', this.#crash);
+    if (!isReusable) void this.worker.terminate();
+    this.#wake();
+    this.#end(isReusable);
+  }
+}
+
+function errorOf({ message, transient, retryAfterMs }: Failure): Error {
+  return transient === undefined ? new Error(message) : new ModelError(message, { transient, retryAfterMs });
+}

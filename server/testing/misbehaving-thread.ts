@@ -1,0 +1,24 @@
+/** A thread for tests of the pool: its prompt says how it misbehaves. */
+import { parentPort } from 'node:worker_threads';
+import type { Task, ToThread } from '../src/generation/threads/messages.ts';
+
+parentPort?.on('message', (message: ToThread) => {
+  if (message.type === 'task') misbehave(message.task);
+  else if (message.type === 'abort')
+    parentPort?.postMessage({ type: 'end', failure: { message: 'aborted' } });
+});
+
+function misbehave(task: Task): void {
+  const prompt = task.kind === 'reply' ? task.request.conversation[0]?.content : undefined;
+  parentPort?.postMessage({ type: 'event', event: { type: 'text', text: String(prompt) } });
+  switch (prompt) {
+    case 'crash':
+      throw new Error('crashed on purpose');
+    case 'loop':
+      for (;;);
+    case 'wait':
+      return;
+    default:
+      parentPort?.postMessage({ type: 'end', failure: undefined });
+  }
+}
