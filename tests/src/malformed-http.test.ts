@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
+import { metricsUrlOf } from './scrape.ts';
 import { Service } from './service.ts';
 
 const requestTimeoutMs = 1500;
@@ -11,7 +12,9 @@ describe('Malformed HTTP', () => {
   let key: string;
   let api: Api;
   before(async () => {
-    service = await Service.start({ environment: { SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs) } });
+    service = await Service.start({
+      environment: { SKEIN_REQUEST_TIMEOUT_MS: String(requestTimeoutMs), SKEIN_METRICS_PORT: '0' },
+    });
     await service.skein('org', 'create', 'Acme', '--quota', '1000000');
     await service.skein('member', 'add', 'Acme', 'ada@acme.example');
     key = (await service.skein('key', 'create', 'Acme', '--user', 'ada@acme.example')).key;
@@ -129,6 +132,20 @@ describe('Malformed HTTP', () => {
     assertEnvelope(answer);
     assert.equal(await connection.ended(), '');
     connection.close();
+  });
+
+  it('survives a reset after CONNECT, on the port of the metrics too', async () => {
+    for (const baseUrl of [service.baseUrl, metricsUrlOf(service) as string]) {
+      for (let round = 0; round < 20; round += 1) {
+        const connection = await RawConnection.open({ baseUrl });
+        connection.send('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+        // Before, while and after the refusal is written.
+        if (round % 2 === 1) await connection.answer();
+        else await new Promise((resolve) => setImmediate(resolve));
+        connection.reset();
+      }
+      assert.ok((await fetch(baseUrl)).status < 500);
+    }
   });
 
   it('refuses HTTP/1.1 without Host or with two, and takes HTTP/1.0 without', async () => {

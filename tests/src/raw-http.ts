@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { statusOfCode } from './conformance.ts';
 import type { Service } from './service.ts';
 
@@ -18,12 +19,15 @@ const silentMsMax = 10_000;
 /** A TCP connection that sends any bytes, and reads what HTTP answers come back, in order. */
 export class RawConnection {
   readonly #socket: Socket;
+  /** The TCP connection below: under TLS another socket. */
+  readonly #tcp: Socket;
   #received: Buffer = Buffer.alloc(0);
   #ended = false;
   #changed = Promise.withResolvers<void>();
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, tcp: Socket) {
     this.#socket = socket;
+    this.#tcp = tcp;
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
@@ -35,12 +39,15 @@ export class RawConnection {
   }
 
   static async open({ baseUrl }: Pick<Service, 'baseUrl'>): Promise<RawConnection> {
-    const { hostname, port } = new URL(baseUrl);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    const { protocol, hostname, port } = new URL(baseUrl);
+    const tcp = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    const isTls = protocol === 'https:';
+    const socket = isTls ? connectTls({ socket: tcp, rejectUnauthorized: false }) : tcp;
+    tcp.on('error', () => {});
     await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve).once('error', reject);
+      socket.once(isTls ? 'secureConnect' : 'connect', resolve).once('error', reject);
     });
-    return new RawConnection(socket);
+    return new RawConnection(socket, tcp);
   }
 
   send(bytes: string | Uint8Array): void {
@@ -50,6 +57,11 @@ export class RawConnection {
   /** Says that nothing more will be sent; answers can still come. */
   finish(): void {
     this.#socket.end();
+  }
+
+  /** Ends the connection by a TCP reset; what was received is not read. */
+  reset(): void {
+    this.#tcp.resetAndDestroy();
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
+import type { Limits } from '../domain/limits.ts';
 import type { Context } from '../usecases/context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { consoleBackend } from './console/index.ts';
@@ -27,6 +28,7 @@ export interface AppOptions
     WebApplicationOptions,
     DocumentationOptions {
   readonly log: FastifyBaseLogger;
+  readonly limits: Limits;
   /** Who says in `X-Forwarded-For` where a request came from. Everyone else's word is not looked at. */
   readonly trustedProxies: readonly string[];
 }

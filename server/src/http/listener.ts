@@ -14,7 +14,7 @@ import { ambiguityOf } from './headers.ts';
 
 export interface ListenerOptions {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  readonly limits: Limits;
+  readonly limits: Pick<Limits, 'requestTimeoutMs'>;
   /** Told of every request that Node refused before it became one. */
   readonly refused: (traceId: string, reason: string) => void;
 }
@@ -81,11 +81,22 @@ export function createListener(handler: RequestListener, options: ListenerOption
   }, checkEveryMs);
   check.unref();
   server.on('close', () => clearInterval(check));
+  ignoreSocketErrors(server);
   server.on(tls ? 'secureConnection' : 'connection', (socket: Duplex) => connections.add(socket));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(socket, reasonOf(error)));
   server.on('connect', (_: unknown, socket: Duplex) => refuse(socket, 'CONNECT is not offered here.'));
   server.on('checkExpectation', ({ socket }) => refuse(socket, 'Expect: is not understood.'));
   return { server, letGo: () => connections.letGo() };
+}
+
+/**
+ * Gives every connection an error listener for its whole life. Node removes its own after CONNECT and after its first
+ * error, and an error without a listener ends the process. Whoever waits on a connection hears of its end by `close`.
+ */
+function ignoreSocketErrors(server: Server): void {
+  const listen = (socket: Duplex) => void socket.on('error', () => {});
+  // A TLS connection is two sockets: the accepted one, and the one that decrypts it.
+  server.on('connection', listen).on('secureConnection', listen);
 }
 
 function reasonOf(error: NodeJS.ErrnoException): string {

@@ -1,9 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createListener } from '../http/listener.ts';
 import type { Store } from '../storage/store.ts';
 import type { Telemetry } from '../usecases/telemetry.ts';
 import { createMetrics, type ProcessFacts } from './metrics.ts';
 import { StoreGauges } from './store-gauges.ts';
+
+/** A scraper sends its request in one packet. */
+const requestTimeoutMs = 10_000;
 
 /** What this process counts, served in the Prometheus format on a port of its own, which need not be exposed. */
 export class MetricsServer {
@@ -16,7 +20,12 @@ export class MetricsServer {
     const { registry, telemetry } = createMetrics(facts);
     this.telemetry = telemetry;
     this.#registry = registry;
-    this.#server = createServer((request, response) => void this.#answer(request, response));
+    const { server } = createListener((request, response) => void this.#answer(request, response), {
+      tls: undefined,
+      limits: { requestTimeoutMs },
+      refused: () => telemetry.requestRefused(),
+    });
+    this.#server = server;
     // A start that fails must not be kept from ending by it.
     this.#server.unref();
   }
