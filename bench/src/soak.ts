@@ -24,7 +24,7 @@ export async function measureSoak({ soakMinutes }: Plan): Promise<void> {
   const memoryFile = join(folder, 'memory.log');
   const reporter = pathToFileURL(join(import.meta.dirname, 'report-memory.ts'));
   const service = await startService(folder, {
-    NODE_OPTIONS: `--import=${reporter}`,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${reporter}`,
     SKEIN_BENCH_MEMORY_FILE: memoryFile,
   });
   const key = await prepareDemo(folder);

@@ -217,6 +217,7 @@ export async function openMetrics(config: Config, role: string): Promise<Metrics
     version,
     role,
     store: config.store.engine,
+    ...(config.store.engine === 'sqlite' && { storeFile: config.store.file }),
     model: config.model.name,
     modelKind: config.model.kind,
     replyPlaces: role === 'api' ? 0 : config.limits.replyConcurrency,

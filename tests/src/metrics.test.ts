@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { readAlertRules } from './alert-rules.ts';
 import { Api } from './api.ts';
 import { makeApplication, requestToken } from './applications.ts';
 import { serveInVain } from './failing-start.ts';
+import { findProgram } from './machine.ts';
 import { sectionOf, tableRows } from './markdown.ts';
 import { startPostgres } from './postgres/server.ts';
 import { RawConnection } from './raw-http.ts';
@@ -13,6 +16,8 @@ import { root, Service, temporaryFolder } from './service.ts';
 import { createThread, prepareStore, startWorld, type World } from './world.ts';
 
 const onFreePort = { SKEIN_METRICS_PORT: '0' };
+const promtool = findProgram('promtool');
+const withoutPromtool = promtool === undefined && 'promtool is missing: install the package prometheus';
 const requests = 'skein_http_request_duration_seconds_count';
 
 describe('Metrics', () => {
@@ -258,19 +263,30 @@ describe('Metrics of other processes', () => {
   });
 });
 
-describe('Metrics of a service on PostgreSQL', () => {
+describe('Metrics of a service on either store', () => {
   const document = readFileSync(join(root, 'docs/operating.md'), 'utf8');
   const documented = tableRows(sectionOf(document, '## Metrics'));
   let database: Awaited<ReturnType<typeof startPostgres>>;
   let service: Service;
+  let embedded: Service;
   before(async () => {
     database = await startPostgres();
     service = await Service.start({ environment: { SKEIN_DATABASE_URL: database.url, ...onFreePort } });
+    embedded = await Service.start({ environment: onFreePort });
+    for (const { baseUrl } of [service, embedded])
+      assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200);
   });
   after(async () => {
-    await service?.end();
+    await Promise.all([service?.end(), embedded?.end()]);
     await database?.remove();
   });
+  const scrapeBoth = async () => {
+    const scrapes = await Promise.all([scrape(service), scrape(embedded)]);
+    return {
+      kinds: new Map(scrapes.flatMap(({ kinds }) => [...kinds])),
+      samples: scrapes.flatMap(({ samples }) => samples),
+    };
+  };
   /** Names as they stand in expressions, less what Prometheus adds for a histogram. */
   const namesIn = (text: string) =>
     [...text.matchAll(/\b(?:skein|process|nodejs)_\w+/g)].map(([name]) =>
@@ -278,9 +294,8 @@ describe('Metrics of a service on PostgreSQL', () => {
     );
 
   it('are all in the table of docs/operating.md, with their kinds and labels', async () => {
-    assert.equal((await fetch(`${service.baseUrl}/readyz`)).status, 200);
-    const scraped = await scrape(service);
-    const own = scraped.names.filter((name) => !/^(process|nodejs)_/.test(name));
+    const scraped = await scrapeBoth();
+    const own = [...scraped.kinds.keys()].filter((name) => !/^(process|nodejs)_/.test(name));
     assert.deepEqual(documented.map(([name]) => name).sort(), own.sort());
     for (const [name = '', kind, labels = ''] of documented) {
       assert.equal(kind, scraped.kinds.get(name), name);
@@ -297,9 +312,8 @@ describe('Metrics of a service on PostgreSQL', () => {
   });
 
   it('are what the alerts and the dashboard ask for', async () => {
-    const { names } = await scrape(service);
-    const alerts = tableRows(sectionOf(document, '## Alerts')).map(([, condition = '']) => condition);
-    assert.ok(alerts.length > 10);
+    const { kinds } = await scrapeBoth();
+    const alerts = readAlertRules().map(({ expr }) => expr);
     const dashboard = JSON.parse(readFileSync(join(root, 'docs/grafana-dashboard.json'), 'utf8'));
     const panels: { type: string; targets?: { expr: string }[] }[] = dashboard.panels;
     const drawn = panels.filter(({ type }) => type !== 'row');
@@ -308,10 +322,28 @@ describe('Metrics of a service on PostgreSQL', () => {
     for (const expression of [...alerts.filter((alert) => !alert.startsWith('up{')), ...expressions]) {
       const asked = namesIn(expression);
       assert.ok(asked.length > 0, expression);
-      for (const name of asked) assert.ok(names.includes(name), `${name}, in ${expression}, is not served`);
+      for (const name of asked) assert.ok(kinds.has(name), `${name}, in ${expression}, is not served`);
     }
     const shown = new Set(expressions.flatMap(namesIn));
     for (const [name = ''] of documented) assert.ok(shown.has(name), `the dashboard leaves out ${name}`);
+  });
+
+  it('have names, kinds and units that promtool accepts', { skip: withoutPromtool }, async () => {
+    for (const { text } of [await scrape(service), await scrape(embedded)]) {
+      const { status, stderr } = spawnSync(promtool!, ['check', 'metrics'], {
+        input: text,
+        encoding: 'utf8',
+      });
+      assert.equal(status, 0, stderr);
+      assert.equal(stderr, '');
+    }
+  });
+
+  it('show the free disk beside the embedded store, and none on PostgreSQL', async () => {
+    const { bavail, bsize } = statfsSync(embedded.folder);
+    const free = (await scrape(embedded)).value('skein_store_disk_free_bytes');
+    assert.ok(free > (bavail * bsize) / 2 && free < bavail * bsize * 2, `${free} of ${bavail * bsize}`);
+    assert.deepEqual((await scrape(service)).find('skein_store_disk_free_bytes'), []);
   });
 
   it('tell of connections, and of a store that is away, without failing', async () => {

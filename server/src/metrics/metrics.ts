@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome, Telemetry } from '../usecases/telemetry.ts';
 
@@ -5,6 +7,8 @@ export interface ProcessFacts {
   readonly version: string;
   readonly role: string;
   readonly store: string;
+  /** The file of the embedded store. */
+  readonly storeFile?: string;
   readonly model: string;
   readonly modelKind: string;
   /** How many replies this process writes at once; 0 where it writes none. */
@@ -23,7 +27,11 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'P
 export function createMetrics(facts: ProcessFacts): { registry: Registry; telemetry: Telemetry } {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  // Gauges with the suffix of a counter, which `promtool check metrics` rejects; they only sum up what is served by type.
+  for (const kind of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   describeProcess(registry, facts);
+  if (facts.storeFile !== undefined) showFreeDisk(registry, dirname(facts.storeFile));
   const linesDropped = new Counter({
     name: 'skein_log_lines_dropped_total',
     help: 'Log lines dropped because standard output took none, as on a full disk.',
@@ -47,6 +55,18 @@ function describeProcess(registry: Registry, { version, role, store, model }: Pr
     registers: [registry],
   });
   build.set({ version, role, store, model }, 1);
+}
+
+function showFreeDisk(registry: Registry, folder: string): void {
+  new Gauge({
+    name: 'skein_store_disk_free_bytes',
+    help: 'Bytes free on the disk of the embedded store.',
+    registers: [registry],
+    async collect() {
+      const free = await statfs(folder).catch(() => ({ bavail: NaN, bsize: NaN }));
+      this.set(free.bavail * free.bsize);
+    },
+  });
 }
 
 type RequestTelemetry = Pick<
