@@ -161,7 +161,6 @@ export async function startWorker(config: Config, context: Context, log: Logger)
   const settings = {
     concurrency: config.limits.replyConcurrency,
     leaseMs: config.replyLeaseMs,
-    attemptsMax: config.limits.replyAttempts,
   };
   return ReplyWorker.start(context, createModel(config, context.store), settings, log);
 }

@@ -127,6 +127,12 @@ export class Service {
     return this.#exited;
   }
 
+  /** Waits for a process that ends by itself; the answer is that of `end`. */
+  async exit(): Promise<number | NodeJS.Signals> {
+    keepWaitingFor(this.#process, true);
+    return this.#exited;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
   }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { composeApp, createLog, openContext, openMetrics, relaySignals, startWorker } from '../compose.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Context } from '../usecases/context.ts';
-import { overdueFailure, tendReplies } from '../usecases/tend-replies.ts';
+import { LeaseWatch, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, makeDemo } from './demo.ts';
 import { listeningUrl } from './public-url.ts';
 import { keepUsage } from './usage-keeping.ts';
@@ -34,7 +34,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const metricsUrl = metrics && (await listenForScrapes(config, metrics, context));
   const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
-  const stopTending = tend(context, worker, log);
+  const stopTending = tend(context, worker, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
   const stopKeepingUsage = keepUsage(context, log);
   // Where many nodes share a store, nobody is alone with an empty one.
@@ -67,26 +67,29 @@ export async function serve(config: Config, role: Role): Promise<void> {
 }
 
 /** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */
-function tend(context: Context, worker: Worker | undefined, log: Log): () => Promise<void> {
+function tend(context: Context, worker: Worker | undefined, leaseMs: number, log: Log): () => Promise<void> {
+  const leaseWatch = new LeaseWatch(leaseMs);
   let round = 0;
   let failing = false;
   let running: Promise<void> | undefined;
   const tendOnce = async () => {
     try {
-      // After a pause of this process our own leases are renewed before they are looked at.
       await worker?.renewIfLate();
-      for (const { traceId, threadId, messageId, organizationId } of await tendReplies(context, round)) {
-        const name = {
-          trace_id: traceId,
-          thread: threadId,
-          message: messageId,
-          organization: organizationId,
-        };
-        log.warn({ failure: overdueFailure, ...name }, 'reply failed');
+      const failed = await tendReplies(context, round, leaseWatch.mayEndLeases());
+      for (const { failure, ...reply } of failed) {
+        const {
+          traceId: trace_id,
+          threadId: thread,
+          messageId: message,
+          organizationId: organization,
+        } = reply;
+        log.warn({ failure, trace_id, thread, message, organization }, 'reply failed');
       }
       if (failing) log.info('the store answers again');
       failing = false;
+      leaseWatch.roundEnded(true);
     } catch (error) {
+      leaseWatch.roundEnded(false);
       // Told once, not five times a second, for as long as it lasts.
       if (!failing) log.error({ err: error }, 'replies could not be tended; the next round tries again');
       failing = true;

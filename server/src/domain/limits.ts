@@ -72,7 +72,7 @@ export const limits = {
     default: 3,
     variable: 'SKEIN_REPLY_ATTEMPTS',
     max: 100,
-    sentence: 'How often a reply is tried when the model fails in a way that may pass',
+    sentence: 'How often a reply is tried: when the model fails in a way that may pass, or its process dies',
   },
   replyLengthMax: {
     default: 200_000,

@@ -17,11 +17,15 @@ export interface Library {
    * meanwhile.
    */
   termsOf(texts: readonly string[]): Promise<string[][]>;
-  /** Draws on the organization's general documents and, with an account, on that account's. */
+  /**
+   * Draws on the organization's general documents and, with an account, on that account's. With a signal, a store that is
+   * away is asked again until the signal aborts.
+   */
   search(
     organizationId: OrganizationId,
     accountId: string | null,
     question: string,
     limit: number,
+    signal?: AbortSignal,
   ): Promise<Findings>;
 }

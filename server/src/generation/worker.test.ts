@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createIdGenerator, type OrganizationId } from '../domain/id.ts';
+import type { Limits } from '../domain/limits.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { failedReplyContent } from '../domain/reply.ts';
@@ -16,7 +17,7 @@ import type { Context } from '../usecases/context.ts';
 import { deleteThread } from '../usecases/delete-thread.ts';
 import { ReplySignals } from '../usecases/reply-signals.ts';
 import { noTelemetry } from '../usecases/telemetry.ts';
-import { overdueFailure, tendReplies } from '../usecases/tend-replies.ts';
+import { failureTexts, tendReplies } from '../usecases/tend-replies.ts';
 import { ThreadSignals } from '../usecases/thread-signals.ts';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from './model.ts';
 import { scriptedModel } from './models/scripted.ts';
@@ -35,7 +36,7 @@ describe('The reply worker', () => {
   let logged: string[];
   const keep = (_: object, text: string) => logged.push(text);
   const log = { info: keep, warn: keep, error: keep };
-  const usual = { concurrency: 4, leaseMs: 60_000, attemptsMax: 3 };
+  const usual = { concurrency: 4, leaseMs: 60_000 };
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-worker-'));
@@ -48,6 +49,7 @@ describe('The reply worker', () => {
       replySignals: new ReplySignals(),
       threadSignals: new ThreadSignals(),
       telemetry: noTelemetry,
+      limits: { replyAttempts: 3 } as Limits,
     };
     context = used as Partial<Context> as Context;
     workers = [];
@@ -178,7 +180,7 @@ describe('The reply worker', () => {
     await tendReplies(context, 0);
     for (const [{ organization, thread }, reason] of [
       [failed, 'The script says so.'],
-      [overdue, overdueFailure],
+      [overdue, failureTexts.overdue],
     ] as const) {
       const { traceId } = thread;
       const written = await world.store.listAudit(organization, { traceId, limit: 10 });
@@ -237,7 +239,8 @@ describe('The reply worker', () => {
 
   it('gives up after as many attempts as it is allowed', async () => {
     const { reply } = await ask('#retry 9');
-    const worker = await start(scriptedModel, { attemptsMax: 2 });
+    context = { ...context, limits: { ...context.limits, replyAttempts: 2 } };
+    const worker = await start();
     await until(
       async () => logged.length,
       (count) => count === 1,
@@ -375,7 +378,7 @@ describe('The reply worker', () => {
     await start(model, { leaseMs: 90 });
     await until(reply, ({ content }) => content === 'Old');
     world.clock.pass(100);
-    await world.store.sweepReplies({ content: '', failure: '' });
+    await world.store.sweepReplies(failureTexts, { attemptsMax: 3, leases: true });
     const [stolen] = await world.claim(60_000);
     assert.ok(stolen);
     await until(async () => seen.aborted, Boolean);

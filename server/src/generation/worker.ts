@@ -1,19 +1,19 @@
 import { conversationBefore } from '../domain/conversation.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
-import type { ClaimedReply } from '../storage/store.ts';
+import type { ClaimedReply, FailedReply } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
 import { replyFailedNote } from '../usecases/reply-failed-note.ts';
 import type { AttemptOutcome } from '../usecases/telemetry.ts';
+import { releaseOrphanedReplies } from '../usecases/tend-replies.ts';
 import { Draft } from './draft.ts';
 import { type Model, ModelError, type ReplyRequest } from './model.ts';
-import { persistently } from './persistently.ts';
+import { retryStore } from './retry-store.ts';
 
 export interface WorkerSettings {
   /** Replies written at once. */
   readonly concurrency: number;
   readonly leaseMs: number;
-  readonly attemptsMax: number;
 }
 
 export interface WorkerLog {
@@ -33,6 +33,11 @@ interface Running {
 
 /** What people are told of a fault in here: its own words may hold anything, and go to the log only. */
 const unexpectedFailure = 'Something went wrong inside the service; its log says more, by the trace id.';
+
+/** A process that stops tries for this long to hand a reply back to a store that is away. */
+const releaseWithinMs = 5_000;
+
+const timerMsMax = 2 ** 31 - 1;
 
 /** So many leases are renewed in one commit: ten thousand at once would hold up everybody else. */
 const renewedAtOnce = 500;
@@ -73,7 +78,9 @@ export class ReplyWorker {
     settings: WorkerSettings,
     log: WorkerLog,
   ): Promise<ReplyWorker> {
-    await context.store.releaseOrphanedReplies();
+    for (const reply of await releaseOrphanedReplies(context)) {
+      log.warn({ failure: reply.failure, ...nameForLog(reply) }, 'reply failed');
+    }
     const worker = new ReplyWorker(context, model, settings, log);
     context.replySignals.onReplyWaiting(() => worker.wake());
     worker.wake();
@@ -167,6 +174,8 @@ export class ReplyWorker {
     const { store, replySignals, threadSignals, now } = this.#context;
     const lost = () => end(running, 'lost');
     const unwatch = replySignals.watch(reply, lost);
+    // Counted from the claim, by a clock that nobody sets. The sweep fails the reply.
+    const deadline = setTimeout(lost, Math.min(reply.remainingMs, timerMsMax));
     const draft = new Draft(store, reply, {
       everyMs: this.#progressEveryMs(),
       now,
@@ -174,32 +183,55 @@ export class ReplyWorker {
       lost,
     });
     try {
-      const request = await persistently(() => this.#requestFor(running));
+      const request = await this.#persist(running, () => this.#requestFor(running));
       for await (const event of untilAborted(this.#model.reply(request), abort.signal)) draft.take(event);
       unwatch();
       // Its token keeps it from being written over what came after it.
-      if (!(await persistently(() => draft.settle(this.#model.name)))) return 'stopped';
+      if (!(await this.#persist(running, () => draft.settle(this.#model.name)))) return 'stopped';
       replySignals.replyEnded(reply);
       return 'completed';
     } catch (error) {
       unwatch();
+      draft.close();
       return await this.#endEarly(running, draft, error);
     } finally {
+      clearTimeout(deadline);
       draft.close();
     }
   }
 
+  /** Until the reply is aborted: at its deadline, when it is lost, or when the worker stops. */
+  #persist<T>({ reply, abort }: Running, call: () => Promise<T>): Promise<T> {
+    return retryStore(call, abort.signal, (error) =>
+      this.#log.warn({ err: error, ...nameForLog(reply) }, 'the store did not answer; the reply tries again'),
+    );
+  }
+
   async #endEarly(running: Running, draft: Draft, error: unknown): Promise<AttemptOutcome> {
+    if (!running.abort.signal.aborted) {
+      try {
+        return await this.#giveUp(running, draft, error);
+      } catch (fault) {
+        if (!running.abort.signal.aborted) throw fault;
+      }
+    }
+    if (running.ended === 'stopping') {
+      const release = () => this.#context.store.releaseReply(running.reply);
+      await retryStore(release, AbortSignal.timeout(releaseWithinMs));
+    }
+    return 'stopped';
+  }
+
+  /** Ends an attempt that failed: the reply waits for its next attempt, or has failed. */
+  async #giveUp(running: Running, draft: Draft, error: unknown): Promise<AttemptOutcome> {
     const { reply } = running;
     const { store, replySignals, threadSignals } = this.#context;
-    draft.close();
-    if (running.ended === 'stopping') await store.releaseReply(reply);
-    if (running.ended !== undefined) return 'stopped';
     const failure = error instanceof ModelError ? error.message : unexpectedFailure;
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
       this.#log.info({ failure, delay_ms: delayMs, ...nameForLog(reply) }, 'reply will be tried again');
-      if (!(await store.retryReply(reply, { delayMs, failure }))) return 'stopped';
+      const retry = () => store.retryReply(reply, { delayMs, failure });
+      if (!(await this.#persist(running, retry))) return 'stopped';
       threadSignals.changed(reply.threadId);
       return 'retried';
     }
@@ -207,7 +239,7 @@ export class ReplyWorker {
     if (error instanceof ModelError) this.#log.warn({ failure, ...nameForLog(reply) }, 'reply failed');
     else this.#log.error({ err: error, ...nameForLog(reply) }, 'reply failed');
     const note = replyFailedNote(this.#context, reply, failure);
-    if (!(await draft.fail(this.#model.name, failure, note))) return 'stopped';
+    if (!(await this.#persist(running, () => draft.fail(this.#model.name, failure, note)))) return 'stopped';
     replySignals.replyEnded(reply);
     return 'failed';
   }
@@ -216,7 +248,7 @@ export class ReplyWorker {
     if (!(error instanceof ModelError) || !error.transient) return undefined;
     const remainingMs = reply.remainingMs - (performance.now() - beganMs);
     const failed = { attempts: reply.attempts + 1, retryAfterMs: error.retryAfterMs, remainingMs };
-    return retryDelayMs(failed, this.#settings.attemptsMax, Math.random());
+    return retryDelayMs(failed, this.#context.limits.replyAttempts, Math.random());
   }
 
   async #requestFor({ reply, abort }: Running): Promise<ReplyRequest> {
@@ -231,13 +263,16 @@ export class ReplyWorker {
     return Math.max(200, this.#running.size / 5);
   }
 
-  /** After a pause: whoever sweeps next would find leases that have run out although we live. */
+  /**
+   * Renews where the last renewal is too long ago: after a pause of this process, or while the store was away. Otherwise
+   * the next sweep would end our leases although we live.
+   */
   async renewIfLate(): Promise<void> {
     if (performance.now() - this.#renewedMs > this.#settings.leaseMs / 2) await this.#renew();
   }
 
   async #renew(): Promise<void> {
-    this.#renewedMs = performance.now();
+    const beganMs = performance.now();
     const running = new Map([...this.#running].map((one) => [one.reply, one]));
     const claims = [...running.keys()];
     try {
@@ -246,8 +281,9 @@ export class ReplyWorker {
         const lost = await this.#context.store.renewReplies(some, this.#settings.leaseMs);
         for (const claim of lost) end(running.get(claim as ClaimedReply), 'lost');
       }
+      this.#renewedMs = beganMs;
     } catch (error) {
-      // The next heartbeat tries again; if none succeeds the leases run out.
+      // Tried again with the next heartbeat, or before the next sweep. If none succeeds the leases run out.
       this.#log.error({ err: error }, 'leases could not be renewed');
     }
   }
@@ -262,7 +298,7 @@ function end(running: Running | undefined, why: 'lost' | 'stopping'): void {
   );
 }
 
-function nameForLog({ traceId, threadId, messageId, organizationId }: ClaimedReply) {
+function nameForLog({ traceId, threadId, messageId, organizationId }: Omit<FailedReply, 'failure'>) {
   return { trace_id: traceId, thread: threadId, message: messageId, organization: organizationId };
 }
 

@@ -10,9 +10,20 @@ export interface ReplyName {
   readonly messageId: MessageId;
 }
 
-/** A reply that was failed at its deadline, and the request that had asked for it. */
-export interface OverdueReply extends ReplyName {
+/** A reply that the store failed, why, and the trace id of the request that asked for it. */
+export interface FailedReply extends ReplyName {
   readonly traceId: string;
+  readonly failure: string;
+}
+
+/** How the store fails replies that no worker will finish. */
+export interface FailureTexts {
+  /** The text that the caller reads. */
+  readonly content: string;
+  /** The reason for a reply that passed its deadline. */
+  readonly overdue: string;
+  /** The reason for a reply whose workers died too often. */
+  readonly abandoned: string;
 }
 
 /** The right to write one reply, until the lease runs out. `token` grows with every claim of the same reply. */
@@ -23,7 +34,7 @@ export interface ReplyClaim extends ReplyName {
 export interface ClaimedReply extends ReplyClaim {
   readonly accountId: string | null;
   readonly traceId: string;
-  /** How many attempts have failed. A claim that was released, or whose lease ran out, is none. */
+  /** How many attempts have failed. A worker that died counts as a failed attempt; a released claim does not. */
   readonly attempts: number;
   /** How long the reply may still take. */
   readonly remainingMs: number;
@@ -53,6 +64,10 @@ export interface ReplyBacklog {
  * The assistant message is the job. A running reply *waits* until it is claimed, and is *held* while a worker writes it;
  * it waits again when it is released or retried, or when its lease has run out.
  *
+ * A worker that dies while it holds a reply costs that reply one attempt, so that a reply that kills its process ends. The
+ * store cannot tell a dead worker from one that is paused or cut off: whoever lets a lease run out is taken for dead. A
+ * worker that renews before a sweep has let its claim go, however late, keeps it.
+ *
  * Whatever names a claim changes nothing once that claim was overtaken, let go, or the reply has ended: terminal states
  * absorb. Claims, renewals and progress survive a killed process, but not always a power cut: the reply then begins anew.
  */
@@ -64,7 +79,7 @@ export interface Replies {
   organizationsWaiting(after: OrganizationId | undefined, limit: number): Promise<OrganizationId[]>;
   /**
    * Takes up to so many replies of each organization, its longest waiting first, each with a fresh token and from its
-   * beginning: steps and text of an earlier claim are gone.
+   * beginning: steps and text of an earlier claim are gone. A reply past its deadline is never claimed.
    */
   claimReplies(shares: readonly ReplyShare[], leaseMs: number): Promise<ClaimedReply[]>;
   /** Lengthens the leases. Answers the claims that no longer hold. */
@@ -92,15 +107,20 @@ export interface Replies {
   /** Ends the thread's running reply as `cancelled`; its text so far stays. Answers the replies that it ended. */
   cancelReplies(organizationId: OrganizationId, threadId: ThreadId): Promise<MessageId[]>;
   /**
-   * Lets go of claims whose lease has run out, and fails, with this content and reason, replies that are past their
-   * deadline. Answers the latter, of which the caller writes the notes: they are many at once, and seldom.
+   * Fails replies past their deadline. With `leases`, it also lets go of claims whose lease has run out, at the cost of an
+   * attempt each, and fails those that have no attempt left. Returns the failed replies. The caller writes their audit
+   * notes: there can be many at once, but rarely.
    */
-  sweepReplies(overdue: { content: string; failure: string }): Promise<OverdueReply[]>;
+  sweepReplies(
+    texts: FailureTexts,
+    sweep: { readonly attemptsMax: number; readonly leases: boolean },
+  ): Promise<FailedReply[]>;
   /**
-   * Lets go at once of what dead workers held, where the store can tell that no other lives; elsewhere their leases run
-   * out. A worker calls it before its first claim, and lives until the store is closed.
+   * Does at once what a sweep does once leases have run out, for all claims, where the store can tell that no other worker
+   * lives. Elsewhere it does nothing, and the leases run out. A worker calls it before its first claim, and lives until the
+   * store is closed.
    */
-  releaseOrphanedReplies(): Promise<void>;
+  releaseOrphanedReplies(texts: FailureTexts, attemptsMax: number): Promise<FailedReply[]>;
   /** Those that have ended, or are not there. */
   endedReplies(replies: readonly ReplyName[]): Promise<ReplyName[]>;
   /** How much is under way in all organizations. It looks at 10,000 replies of a kind at most, whatever there is. */

@@ -1,4 +1,4 @@
-import type { AuditNote, OverdueReply } from '../storage/store.ts';
+import type { AuditNote, FailedReply } from '../storage/store.ts';
 import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 
@@ -8,7 +8,7 @@ const reasonLengthMax = 500;
 /** By the trace id of the request that asked for the reply: it is what the person who asked can quote. */
 export function replyFailedNote(
   context: Pick<Context, 'ids'>,
-  { threadId, messageId, traceId }: Omit<OverdueReply, 'organizationId'>,
+  { threadId, messageId, traceId }: Pick<FailedReply, 'threadId' | 'messageId' | 'traceId'>,
   failure: string,
 ): AuditNote {
   const reason = failure.slice(0, reasonLengthMax).toWellFormed();

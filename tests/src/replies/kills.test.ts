@@ -18,7 +18,12 @@ describe('A service that is killed in the middle of replies', () => {
     timeout: 120_000,
   }, async (t) => {
     // Nobody waits for a lease of ten minutes: what a dead process held is begun again by the next at its start.
-    store = await SharedStore.prepare({ SKEIN_REPLY_LEASE_MS: '600000', SKEIN_REPLY_CONCURRENCY: '2000' });
+    store = await SharedStore.prepare({
+      SKEIN_REPLY_LEASE_MS: '600000',
+      SKEIN_REPLY_CONCURRENCY: '2000',
+      // Each kill costs every reply under way an attempt.
+      SKEIN_REPLY_ATTEMPTS: String(rounds + 1),
+    });
     let service = await store.start();
     await store.allowMany(service);
     const asked: Asked[] = [];

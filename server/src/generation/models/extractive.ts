@@ -30,7 +30,7 @@ export function extractiveModel(library: Pick<SearchLibrary, 'search'>): Drafter
         yield { type: 'text', text: reply };
         return;
       }
-      const search = (text: string) => library.search(organizationId, accountId, text, passagesMax);
+      const search = (text: string) => library.search(organizationId, accountId, text, passagesMax, signal);
       const answers: Answer[] = [];
       const near: FoundPassage[] = [];
       let searched: number | undefined;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 
-const command = /^#(step|say|corroborate|source|wait|hang|fail|retry)\b ?(.*)$/;
+const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(.*)$/;
 
 /**
  * A model whose every move the prompt decides, so that each state of a reply can be brought about and waited for.
@@ -10,6 +10,7 @@ const command = /^#(step|say|corroborate|source|wait|hang|fail|retry)\b ?(.*)$/;
  *     #step Reading the contract      #say Thirty days.      #corroborate
  *     #source Refund policy           #wait 500              #hang
  *     #fail                           #retry 3 (fails, as a provider may, in attempts before the third)
+ *     #crash                          #crash 3 (kills the process, in attempts before the third)
  */
 export const scriptedModel: Model = {
   name: 'scripted',
@@ -48,6 +49,9 @@ export const scriptedModel: Model = {
           throw new ModelError('The script says so.', { transient: false });
         case 'retry':
           if (attempt < Number(words)) throw new ModelError('The script says so.', { transient: true });
+          break;
+        case 'crash':
+          if (words === '' || attempt < Number(words)) process.kill(process.pid, 'SIGKILL');
           break;
       }
     }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { Library } from '../library.ts';
-import { persistently } from '../persistently.ts';
+import { retryStore } from '../retry-store.ts';
 import { type PassageStore, type SearchFindings, searchPassages } from './search.ts';
 import { termsOf } from './terms.ts';
 
@@ -13,6 +13,7 @@ export interface SearchLibrary extends Library {
     accountId: string | null,
     question: string,
     limit: number,
+    signal?: AbortSignal,
   ): Promise<SearchFindings>;
 }
 
@@ -24,8 +25,10 @@ export function createLibrary(store: PassageStore, limits: Limits): SearchLibrar
       return readDocument(name, bytes, limits);
     },
     termsOf: termsOfEach,
-    search: (organizationId, accountId, question, limit) =>
-      persistently(() => searchPassages(store, organizationId, accountId, question, limit)),
+    search(organizationId, accountId, question, limit, signal) {
+      const search = () => searchPassages(store, organizationId, accountId, question, limit);
+      return signal === undefined ? search() : retryStore(search, signal);
+    },
   };
 }
 

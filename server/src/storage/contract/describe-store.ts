@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe } from 'node:test';
+import { describeAbandonedReplies } from './abandoned-replies.ts';
 import { describeAccounts } from './accounts.ts';
 import { describeAdmissions } from './admissions.ts';
 import { describeApiKeys } from './api-keys.ts';
@@ -38,6 +39,7 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeThreads(world);
     describeWalks(world);
     describeReplies(world);
+    describeAbandonedReplies(world);
     describeFollowUps(world);
     describeDocuments(world);
     describeAudits(world);

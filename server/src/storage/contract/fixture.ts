@@ -12,6 +12,7 @@ import type { QuotaUse } from '../../domain/quota.ts';
 import type {
   AuditNote,
   ClaimedReply,
+  FailedReply,
   ListedThread,
   Listing,
   NewApplication,
@@ -21,6 +22,9 @@ import type {
   NewThread,
   Store,
 } from '../store.ts';
+
+export const attemptsMax = 3;
+export const failureTexts = { content: 'It failed.', overdue: 'deadline', abandoned: 'died too often' };
 
 /** Opens another node on the same data; each test gets data of its own. */
 export type OpenStore = (clock: TestClock) => Store | Promise<Store>;
@@ -142,6 +146,11 @@ export class World {
       organizations.map((organizationId) => ({ organizationId, limit })),
       leaseMs,
     );
+  }
+
+  /** Sweeps as every process does a few times a second. */
+  sweep(store: Store = this.store, { leases = true } = {}): Promise<FailedReply[]> {
+    return store.sweepReplies(failureTexts, { attemptsMax, leases });
   }
 
   /** The ids of a whole listing, walked in pages of `limit`. */

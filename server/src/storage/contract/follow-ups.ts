@@ -3,10 +3,9 @@ import { describe, it } from 'node:test';
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import { type AssistantMessage, deriveThreadStatus } from '../../domain/message.ts';
 import type { NewReply, NewThread, Store } from '../store.ts';
-import { newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
+import { failureTexts, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
 
 const leaseMs = 1000;
-const overdue = { content: 'Too late.', failure: 'deadline' };
 const done = { status: 'completed', content: 'Because.', steps: [], sources: null, model: 'm' } as const;
 
 interface Conversation {
@@ -103,14 +102,15 @@ export function describeFollowUps(world: () => World): void {
       clock.pass(1);
       assert.equal(await add(made, late), 'added');
       clock.pass(4999);
-      assert.deepEqual(await store.sweepReplies(overdue), []);
+      assert.deepEqual(await world().sweep(), []);
       clock.pass(1);
-      assert.deepEqual(await store.sweepReplies(overdue), [
+      assert.deepEqual(await world().sweep(), [
         {
           organizationId: made.organization,
           threadId: made.thread.id,
           messageId: late.replyId,
           traceId: 'third',
+          failure: failureTexts.overdue,
         },
       ]);
       assert.equal(((await read(made)).messages.at(-1) as AssistantMessage).status, 'failed');

@@ -3,10 +3,9 @@ import { describe, it } from 'node:test';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { ClaimedReply, NewThread, Store } from '../store.ts';
-import { note, strangers, type World } from './fixture.ts';
+import { attemptsMax, failureTexts, note, strangers, type World } from './fixture.ts';
 
 const leaseMs = 1000;
-const overdue = { content: 'Too late.', failure: 'deadline' };
 
 export function describeReplies(world: () => World): void {
   describe('replies', () => {
@@ -181,8 +180,8 @@ export function describeReplies(world: () => World): void {
       await store.releaseReply(claim);
       assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), []);
       clock.pass(thread.replyDeadlineMs + leaseMs);
-      assert.deepEqual(await store.sweepReplies(overdue), []);
-      await store.releaseOrphanedReplies();
+      assert.deepEqual(await world().sweep(), []);
+      await store.releaseOrphanedReplies(failureTexts, attemptsMax);
       assert.deepEqual(await replyTo(thread, claim), ended);
       await assertNothingWaits();
     });
@@ -193,13 +192,13 @@ export function describeReplies(world: () => World): void {
       const old = await claimOne();
       await store.recordReplyProgress(old, half);
       clock.pass(leaseMs - 1);
-      await store.sweepReplies(overdue);
+      await world().sweep();
       await assertNothingWaits();
       clock.pass(1);
-      assert.deepEqual(await store.sweepReplies(overdue), []);
+      assert.deepEqual(await world().sweep(), []);
       const fresh = await claimOne();
       assert.ok(fresh.token > old.token);
-      assert.equal(fresh.attempts, 0);
+      assert.equal(fresh.attempts, 1);
       assert.deepEqual(begun(await replyTo(thread, fresh)), ['in_progress', '', []]);
       await assertOvertaken(old);
       assert.equal(await store.settleReply(fresh, { status: 'completed', ...done }), true);
@@ -216,11 +215,11 @@ export function describeReplies(world: () => World): void {
     }
 
     it('are no longer written by a worker whose lease has run out, even before another has them', async () => {
-      const { store, clock } = world();
+      const { clock } = world();
       const thread = await oneThread();
       const old = await claimOne();
       clock.pass(leaseMs);
-      await store.sweepReplies(overdue);
+      await world().sweep();
       await assertOvertaken(old);
       assert.equal((await replyTo(thread, old)).status, 'in_progress');
       assert.equal((await claimOne()).messageId, old.messageId);
@@ -234,7 +233,7 @@ export function describeReplies(world: () => World): void {
       clock.pass(leaseMs - 1);
       assert.deepEqual(await store.renewReplies([claimOf(kept)], leaseMs), []);
       clock.pass(1);
-      await store.sweepReplies(overdue);
+      await world().sweep();
       assert.deepEqual(await store.renewReplies(claims, leaseMs), [claimOf(lost)]);
       assert.equal((await claimOne()).messageId, lost.replyId);
     });
@@ -281,9 +280,9 @@ export function describeReplies(world: () => World): void {
       await oneThread({ replyDeadlineMs: 5001 });
       clock.pass(4999);
       await store.renewReplies([claim], leaseMs);
-      assert.deepEqual(await store.sweepReplies(overdue), []);
+      assert.deepEqual(await world().sweep(), []);
       clock.pass(1);
-      const failed = await store.sweepReplies(overdue);
+      const failed = await world().sweep();
       assert.deepEqual(
         failed.map(({ messageId }) => messageId).sort(),
         [held.replyId, waiting.replyId].sort(),
@@ -291,7 +290,7 @@ export function describeReplies(world: () => World): void {
       for (const name of failed) {
         const [, reply] = (await store.getThread(name.organizationId, name.threadId))!.messages;
         const { status, content, completedAt } = reply as AssistantMessage;
-        assert.deepEqual([status, content, completedAt], ['failed', 'Too late.', clock.ms]);
+        assert.deepEqual([status, content, completedAt], ['failed', failureTexts.content, clock.ms]);
       }
       assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
       assert.equal((await world().claim(leaseMs)).length, 1);
@@ -369,27 +368,27 @@ export function describeReplies(world: () => World): void {
       clock.ms -= 3_600_000;
       assert.deepEqual(await store.renewReplies([claim], leaseMs), []);
       clock.pass(3 * leaseMs);
-      await store.sweepReplies(overdue);
+      await world().sweep();
       const fresh = await claimOne();
       assert.ok(fresh.token > claim.token);
       clock.pass(150_000);
-      assert.equal((await store.sweepReplies(overdue)).length, 1);
+      assert.equal((await world().sweep()).length, 1);
     });
 
     it('are not hurried by a process that was idle while the clock was set back', async () => {
-      const { store, clock } = world();
+      const { clock } = world();
       const idle = await world().node();
       await oneThread({ replyDeadlineMs: 60_000 });
       clock.ms -= 3_600_000;
-      assert.deepEqual(await idle.sweepReplies(overdue), []);
+      assert.deepEqual(await world().sweep(idle), []);
       // Others go on: the idle one has to count from what they last wrote, not from its own past.
       for (let round = 0; round < 10; round += 1) {
         clock.pass(10_000);
         await oneThread();
-        assert.deepEqual(await idle.sweepReplies(overdue), [], `after ${round}`);
+        assert.deepEqual(await world().sweep(idle), [], `after ${round}`);
       }
       clock.pass(60_000);
-      await store.sweepReplies(overdue);
+      await world().sweep();
     });
 
     it('lose their leases when the clock is set forward, and nothing else', async () => {
@@ -397,7 +396,7 @@ export function describeReplies(world: () => World): void {
       const thread = await oneThread({ replyDeadlineMs: 86_400_000 });
       const claim = await claimOne();
       clock.ms += 3_600_000;
-      await store.sweepReplies(overdue);
+      await world().sweep();
       const fresh = await claimOne();
       await assertOvertaken(claim);
       assert.equal(await store.settleReply(fresh, { status: 'completed', ...done }), true);

@@ -108,7 +108,8 @@ describe('The statements of the PostgreSQL store', () => {
     'publish a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
     'find who has something waiting': (store) => store.organizationsWaiting(undefined, 100),
     'claim replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
-    'sweep replies': (store) => store.sweepReplies({ content: '', failure: '' }),
+    'sweep replies': (store) =>
+      store.sweepReplies({ content: '', overdue: '', abandoned: '' }, { attemptsMax: 3, leases: true }),
     'ask which replies have ended': (store) =>
       store.endedReplies([
         { organizationId: organization, threadId: thread, messageId: 'msg_1x' as MessageId },

@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { ClaimedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
+import type { ClaimedReply, FailedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import { auditText, auditValues } from './audit.ts';
 import type { Database } from './database.ts';
 import { now } from './store-time.ts';
@@ -22,8 +22,9 @@ interface NameRow {
   id: MessageId;
 }
 
-interface OverdueRow extends NameRow {
+interface FailedRow extends NameRow {
   trace_id: string;
+  failure: string;
 }
 
 export const isRunning = "status IN ('in_progress', 'corroborating')";
@@ -71,7 +72,7 @@ const claim = {
       SELECT share.place, reply.* FROM unnest($3::text[], $4::int[]) WITH ORDINALITY AS share (organization, places, place)
       CROSS JOIN LATERAL (
         SELECT organization_id, thread_id, id, available_at AS waiting_since FROM message
-        WHERE organization_id = share.organization AND ${isWaiting} AND available_at <= ${now}
+        WHERE organization_id = share.organization AND ${isWaiting} AND available_at <= ${now} AND deadline_at > ${now}
         ORDER BY available_at, id LIMIT share.places FOR UPDATE SKIP LOCKED
       ) AS reply
     ), claimed AS (
@@ -123,17 +124,23 @@ const anyToSweep = {
 };
 const some = (condition: string) => `(organization_id, thread_id, id) IN (
   SELECT organization_id, thread_id, id FROM message WHERE ${condition} LIMIT $3 FOR UPDATE SKIP LOCKED)`;
+const expired = (condition: string) => `held AND ${isRunning} AND ${condition}
+  AND ${some(`held AND ${isRunning} AND available_at <= ${now} AND ${condition}`)}`;
+const failing = `UPDATE message SET held = false, status = 'failed', content = $4, failure = $5,
+  completed_at = greatest(${now}, created_at)`;
+const failedColumns = 'organization_id, thread_id, id, trace_id, failure';
+const failAbandoned = {
+  name: 'fail-abandoned-replies',
+  text: `${failing} WHERE ${expired('attempts + 1 >= $6::int')} RETURNING ${failedColumns}`,
+};
 const letGoExpired = {
   name: 'let-go-of-expired-replies',
-  text: `UPDATE message SET held = false
-    WHERE held AND ${isRunning} AND ${some(`held AND ${isRunning} AND available_at <= ${now}`)}`,
+  text: `UPDATE message SET held = false, attempts = attempts + 1 WHERE ${expired('attempts + 1 < $4::int')}`,
 };
 const failOverdue = {
   name: 'fail-overdue-replies',
-  text: `UPDATE message SET held = false, status = 'failed', content = $4, failure = $5,
-      completed_at = greatest(${now}, created_at)
-    WHERE ${isRunning} AND ${some(`${isRunning} AND deadline_at <= ${now}`)}
-    RETURNING organization_id, thread_id, id, trace_id`,
+  text: `${failing} WHERE ${isRunning} AND ${some(`${isRunning} AND deadline_at <= ${now}`)}
+    RETURNING ${failedColumns}`,
 };
 const keepTime = {
   name: 'keep-time',
@@ -235,18 +242,22 @@ export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNew
       return rows.map(({ id }) => id);
     },
 
-    async sweepReplies({ content, failure }) {
+    async sweepReplies({ content, overdue, abandoned }, { attemptsMax, leases }) {
       const [found] = await run<{ at: number; found: boolean }>(anyToSweep, time.parameters());
       time.see(found!.at);
       await run(keepTime, [found!.at]);
       if (!found!.found) return [];
-      await run(letGoExpired, [...time.parameters(), sweptMax]);
-      const failed = await run<OverdueRow>(failOverdue, [...time.parameters(), sweptMax, content, failure]);
-      return failed.map((row) => ({ ...toName(row), traceId: row.trace_id }));
+      const swept = () => [...time.parameters(), sweptMax];
+      const failed = await run<FailedRow>(failOverdue, [...swept(), content, overdue]);
+      if (leases) {
+        failed.push(...(await run<FailedRow>(failAbandoned, [...swept(), content, abandoned, attemptsMax])));
+        await run(letGoExpired, [...swept(), attemptsMax]);
+      }
+      return failed.map(toFailedReply);
     },
 
-    // Which workers live cannot be told here: the leases of dead ones run out.
-    async releaseOrphanedReplies() {},
+    // No one can tell here which workers live: the leases of dead ones run out.
+    releaseOrphanedReplies: async () => [],
 
     async endedReplies(replies) {
       if (replies.length === 0) return [];
@@ -267,6 +278,10 @@ export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNew
 
 function toName({ organization_id, thread_id, id }: NameRow): ReplyName {
   return { organizationId: organization_id, threadId: thread_id, messageId: id };
+}
+
+function toFailedReply(row: FailedRow): FailedReply {
+  return { ...toName(row), traceId: row.trace_id, failure: row.failure };
 }
 
 function toClaimedReply(row: ClaimedRow): ClaimedReply {

@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { ClaimedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
+import type { ClaimedReply, FailedReply, FailureTexts, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -21,8 +21,9 @@ interface NameRow {
   id: MessageId;
 }
 
-interface OverdueRow extends NameRow {
+interface FailedRow extends NameRow {
   trace_id: string;
+  failure: string;
 }
 
 export const isRunning = "status IN ('in_progress', 'corroborating')";
@@ -33,6 +34,19 @@ const whereClaimHolds = `WHERE organization_id = @organizationId AND thread_id =
 
 /** What a reply begins with, and begins anew with: nothing of an earlier claim is left. */
 const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
+
+const failing = `UPDATE message SET held = 0, status = 'failed', content = @content, failure = @failure,
+  completed_at = @at WHERE ${isRunning}`;
+const failedColumns = 'organization_id, thread_id, id, trace_id, failure';
+
+interface FailParameters {
+  readonly content: string;
+  readonly failure: string;
+  readonly at: number;
+  /** Leases and deadlines up to this time have passed. */
+  readonly until: number;
+  readonly limit: number;
+}
 
 /** So many are looked at when the backlog is asked for, at 2 µs each: 1 ms with a full worker, 50 ms at the most. */
 const countedMax = 10_000;
@@ -53,11 +67,11 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
      WHERE held = 0 AND ${isRunning} AND organization_id = ? AND available_at <= ? LIMIT 1`,
   );
   // `+ 0` as in walk-queries.ts: with the parameter alone the query would be compiled at every call.
-  const due = database.prepare<[string, number, number], WaitingRow>(
+  const due = database.prepare<[string, number, number, number], WaitingRow>(
     `SELECT thread_id, reply.id, claim_token, attempts, deadline_at, trace_id, account_id
      FROM message AS reply INDEXED BY message_waiting
      JOIN thread ON thread.organization_id = reply.organization_id AND thread.id = reply.thread_id
-     WHERE held = 0 AND ${isRunning} AND reply.organization_id = ? AND available_at <= ?
+     WHERE held = 0 AND ${isRunning} AND reply.organization_id = ? AND available_at <= ? AND deadline_at > ?
      ORDER BY available_at, reply.id LIMIT ? + 0`,
   );
   const claim = database.prepare<[number, string, string, string]>(
@@ -79,23 +93,24 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   const anyExpired = database.prepare<[number]>(
     `SELECT 1 FROM message INDEXED BY message_held WHERE held = 1 AND ${isRunning} AND available_at <= ? LIMIT 1`,
   );
-  const letGoExpired = database.prepare<[number, number]>(
-    `UPDATE message SET held = 0 WHERE (organization_id, thread_id, id) IN (
-       SELECT organization_id, thread_id, id FROM message INDEXED BY message_held
-       WHERE held = 1 AND ${isRunning} AND available_at <= ? LIMIT ? + 0)`,
+  const expired = (condition: string) => `(organization_id, thread_id, id) IN (
+    SELECT organization_id, thread_id, id FROM message INDEXED BY message_held
+    WHERE held = 1 AND ${isRunning} AND available_at <= @until AND ${condition} LIMIT @limit + 0)`;
+  const failAbandoned = database.prepare<[FailParameters & { attemptsMax: number }], FailedRow>(
+    `${failing} AND ${expired('attempts + 1 >= @attemptsMax')} RETURNING ${failedColumns}`,
   );
-  const letGoAll = database.prepare<[number]>(
-    `UPDATE message SET held = 0, available_at = min(available_at, ?) WHERE held = 1 AND ${isRunning}`,
+  const letGoExpired = database.prepare(
+    `UPDATE message SET held = 0, attempts = attempts + 1, available_at = min(available_at, @at)
+     WHERE ${expired('attempts + 1 < @attemptsMax')}`,
   );
   const anyOverdue = database.prepare<[number]>(
     `SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= ? LIMIT 1`,
   );
-  const failOverdue = database.prepare<[string, string, number, number, number], OverdueRow>(
-    `UPDATE message SET held = 0, status = 'failed', content = ?, failure = ?, completed_at = ?
-     WHERE (organization_id, thread_id, id) IN (
+  const failOverdue = database.prepare<[FailParameters], FailedRow>(
+    `${failing} AND (organization_id, thread_id, id) IN (
        SELECT organization_id, thread_id, id FROM message INDEXED BY message_deadline
-       WHERE ${isRunning} AND deadline_at <= ? LIMIT ? + 0)
-     RETURNING organization_id, thread_id, id, trace_id`,
+       WHERE ${isRunning} AND deadline_at <= @until LIMIT @limit + 0)
+     RETURNING ${failedColumns}`,
   );
   const cancel = prepareCancelReplies(database);
   const writeNote = auditWriter(database);
@@ -121,6 +136,17 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     }
   }
 
+  /** To be called in a transaction. */
+  function endLeases(
+    { content, abandoned: failure }: FailureTexts,
+    attemptsMax: number,
+    swept: Pick<FailParameters, 'at' | 'until' | 'limit'>,
+  ): FailedReply[] {
+    const failed = failAbandoned.all({ content, failure, attemptsMax, ...swept });
+    letGoExpired.run({ attemptsMax, ...swept });
+    return failed.map(toFailedReply);
+  }
+
   return {
     async organizationsWaiting(after = '' as OrganizationId, limit) {
       const now = commits.now();
@@ -140,7 +166,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       commits.unsynced((clock) => {
         const now = clock.now();
         return shares.flatMap(({ organizationId, limit }) =>
-          due.all(organizationId, now, limit).map((row) => {
+          due.all(organizationId, now, now, limit).map((row) => {
             claim.run(now + leaseMs, organizationId, row.thread_id, row.id);
             return toClaimedReply(organizationId, row, now);
           }),
@@ -189,23 +215,29 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     cancelReplies: (organizationId, threadId) =>
       commits.durable((clock) => cancel(organizationId, threadId, clock.now())),
 
-    async sweepReplies({ content, failure }) {
+    async sweepReplies(texts, { attemptsMax, leases }) {
       const now = commits.now();
-      // Looked for before anything is written: most of the time there is nothing to sweep.
-      if (anyExpired.get(now) === undefined && anyOverdue.get(now) === undefined) return [];
+      // Checked before anything is written: usually there is nothing to sweep.
+      const expired = leases && anyExpired.get(now) !== undefined;
+      if (!expired && anyOverdue.get(now) === undefined) return [];
       return commits.durable((clock) => {
-        letGoExpired.run(clock.now(), sweptMax);
-        const failed = failOverdue.all(content, failure, clock.now(), clock.now(), sweptMax);
-        return failed.map((row) => ({ ...toName(row), traceId: row.trace_id }));
+        const swept = { at: clock.now(), until: clock.now(), limit: sweptMax };
+        const { content, overdue: failure } = texts;
+        const overdue = failOverdue.all({ content, failure, ...swept }).map(toFailedReply);
+        return leases ? [...overdue, ...endLeases(texts, attemptsMax, swept)] : overdue;
       });
     },
 
-    releaseOrphanedReplies: () =>
-      workerLock.join(() =>
-        commits.unsynced((clock) => {
-          letGoAll.run(clock.now());
-        }),
-      ),
+    async releaseOrphanedReplies(texts, attemptsMax) {
+      let failed: FailedReply[] = [];
+      await workerLock.join(async () => {
+        failed = await commits.durable((clock) => {
+          const all = { at: clock.now(), until: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER };
+          return endLeases(texts, attemptsMax, all);
+        });
+      });
+      return failed;
+    },
 
     // Other processes on the same file find out by asking, five times a second.
     async tellNews() {},
@@ -243,6 +275,10 @@ function names({ organizationId, threadId, messageId, token }: ReplyClaim) {
 
 function toName({ organization_id, thread_id, id }: NameRow): ReplyName {
   return { organizationId: organization_id, threadId: thread_id, messageId: id };
+}
+
+function toFailedReply(row: FailedRow): FailedReply {
+  return { ...toName(row), traceId: row.trace_id, failure: row.failure };
 }
 
 function toClaimedReply(organizationId: OrganizationId, row: WaitingRow, now: number): ClaimedReply {

@@ -64,8 +64,8 @@ export class PassageSearches {
   }
 
   #find(question: string, limit: number) {
-    const { organizationId, accountId } = this.#request;
-    return this.#library.search(organizationId, accountId, question, limit);
+    const { organizationId, accountId, signal } = this.#request;
+    return this.#library.search(organizationId, accountId, question, limit, signal);
   }
 
   #tell(passages: readonly FoundPassage[]): void {
