@@ -256,6 +256,65 @@ describe('The reply worker', () => {
     assert.deepEqual(logged, ['reply will be tried again', 'reply failed']);
   });
 
+  /** Answers how to take the store away, and to bring it back. */
+  function storeThatLeaves(): (away: boolean) => void {
+    let away = false;
+    const store = new Proxy(world.store, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name);
+        return away ? () => Promise.reject(new Error('The store is away.')) : method;
+      },
+    });
+    context = { ...context, store, limits: { ...context.limits, replyAttempts: 1 } };
+    return (leaves) => {
+      away = leaves;
+    };
+  }
+
+  for (const [when, script] of [
+    ['completed', '#say Half\n#wait 300\n#say whole'],
+    ['failed by its model', '#say Half\n#wait 300\n#fail'],
+  ]) {
+    it(`waits for a store that is away when a reply is to be ${when}, at no cost of an attempt`, async () => {
+      const setAway = storeThatLeaves();
+      const { reply } = await ask(script!);
+      await start();
+      await until(reply, ({ content }) => content === 'Half');
+      setAway(true);
+      await until(
+        async () => logged,
+        (lines) => lines.some((line) => line.includes('did not answer')),
+      );
+      assert.equal((await reply()).status, 'in_progress');
+      setAway(false);
+      const { status, content } = await until(reply, ended);
+      const expected = script!.includes('#fail')
+        ? ['failed', failedReplyContent]
+        : ['completed', 'Halfwhole'];
+      assert.deepEqual([status, content], expected);
+    });
+  }
+
+  it('leaves a reply alone at its deadline when the store is still away', async () => {
+    const setAway = storeThatLeaves();
+    const left: string[] = [];
+    const telemetry = { ...noTelemetry, replyLeft: (outcome: string) => left.push(outcome) };
+    context = { ...context, telemetry };
+    const { reply } = await ask('#say Half\n#wait 300', { replyDeadlineMs: 600 });
+    await start();
+    await until(reply, ({ content }) => content === 'Half');
+    setAway(true);
+    await until(
+      async () => left,
+      ({ length }) => length === 1,
+    );
+    assert.deepEqual(left, ['stopped']);
+    setAway(false);
+    assert.equal((await reply()).status, 'in_progress');
+    world.clock.pass(600);
+    assert.equal((await tendReplies(context, 0)).length, 1);
+  });
+
   it('aborts the model of a reply that is past its deadline', async () => {
     const { reply } = await ask('#hang', { replyDeadlineMs: 50 });
     const { seen, model } = watched((request) => scriptedModel.reply(request));
