@@ -74,21 +74,25 @@ describe('Model threads', () => {
     assert.deepEqual(types, ['step', 'revision', 'sources']);
   });
 
-  it('pass on a store that fails, and go on working', async () => {
-    let fails = true;
+  it('ask a store that is away again until the task is aborted, and go on working', async () => {
+    let failures = 0;
+    let away = true;
     const { store } = fixture;
-    const threads = new ModelThreads(
-      {
-        findPassages: (...args) =>
-          fails ? Promise.reject(new Error('The store is away.')) : store.findPassages(...args),
-        readPassages: (...args) => store.readPassages(...args),
-      },
-      { threads: 1 },
-    );
+    const findPassages: typeof store.findPassages = (...args) => {
+      if (!away) return store.findPassages(...args);
+      failures += 1;
+      if (failures === 3) abort.abort();
+      if (failures === 6) away = false;
+      return Promise.reject(new Error('The store is away.'));
+    };
+    const readPassages = store.readPassages.bind(store);
+    const threads = new ModelThreads({ findPassages, readPassages }, { threads: 1 });
     const search = threadedSearch(threads);
-    await assert.rejects(search.search(fixture.organizationId, null, 'refunds', 1), /The store is away/);
-    fails = false;
-    assert.equal((await search.search(fixture.organizationId, null, 'refunds', 1)).passages.length, 1);
+    const abort = new AbortController();
+    await assert.rejects(search.search(fixture.organizationId, null, 'refunds', 1, abort.signal));
+    assert.equal(failures, 3);
+    const found = await search.search(fixture.organizationId, null, 'refunds', 1);
+    assert.deepEqual([found.passages.length, failures], [1, 6]);
   });
 
   describe('when a task misbehaves', () => {

@@ -2,13 +2,13 @@ import { Worker } from 'node:worker_threads';
 import type { OrganizationId } from '../../domain/id.ts';
 import { FairQueue } from '../fair-queue.ts';
 import { ModelError } from '../model.ts';
-import { persistently } from '../persistently.ts';
 import type { PassageStore } from '../retrieval/search.ts';
+import { retryStore } from '../retry-store.ts';
 import type { Failure, FromThread, StoreCall, Task, TaskEvent, ToThread } from './messages.ts';
 
 export interface ThreadSettings {
   readonly threads: number;
-  /** A task that takes longer has hung: its thread is ended. */
+  /** A task that takes longer has hung: its thread is ended. Time in which it waits for the store does not count. */
   readonly taskMsMax?: number;
   /** How long an aborted task may take to notice. */
   readonly abortMsMax?: number;
@@ -51,7 +51,8 @@ export class ModelThreads {
     signal: AbortSignal,
   ): AsyncGenerator<Event> {
     await this.#queue.acquire(organizationId, signal);
-    const running = new RunningTask(this.#idle.pop() ?? this.#start(), task, this.#store, this.#settings);
+    const worker = this.#idle.pop() ?? this.#start();
+    const running = new RunningTask(worker, task, this.#store, this.#settings, signal);
     const abort = () => running.abort();
     signal.addEventListener('abort', abort, { once: true });
     void running.ended.then((isReusable) => {
@@ -86,10 +87,12 @@ class RunningTask {
   /** Whether the thread can take another task. */
   readonly ended: Promise<boolean>;
   readonly #store: PassageStore;
-  readonly #abortMsMax: number;
+  readonly #settings: Required<ThreadSettings>;
+  readonly #signal: AbortSignal;
   readonly #events: TaskEvent[] = [];
   #failure: Error | undefined;
   #hasEnded = false;
+  #isAborted = false;
   #wake = () => {};
   #end: (isReusable: boolean) => void = () => {};
   #deadline: NodeJS.Timeout;
@@ -98,15 +101,17 @@ class RunningTask {
     worker: Worker,
     task: Task,
     store: PassageStore,
-    { taskMsMax, abortMsMax }: Required<ThreadSettings>,
+    settings: Required<ThreadSettings>,
+    signal: AbortSignal,
   ) {
     this.worker = worker;
     this.#store = store;
-    this.#abortMsMax = abortMsMax;
+    this.#settings = settings;
+    this.#signal = signal;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
-    this.#deadline = this.#endWithin(taskMsMax);
+    this.#deadline = this.#endWithin(settings.taskMsMax);
     worker.on('message', this.#hear).on('error', this.#crash).on('exit', this.#crash);
     this.#tell({ type: 'task', task });
   }
@@ -125,9 +130,10 @@ class RunningTask {
   /** The thread keeps its place until it has noticed, or was ended. */
   abort(): void {
     if (this.#hasEnded) return;
+    this.#isAborted = true;
     this.#tell({ type: 'abort' });
     clearTimeout(this.#deadline);
-    this.#deadline = this.#endWithin(this.#abortMsMax);
+    this.#deadline = this.#endWithin(this.#settings.abortMsMax);
   }
 
   #endWithin(ms: number): NodeJS.Timeout {
@@ -148,9 +154,13 @@ class RunningTask {
   };
 
   async #answer({ id, method, args }: StoreCall): Promise<void> {
+    clearTimeout(this.#deadline);
     try {
       const ask = this.#store[method] as (...args: readonly unknown[]) => Promise<unknown>;
-      this.#tell({ type: 'answer', id, value: await persistently(() => ask(...args)) });
+      const value = await retryStore(() => ask(...args), this.#signal);
+      if (this.#hasEnded || this.#isAborted) return;
+      this.#deadline = this.#endWithin(this.#settings.taskMsMax);
+      this.#tell({ type: 'answer', id, value });
     } catch (error) {
       this.#failure ??= error as Error;
       this.#wake();

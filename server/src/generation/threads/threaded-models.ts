@@ -17,14 +17,14 @@ export function threadedCorroborate(threads: ModelThreads): Corroborate {
     threads.run<ReplyEvent>(organizationId, { kind: 'corroborate', draft, passages }, signal);
 }
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 /** Ranking is done in the thread; the store is read on the event loop. */
 export function threadedSearch(threads: ModelThreads): Pick<Library, 'search'> {
   return {
-    async search(organizationId, accountId, question, limit) {
+    async search(organizationId, accountId, question, limit, signal = neverAborted) {
       const task = { kind: 'search', request: { organizationId, accountId }, question, limit } as const;
-      const events = threads.run<{ type: 'findings'; findings: Findings }>(organizationId, task, never);
+      const events = threads.run<{ type: 'findings'; findings: Findings }>(organizationId, task, signal);
       let found: Findings = { searched: 0, passages: [] };
       for await (const { findings } of events) found = findings;
       return found;
