@@ -78,8 +78,13 @@ module.exports = {
     ),
     only(
       'worker',
-      `${source}/generation/(worker|draft|persistently)\\.ts$`,
-      [`${source}/(domain|usecases)/`, `${source}/storage/store\\.ts$`, `${source}/generation/model\\.ts$`],
+      `${source}/generation/(worker|draft|retry-store)\\.ts$`,
+      [
+        `${source}/(domain|usecases)/`,
+        `${source}/storage/store\\.ts$`,
+        `${source}/generation/model\\.ts$`,
+        '^timers/promises$',
+      ],
       'The worker knows the domain, the use cases and the ports: which model and which store it has is decided in compose.ts.',
     ),
     {
