@@ -1,5 +1,5 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
@@ -28,8 +28,9 @@ import { createPasswords } from './passwords.ts';
 import { relayReplies } from './reply-relay.ts';
 import { createIdentityProvider } from './single-sign-on.ts';
 import { type Archive, type ArchiveTarget, StoreInUse } from './storage/archive.ts';
+import { machineClock } from './storage/sqlite/commit-queue.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
-import type { Store } from './storage/store.ts';
+import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import { ReplySignals } from './usecases/reply-signals.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
@@ -41,17 +42,28 @@ const failuresOfOneMax = 10;
 /** Many people may share an office's address, or a proxy's. */
 const failuresOfPlaceMax = 100;
 
-/**
- * The only place that names adapters. Everything else receives what it stands on. `baseUrl` is asked for when something
- * needs it: a free port is known only after listening.
- */
+const noWatch: StoreWatch = { connectionBroke() {}, writesFail() {}, writesSucceed() {} };
+
+export interface ContextOptions {
+  /** Asked for when something needs it: a free port is known only after listening. */
+  readonly baseUrl?: () => string;
+  readonly watch?: StoreWatch;
+  readonly telemetry?: Telemetry | undefined;
+  /** Fails where there is no store yet, instead of making one. */
+  readonly mustExist?: boolean;
+}
+
+/** The only place that names adapters. Everything else receives what it stands on. */
 export async function openContext(
   config: Config,
-  baseUrl: () => string = () => config.baseUrl ?? '',
-  onFault: (error: Error) => void = () => {},
-  telemetry: Telemetry = noTelemetry,
+  {
+    baseUrl = () => config.baseUrl ?? '',
+    watch = noWatch,
+    telemetry = noTelemetry,
+    mustExist = false,
+  }: ContextOptions = {},
 ): Promise<Context> {
-  const store = await openStore(config, onFault);
+  const store = await openStore(config, watch, mustExist);
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   return {
     store,
@@ -92,22 +104,29 @@ function openAccessTokens(config: Config, store: Store, baseUrl: () => string): 
   return createAccessTokens(store, addresses, Date.now, randomUUID);
 }
 
-/** `onFault` is told of connections that break while nobody uses them. */
-async function openStore(config: Config, onFault: (error: Error) => void): Promise<Store> {
+async function openStore(config: Config, watch: StoreWatch, mustExist: boolean): Promise<Store> {
   const { store } = config;
+  const named = store.engine === 'sqlite' ? `${store.file}, which` : 'a database that';
+  if (mustExist && store.engine === 'sqlite' && !existsSync(store.file)) {
+    throw new ConfigError(
+      'SKEIN_DATABASE_URL',
+      `names ${named} does not exist: run the command in the folder of the service, or set the variable as the service has it`,
+    );
+  }
   try {
-    if (store.engine === 'sqlite') return openSqliteStore(store.file);
+    if (store.engine === 'sqlite') return openSqliteStore(store.file, machineClock, watch);
     // Loaded where it is used: the embedded store needs no driver.
     const { openPostgresStore } = await import('./storage/postgres/open.ts');
     return await openPostgresStore(store.url, {
       connectionsMax: config.databaseConnections,
-      onError: onFault,
+      onError: watch.connectionBroke,
+      watch,
+      mustExist,
     });
   } catch (error) {
-    const named = store.engine === 'sqlite' ? store.file : 'a database';
     throw new ConfigError(
       'SKEIN_DATABASE_URL',
-      `names ${named}${store.engine === 'sqlite' ? ', which' : ' that'} cannot be opened (${(error as Error).message || (error as { code?: string }).code})`,
+      `names ${named} cannot be opened (${(error as Error).message || (error as { code?: string }).code})`,
     );
   }
 }

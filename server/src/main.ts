@@ -119,7 +119,7 @@ function runAny(
 }
 
 async function runOnStore(command: StoreCommand, args: Arguments, config: Config): Promise<Result> {
-  const context = await openContext(config);
+  const context = await openContext(config, { mustExist: command.createsStore !== true });
   try {
     return await command.run(context, args, config);
   } finally {

@@ -29,6 +29,8 @@ export interface CommandLine {
 
 /** A command on the store, beside a running server or without one. */
 export interface StoreCommand extends CommandLine {
+  /** Whether it makes the store where there is none. Any other command then fails: its folder is probably the wrong one. */
+  readonly createsStore?: boolean;
   run(context: Context, args: Arguments, config: Config): Promise<Result>;
 }
 

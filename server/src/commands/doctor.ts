@@ -1,22 +1,26 @@
 import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { openContext } from '../compose.ts';
 import type { Config, StoreChoice } from '../config.ts';
 import type { Diagnosis } from '../storage/store.ts';
-import type { StoreCommand } from './command.ts';
+import type { BareCommand } from './command.ts';
 
-export const doctor: StoreCommand = {
+export const doctor: BareCommand = {
   name: 'doctor',
   usage: '',
   summary: 'Check the configuration, the disk and the store, and say what to mend',
   positionals: [],
-  async run({ store, now }, _args, config) {
+  async runAlone(_args, config) {
+    const { store } = config;
     const findings: Diagnosis[] = [
       { check: 'node', ok: true, detail: `Node.js ${process.versions.node}` },
-      ...(config.store.engine === 'sqlite' ? [checkDisk(config.store), checkSync(config.store)] : []),
-      checkTls(config, now()),
+      ...(store.engine === 'sqlite'
+        ? [finding('disk', () => checkDisk(store)), finding('sync', () => checkSync(store))]
+        : []),
+      checkTls(config, Date.now()),
       checkBaseUrl(config),
-      ...(await store.diagnose()),
+      ...(await checkStore(config)),
     ];
     const healthy = findings.every(({ ok }) => ok);
     const text = findings.map(
@@ -25,6 +29,42 @@ export const doctor: StoreCommand = {
     return { json: { healthy, findings }, text: text.join('\n'), exitCode: healthy ? 0 : 1 };
   },
 };
+
+/** A check that throws is a finding, too: what is wrong must not keep the others from being told. */
+function finding(check: string, look: () => Diagnosis): Diagnosis {
+  try {
+    return look();
+  } catch (error) {
+    return failure(check, error as NodeJS.ErrnoException);
+  }
+}
+
+async function checkStore(config: Config): Promise<Diagnosis[]> {
+  try {
+    const { store } = await openContext(config, { mustExist: true });
+    try {
+      return await store.diagnose();
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    return [failure('store', error as NodeJS.ErrnoException)];
+  }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  ENOSPC: 'make room on the disk',
+  EDQUOT: 'make room within the quota of this user',
+  EROFS: 'mount the disk for writing; if the system made it read-only, it may be failing',
+  EACCES: 'give this user the right to write there',
+  ENOENT: 'run the command in the folder of the service, or set SKEIN_DATABASE_URL as the service has it',
+  EIO: 'the disk is failing: move the store to another, or restore a backup',
+};
+
+function failure(check: string, { code = '', message }: NodeJS.ErrnoException): Diagnosis {
+  const remedy = remedies[code];
+  return { check, ok: false, detail: remedy === undefined ? message : `${message}: ${remedy}` };
+}
 
 type EmbeddedStore = Extract<StoreChoice, { engine: 'sqlite' }>;
 

@@ -22,6 +22,7 @@ function readChange(args: Arguments): { apiEnabled?: boolean; dailyQuota?: numbe
 
 export const orgCreate: StoreCommand = {
   name: 'org create',
+  createsStore: true,
   usage: 'NAME [--api on|off] [--quota N]',
   summary: 'Make an organization; it is in the beta unless --api off',
   positionals: ['NAME'],

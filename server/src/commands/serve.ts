@@ -25,12 +25,15 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
   const log = createLog(config.logLevel, metrics?.telemetry.logLineDropped);
-  const context = await openContext(
-    config,
-    () => address.baseUrl,
-    (error) => log.warn({ err: error }, 'a connection to the store broke'),
-    metrics?.telemetry,
-  );
+  const context = await openContext(config, {
+    baseUrl: () => address.baseUrl,
+    watch: {
+      connectionBroke: (error) => log.warn({ err: error }, 'a connection to the store broke'),
+      writesFail: (error) => log.error({ err: error }, `the store takes no writes: ${error.message}`),
+      writesSucceed: () => log.info('the store takes writes again'),
+    },
+    telemetry: metrics?.telemetry,
+  });
   const metricsUrl = metrics && (await listenForScrapes(config, metrics, context));
   const app = role === 'worker' ? undefined : await listen(config, context, log, address);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);

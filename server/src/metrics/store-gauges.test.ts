@@ -9,6 +9,7 @@ function askedStore() {
   const questions: PromiseWithResolvers<ReplyBacklog>[] = [];
   const store = {
     connections: () => undefined,
+    ping: async () => {},
     replyBacklog() {
       questions.push(Promise.withResolvers());
       return questions.at(-1)!.promise;
@@ -50,5 +51,15 @@ describe('What the store is asked at a scrape', () => {
     const away = await registry.metrics();
     assert.match(away, /^skein_store_up 0$/m);
     assert.match(away, /^skein_replies_running\{state="waiting"\} Nan$/im);
+  });
+
+  it('is down when it can be read and takes no writes', async () => {
+    const registry = new Registry();
+    const { store, questions } = askedStore();
+    const readOnly = { ...store, ping: () => Promise.reject(new Error('The disk is full.')) };
+    const refreshed = new StoreGauges(registry, readOnly, 60_000).refresh();
+    questions[0]?.resolve({ waiting: 0, held: 0, oldestWaitingMs: 0 });
+    await refreshed;
+    assert.match(await registry.metrics(), /^skein_store_up 0$/m);
   });
 });

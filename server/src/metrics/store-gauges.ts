@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { ReplyBacklog, Store } from '../storage/store.ts';
 
-type WatchedStore = Pick<Store, 'replyBacklog' | 'connections'>;
+type WatchedStore = Pick<Store, 'replyBacklog' | 'connections' | 'ping'>;
 
 /** A store that takes longer is away: whoever scrapes gives up after ten seconds, as a rule. */
 const answerWithinMs = 2_000;
@@ -23,7 +23,7 @@ export class StoreGauges {
       new Gauge<Label>({ name, help, labelNames, registers: [registry] });
     this.#store = store;
     this.#withinMs = withinMs;
-    this.#up = gauge('skein_store_up', 'Whether the store answered just now: 1, or 0.');
+    this.#up = gauge('skein_store_up', 'Whether the store answered just now and takes writes: 1, or 0.');
     this.#running = gauge(
       'skein_replies_running',
       'Replies on their way in the whole store; 10000 is that many or more.',
@@ -48,10 +48,16 @@ export class StoreGauges {
   async refresh(): Promise<void> {
     this.#showConnections();
     // Shared: while the store is away, scrapes must not pile up before it.
-    this.#asking ??= this.#store.replyBacklog().finally(() => {
+    this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
     this.#showBacklog(await withinMs(this.#asking, this.#withinMs));
+  }
+
+  /** Rejects as readiness does, also where the backlog can still be read. */
+  async #ask(): Promise<ReplyBacklog> {
+    const [backlog] = await Promise.all([this.#store.replyBacklog(), this.#store.ping()]);
+    return backlog;
   }
 
   #showBacklog(backlog: ReplyBacklog | undefined): void {

@@ -38,7 +38,10 @@ export interface Store
     Usages {
   /** The value kept under `name`; the first caller's `candidate` is kept for all who come later, on every node. */
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
-  /** Rejects unless the store can be used now. */
+  /**
+   * Rejects unless the store can be used now. After a write that failed because of the disk it tries one of its own, so
+   * that a store that takes writes again is noticed without a caller.
+   */
   ping(): Promise<void>;
   /** How this process uses its connections to the database now; undefined for a store without any. */
   connections(): ConnectionUse | undefined;
@@ -46,6 +49,14 @@ export interface Store
   diagnose(): Promise<Diagnosis[]>;
   /** Finishes the writes under way, then lets go of every file and connection. */
   close(): Promise<void>;
+}
+
+/** Told of what goes wrong with the store while nobody calls it, and of what is worth one line in the log. */
+export interface StoreWatch {
+  connectionBroke(error: Error): void;
+  /** Writes began to fail: the disk is full, read-only or broken, or the files are gone. */
+  writesFail(error: Error): void;
+  writesSucceed(): void;
 }
 
 export interface ConnectionUse {

@@ -27,9 +27,9 @@ describe('The settings in the documentation', () => {
       t.after(() => dropDatabase(database));
       const filledIn = inThisPlace(environment, database);
       const folder = temporaryFolder();
+      const service = await Service.start({ folder, environment: filledIn });
       const { exitCode, stdout } = await runSkein(folder, ['doctor'], filledIn);
       assert.equal(exitCode, 0, stdout);
-      const service = await Service.start({ folder, environment: filledIn });
       assert.equal(service.baseUrl, environment.SKEIN_BASE_URL);
       assert.equal(await service.end(), 0);
     });

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import type { StoreWatch } from '../store.ts';
+import { WriteHealth } from '../write-health.ts';
 import type { StoreTime } from './store-time.ts';
 
 /** A text with a name: PostgreSQL parses and plans it once per connection. */
@@ -15,6 +17,9 @@ export interface PoolSettings {
   readonly connectionsMax: number;
   /** Told of a connection that broke while nobody used it; the pool opens another. */
   readonly onError: (error: Error) => void;
+  readonly watch?: Pick<StoreWatch, 'writesFail' | 'writesSucceed'>;
+  /** Refuses a database that holds no store yet, instead of making one in it. */
+  readonly mustExist?: boolean;
 }
 
 /** By it PostgreSQL tells who is connected. */
@@ -33,22 +38,34 @@ export const types = {
     type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as 'text'),
 } as pg.CustomTypesConfig;
 
+/** disk_full, io_error, undefined_file, data_corrupted, index_corrupted. A database that cannot be reached is told by any query. */
+const diskErrors = new Set(['53100', '58030', '58P01', 'XX001', 'XX002']);
+const insufficientPrivilege = '42501';
+/** A small write may find room in pages that are there, when others fail: this one needs 128 KiB of its own. */
+const takeRoom = {
+  name: 'take-room',
+  text: `CREATE TEMPORARY TABLE skein_room ON COMMIT DROP AS
+    SELECT repeat(md5(number::text), 32) AS filler FROM generate_series(1, 128) AS number`,
+};
+
 export class Database {
   readonly #pool: pg.Pool;
   readonly time: StoreTime;
+  readonly health: WriteHealth;
 
-  private constructor(pool: pg.Pool, time: StoreTime) {
+  private constructor(pool: pg.Pool, time: StoreTime, health: WriteHealth) {
     this.#pool = pool;
     this.time = time;
+    this.health = health;
   }
 
   /** Connects and brings the schema up to date; a node that starts meanwhile waits for its turn. */
   static async open(
     url: string,
     time: StoreTime,
-    { connectionsMax, onError }: PoolSettings,
+    { connectionsMax, onError, watch, mustExist = false }: PoolSettings,
   ): Promise<Database> {
-    await migrate(url);
+    await migrate(url, mustExist);
     const pool = new pg.Pool({
       connectionString: plainUrl(url),
       max: connectionsMax,
@@ -62,13 +79,18 @@ export class Database {
       types,
     });
     pool.on('error', onError);
-    return new Database(pool, time);
+    return new Database(pool, time, new WriteHealth(watch));
   }
 
   /** One statement is one transaction and one flight. */
   readonly run: Run = async (statement, values) => {
-    const { rows } = await this.#pool.query({ ...statement, values });
-    return rows;
+    try {
+      const { rows } = await this.#pool.query({ ...statement, values });
+      return rows;
+    } catch (error) {
+      this.#noteFailure(error as pg.DatabaseError);
+      throw error;
+    }
   };
 
   /** For what one statement cannot do. */
@@ -83,6 +105,7 @@ export class Database {
       await client.query('COMMIT');
       return result;
     } catch (error) {
+      this.#noteFailure(error as pg.DatabaseError);
       broken = await client.query('ROLLBACK').then(
         () => undefined,
         (fault: Error) => fault,
@@ -92,6 +115,21 @@ export class Database {
       // A connection that cannot even roll back is not used again.
       client.release(broken);
     }
+  }
+
+  /** Rejects unless the database has room for a new table. The rest of the transaction takes it back. */
+  async tryToWrite(): Promise<void> {
+    try {
+      await this.run(takeRoom, []);
+    } catch (error) {
+      // A role without the right to temporary tables: the next real write will tell.
+      if ((error as pg.DatabaseError).code !== insufficientPrivilege) throw error;
+    }
+    this.health.succeeded();
+  }
+
+  #noteFailure(error: pg.DatabaseError): void {
+    if (diskErrors.has(error.code ?? '')) this.health.failed(error);
   }
 
   get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
@@ -111,7 +149,7 @@ export function plainUrl(url: string): string {
 }
 
 /** On a connection of its own, without a limit of time: a node waits for as long as another takes. */
-async function migrate(url: string): Promise<void> {
+async function migrate(url: string, mustExist: boolean): Promise<void> {
   const client = new pg.Client({
     connectionString: plainUrl(url),
     application_name: applicationName,
@@ -123,6 +161,7 @@ async function migrate(url: string): Promise<void> {
   await client.connect();
   try {
     await refuseUnfit(client);
+    if (mustExist && (await schemaVersion(client)) === 0) throw new Error('it holds no store of Skein');
     await bringUpToDate(client);
     if (await unfinishedCopy(client))
       throw new Error('it is an interrupted copy: run the same skein copy again');

@@ -73,6 +73,7 @@ export async function openPostgresStore(
       const [state] = await run<{ writable: boolean }>(readWritable, []);
       // Every request counts against a quota: from a standby nothing can be served.
       if (!state!.writable) throw new Error('The database cannot be written to.');
+      if (database.health.failure !== undefined) await database.tryToWrite();
     },
 
     connections: () => database.pool,

@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import type { DiskGuard } from './disk-guard.ts';
 
 /** The store's time within one commit. It never runs backwards, whatever the machine's clock and other processes do. */
 export interface CommitClock {
@@ -35,14 +36,16 @@ interface Write {
 export class CommitQueue {
   readonly #database: Database;
   readonly #machineClock: MachineClock;
+  readonly #guard: DiskGuard | undefined;
   readonly #statements;
   #waiting: Write[] = [];
   /** The latest committed time that was seen here, and when: a process that only reads must not count from its own past. */
   #seen: { committed: number; steadyMs: number };
 
-  constructor(database: Database, machineClock: MachineClock) {
+  constructor(database: Database, machineClock: MachineClock, guard?: DiskGuard) {
     this.#database = database;
     this.#machineClock = machineClock;
+    this.#guard = guard;
     this.#seen = { committed: 0, steadyMs: machineClock.steady() };
     this.#statements = {
       begin: database.prepare('BEGIN IMMEDIATE'),
@@ -92,6 +95,7 @@ export class CommitQueue {
     const statements = this.#statements;
     const durable = batch.some((write) => write.durable);
     try {
+      this.#guard?.beforeCommit();
       // Outside the transaction, where it takes effect; and not as a prepared statement, which would change nothing when run.
       if (durable) this.#database.pragma('synchronous = FULL');
       statements.begin.run();
@@ -106,16 +110,18 @@ export class CommitQueue {
       if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
       statements.commit.run();
       if (clock.latest !== undefined) this.#see(clock.latest);
+      this.#guard?.committed(durable);
       return settle;
     } catch (error) {
-      if (this.#database.inTransaction) statements.rollback.run();
+      this.#guard?.failed(error as Error);
+      if (this.#database.inTransaction) tryTo(() => statements.rollback.run());
       return batch.map(
         ({ reject }) =>
           () =>
             reject(error),
       );
     } finally {
-      if (durable) this.#database.pragma('synchronous = NORMAL');
+      if (durable) tryTo(() => this.#database.pragma('synchronous = NORMAL'));
     }
   }
 
@@ -189,4 +195,11 @@ class StoreClock implements CommitClock {
 function runAlone(write: Write, clock: CommitClock): () => void {
   const value = write.run(clock);
   return () => write.resolve(value as never);
+}
+
+/** On a broken disk even this may fail. The callers hear of the first failure, and the next commit starts over. */
+function tryTo(act: () => unknown): void {
+  try {
+    act();
+  } catch {}
 }

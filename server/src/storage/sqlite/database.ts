@@ -53,7 +53,7 @@ function refuseUnfinished(database: Database): void {
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   makeFolder(dirname(folder));
-  mkdirSync(folder);
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 /** Forward only, under the write lock: a second process that starts meanwhile waits, then finds nothing to do. */

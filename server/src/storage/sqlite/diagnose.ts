@@ -6,11 +6,19 @@ const clockBehindMaxMs = 5000;
 
 export function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
   return [
-    checkSchema(database),
-    checkIntegrity(database),
-    checkClock(database, wallClock()),
-    checkReplies(database),
+    finding('store', () => checkSchema(database)),
+    finding('integrity', () => checkIntegrity(database)),
+    finding('clock', () => checkClock(database, wallClock())),
+    finding('replies', () => checkReplies(database)),
   ];
+}
+
+function finding(check: string, look: () => Diagnosis): Diagnosis {
+  try {
+    return look();
+  } catch (error) {
+    return { check, ok: false, detail: `${(error as Error).message}: look at the disk, or restore a backup` };
+  }
 }
 
 function checkSchema(database: Database): Diagnosis {

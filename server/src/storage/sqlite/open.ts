@@ -1,4 +1,5 @@
-import type { Store } from '../store.ts';
+import type { Store, StoreWatch } from '../store.ts';
+import { WriteHealth } from '../write-health.ts';
 import { sqliteAccounts } from './accounts.ts';
 import { sqliteAdmissions } from './admissions.ts';
 import { sqliteApiKeys } from './api-keys.ts';
@@ -7,6 +8,7 @@ import { sqliteAudits } from './audit.ts';
 import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts';
 import { openDatabase } from './database.ts';
 import { diagnose } from './diagnose.ts';
+import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
 import { sqliteInvitations } from './invitations.ts';
 import { sqliteMembers } from './members.ts';
@@ -21,9 +23,11 @@ import { sqliteWalks } from './walks.ts';
 import { createWorkerLock } from './worker-lock.ts';
 
 /** The embedded store: one file, one connection, one process that serves; operators' commands may run beside it. */
-export function openSqliteStore(file: string, clock: MachineClock = machineClock): Store {
+export function openSqliteStore(file: string, clock: MachineClock = machineClock, watch?: StoreWatch): Store {
   const database = openDatabase(file);
-  const commits = new CommitQueue(database, clock);
+  const health = new WriteHealth(watch);
+  const guard = new DiskGuard(file, health);
+  const commits = new CommitQueue(database, clock, guard);
   const workerLock = createWorkerLock(file);
   const keepSecret = database.prepare<[string, Uint8Array]>(
     'INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -59,7 +63,10 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
       }),
 
     async ping() {
-      ping.get();
+      guard.assertInPlace();
+      // Anything that changes the file will do: SQLite writes no page that stays the same.
+      if (health.failure !== undefined) await commits.durable((clock) => clock.after());
+      else ping.get();
     },
 
     connections: () => undefined,
@@ -69,6 +76,7 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     async close() {
       commits.flush();
       database.close();
+      guard.close();
       workerLock.release();
     },
   };

@@ -1,0 +1,118 @@
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import type { WriteHealth } from '../write-health.ts';
+
+/** Results of SQLite that speak of the disk or the file, not of the statement. */
+const diskErrors = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/;
+
+const checkEveryMs = 1000;
+/** Of a database file. https://www.sqlite.org/fileformat.html#the_database_header */
+const headerLength = 100;
+
+/** The files at the store's paths are not those that are open: what is written now would be gone after a restart. */
+class StoreFileLost extends Error {}
+
+interface OpenedFile {
+  readonly path: string;
+  readonly dev?: number;
+  readonly ino?: number;
+}
+
+/**
+ * Notices a store whose files were deleted, moved, replaced or truncated while they are open, and keeps writes from being
+ * acknowledged until the same files are back. Linux lets a process write to a deleted file without an error.
+ */
+export class DiskGuard {
+  readonly #health: WriteHealth;
+  readonly #file: string;
+  readonly #opened: readonly OpenedFile[];
+  readonly #timer: NodeJS.Timeout;
+  #size = 0;
+  #descriptor: number | undefined;
+
+  /** Once SQLite has opened the file and its journal. */
+  constructor(file: string, health: WriteHealth) {
+    this.#health = health;
+    this.#file = file;
+    // SQLite follows a symbolic link and keeps the journal beside the real file.
+    const real = realpathSync(file);
+    this.#opened = [file, `${real}-wal`, `${real}-shm`].map((path) => ({ path, ...statOf(path) }));
+    this.#timer = setInterval(() => this.#isLost(), checkEveryMs).unref();
+  }
+
+  /** Throws where the files are known to be lost, and still are. */
+  beforeCommit(): void {
+    if (this.#health.failure instanceof StoreFileLost) this.assertInPlace();
+  }
+
+  /** Throws where a commit that was to be durable went to a lost file: nobody may hear that it succeeded. */
+  committed(durable: boolean): void {
+    if (durable) this.assertInPlace();
+    this.#health.succeeded();
+  }
+
+  /** A file that is lost explains what SQLite says of it. */
+  failed(error: Error & { code?: string }): void {
+    if (diskErrors.test(error.code ?? '') && !this.#isLost()) this.#health.failed(error);
+  }
+
+  /** Throws unless the files are those that were opened. Measured: 10 µs, where a sync takes from 300. */
+  assertInPlace(): void {
+    try {
+      this.#compare();
+      if (this.#health.failure instanceof StoreFileLost) this.#health.succeeded();
+    } catch (error) {
+      this.#health.failed(error as Error);
+      throw error;
+    }
+  }
+
+  /** After the database was closed. */
+  close(): void {
+    clearInterval(this.#timer);
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+  }
+
+  #isLost(): boolean {
+    try {
+      this.assertInPlace();
+      return false;
+    } catch {
+      return true;
+    }
+  }
+
+  #compare(): void {
+    for (const { path, dev, ino } of this.#opened) {
+      const found = statOf(path);
+      if (found.dev !== dev || found.ino !== ino) {
+        throw new StoreFileLost(
+          `${path} was deleted, moved or replaced while the service used it: put it back, or restore a backup and restart.`,
+        );
+      }
+      if (path === this.#file) this.#assertWhole(found.size ?? 0);
+    }
+  }
+
+  /** Only VACUUM makes a file shorter, and it lowers the number of pages in the header, too. */
+  #assertWhole(size: number): void {
+    if (size < this.#size && size < this.#sizeByHeader()) {
+      throw new StoreFileLost(`${this.#file} was truncated: stop the service and restore a backup.`);
+    }
+    this.#size = size;
+  }
+
+  /** More than any file has where there is no header left. */
+  #sizeByHeader(): number {
+    // Kept open: closing a descriptor releases every POSIX lock of the process on the file, those of SQLite included.
+    this.#descriptor ??= openSync(this.#file, 'r');
+    const header = Buffer.alloc(headerLength);
+    if (readSync(this.#descriptor, header, 0, headerLength, 0) < headerLength)
+      return Number.POSITIVE_INFINITY;
+    const pageSize = header.readUInt16BE(16);
+    return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize);
+  }
+}
+
+function statOf(path: string): { dev?: number; ino?: number; size?: number } {
+  return statSync(path, { throwIfNoEntry: false }) ?? {};
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { serveInVain } from '../failing-start.ts';
+import { findProgram } from '../machine.ts';
+import { runSkein, Service, temporaryFolder } from '../service.ts';
+import { prepareStore, startWorld } from '../world.ts';
+import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
+import { assertDown, assertRecovers, createUntilRefused } from './store-disk.ts';
+
+async function storeOn(disk: SmallDisk): Promise<{ key: string; environment: Record<string, string> }> {
+  const { folder, adaKey } = await prepareStore();
+  cpSync(join(folder, 'data'), disk.folder, { recursive: true });
+  const environment = { SKEIN_DATABASE_URL: `sqlite:${disk.folder}/skein.db`, SKEIN_MODEL: 'scripted' };
+  return { key: adaKey.key, environment };
+}
+
+const elsewhere = temporaryFolder();
+
+async function findingsOf(environment: Record<string, string>): Promise<Record<string, string>> {
+  const { exitCode, stdout, stderr } = await runSkein(elsewhere, ['doctor', '--json'], environment);
+  assert.equal(exitCode, 1, stdout);
+  assert.equal(stderr, '');
+  const failed = JSON.parse(stdout).findings.filter(({ ok }: { ok: boolean }) => !ok);
+  return Object.fromEntries(failed.map(({ check, detail }: Record<string, string>) => [check, detail]));
+}
+
+describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
+  it('is unready while writes fail, and ready again by itself, with every acknowledged write', async () => {
+    const disk = new SmallDisk(2048);
+    const { key, environment } = await storeOn(disk);
+    const service = await Service.start({ environment: { ...environment, SKEIN_METRICS_PORT: '0' } });
+    const api = new Api(service.baseUrl, key);
+    // Its reply is under way when the disk fills up, and ends while there is no room.
+    const { body } = await api.create({ prompt: '#say Half of it.\n#wait 1000\n#say The rest.' });
+    disk.fill();
+    const acknowledged = [body.thread.id, ...(await createUntilRefused(api))];
+    await assertDown(service, api, /disk is full/);
+    assert.equal((await api.list()).status, 500, 'a read that cannot be counted against the quota');
+    const found = await findingsOf(environment);
+    assert.match(found.disk ?? '', /^0 MiB free .*make room/);
+    assert.match(found.sync ?? '', /^ENOSPC.*make room/);
+
+    disk.makeRoom();
+    await assertRecovers(service, api, acknowledged);
+    assert.equal(await service.end(), 0);
+  });
+
+  it('is told by doctor when it is so full that the store cannot even be opened', async () => {
+    const disk = new SmallDisk(1024);
+    const { environment } = await storeOn(disk);
+    disk.fill();
+    const found = await findingsOf(environment);
+    assert.match(found.store ?? '', /cannot be opened \(.*\)/);
+    assert.match(found.sync ?? '', /^ENOSPC/);
+  });
+});
+
+describe('A store on a read-only disk', { skip: skipWithoutMounts }, () => {
+  it('is told by doctor, finding by finding, and by serve in one sentence', async () => {
+    const disk = new SmallDisk(1024);
+    const { environment } = await storeOn(disk);
+    disk.makeReadOnly();
+    const found = await findingsOf(environment);
+    assert.match(found.sync ?? '', /^EROFS.*mount the disk for writing/);
+    assert.match(found.store ?? '', /cannot be opened \(EROFS/);
+    const { exitCode, stderr } = await serveInVain(elsewhere, environment);
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^skein: SKEIN_DATABASE_URL names .*EROFS[^\n]*\n$/);
+  });
+});
+
+describe('A store whose writes the system refuses', () => {
+  const prlimit = findProgram('prlimit');
+  const skip = prlimit === undefined && 'prlimit (util-linux) is not installed';
+
+  it('is unready meanwhile, and ready again by itself', { skip }, async () => {
+    const world = await startWorld({ SKEIN_METRICS_PORT: '0' });
+    const limitFileSize = (bytes: string) =>
+      execFileSync(prlimit!, [`--pid=${world.service.pid}`, `--fsize=${bytes}:unlimited`]);
+    const { body } = await world.ada.create({ prompt: '#wait 300\n#say Done.' });
+    limitFileSize('1');
+    const acknowledged = [body.thread.id, ...(await createUntilRefused(world.ada))];
+    await assertDown(world.service, world.ada, /disk I\/O error/);
+    limitFileSize('unlimited');
+    await assertRecovers(world.service, world.ada, acknowledged);
+    await world.end();
+    rmSync(world.service.folder, { recursive: true });
+  });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { cpSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Api } from '../api.ts';
+import { runSkein, Service, temporaryFolder } from '../service.ts';
+import { prepareStore, startWorld, type World } from '../world.ts';
+import { assertDown, assertRecovers, createUntilRefused, readiness, until } from './store-disk.ts';
+
+const withMetrics = { SKEIN_METRICS_PORT: '0' };
+
+describe('A store whose files are moved under a running service', () => {
+  let world: World;
+  let data: string;
+  before(async () => {
+    world = await startWorld(withMetrics);
+    data = join(world.service.folder, 'data');
+  });
+  after(() => world.end());
+
+  it('acknowledges no write that a restart would not find, and goes on when they are back', async () => {
+    const { service, ada } = world;
+    const creating = createUntilRefused(ada);
+    await until(
+      async () => (await ada.list({ limit: 3 })).body?.threads?.length === 3,
+      'threads are created',
+    );
+    renameSync(data, `${data}.away`);
+    const acknowledged = await creating;
+    await assertDown(service, ada, /skein\.db was deleted, moved or replaced.*put it back/);
+    assert.equal((await ada.list()).status, 500, 'a read that cannot be counted against the quota');
+    assert.deepEqual(readdirSync(service.folder), ['data.away'], 'nothing new was made in its place');
+    const doctor = await runSkein(service.folder, ['doctor']);
+    assert.equal(doctor.exitCode, 1);
+    assert.match(doctor.stdout, /^FAIL {2}store .*does not exist/m);
+    renameSync(`${data}.away`, data);
+    await assertRecovers(service, ada, acknowledged);
+  });
+
+  it('notices without any request, within a second or two', async () => {
+    const { service } = world;
+    const told = () => service.output.filter((line) => line.includes('the store takes no writes')).length;
+    const before = told();
+    renameSync(data, `${data}.away`);
+    await until(() => told() === before + 1, 'it is in the log');
+    renameSync(`${data}.away`, data);
+    await until(async () => (await readiness(service)) === 200, 'ready again');
+  });
+
+  for (const lost of ['skein.db', 'skein.db-wal', 'skein.db-shm']) {
+    it(`is unready while a copy stands in the place of ${lost}`, async () => {
+      const file = join(data, lost);
+      renameSync(file, `${file}.away`);
+      cpSync(`${file}.away`, file);
+      assert.equal(await readiness(world.service), 503);
+      assert.equal((await world.ada.create({ prompt: 'Where does this go?' })).status, 500);
+      renameSync(`${file}.away`, file);
+      assert.equal(await readiness(world.service), 200);
+      assert.equal((await world.ada.create({ prompt: 'Here it stays.' })).status, 201);
+    });
+  }
+});
+
+describe('A store that is lost under a running service', () => {
+  it('acknowledges nothing once its folder is deleted', async () => {
+    const { service, ada } = await startWorld(withMetrics);
+    const creating = createUntilRefused(ada);
+    await until(
+      async () => (await ada.list({ limit: 3 })).body?.threads?.length === 3,
+      'threads are created',
+    );
+    rmSync(join(service.folder, 'data'), { recursive: true });
+    await creating;
+    await assertDown(service, ada, /skein\.db.* was deleted, moved or replaced/);
+    assert.equal(await service.end(), 0);
+    assert.deepEqual(readdirSync(service.folder), []);
+  });
+
+  it('keeps the process alive when its file is truncated', async () => {
+    for (const length of [0, 8192]) {
+      const { service, ada } = await startWorld(withMetrics);
+      assert.equal((await ada.create({ prompt: 'Soon gone.' })).status, 201);
+      truncateSync(join(service.folder, 'data/skein.db'), length);
+      await assertDown(service, ada, /skein\.db was truncated.*restore a backup/);
+      assert.equal(await service.end('SIGKILL'), 'SIGKILL', 'it lived until now');
+    }
+  });
+
+  it('is found through a symbolic link, and missed when the link leads elsewhere', async () => {
+    const { folder, adaKey } = await prepareStore();
+    renameSync(join(folder, 'data'), join(folder, 'disk-1'));
+    symlinkSync('disk-1', join(folder, 'data'));
+    const service = await Service.start({ folder, environment: { SKEIN_MODEL: 'scripted', ...withMetrics } });
+    const api = new Api(service.baseUrl, adaKey.key);
+    const { body } = await api.create({ prompt: 'Through the link.' });
+    assert.equal(await readiness(service), 200);
+    cpSync(join(folder, 'disk-1'), join(folder, 'disk-2'), { recursive: true });
+    const pointTo = (target: string) => {
+      symlinkSync(target, join(folder, 'next'));
+      renameSync(join(folder, 'next'), join(folder, 'data'));
+    };
+    pointTo('disk-2');
+    await assertDown(service, api, /was deleted, moved or replaced/);
+    pointTo('disk-1');
+    await assertRecovers(service, api, [body.thread.id]);
+    assert.equal(await service.end(), 0);
+  });
+});
+
+describe('A command in a folder without a store', () => {
+  it('says so in one sentence and makes nothing', async () => {
+    const folder = temporaryFolder();
+    const commands = [
+      ['org', 'list'],
+      ['member', 'add', 'Acme', 'ada@acme.example'],
+      ['doc', 'add', 'Acme', '.'],
+      ['signing-key', 'rotate'],
+      ['backup', 'copy.db'],
+    ];
+    for (const words of commands) {
+      const { exitCode, stdout, stderr } = await runSkein(folder, words);
+      assert.equal(exitCode, 1, words.join(' '));
+      assert.equal(stdout, '');
+      assert.match(
+        stderr,
+        /^skein: [^\n]*data\/skein\.db[^\n]*SKEIN_DATABASE_URL[^\n]*\n$|^skein: SKEIN_DATABASE_URL names [^\n]*data\/skein\.db, which does not exist: run [^\n]*\n$/,
+      );
+    }
+    assert.deepEqual(readdirSync(folder), []);
+  });
+});

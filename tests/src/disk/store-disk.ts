@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Api } from '../api.ts';
+import { scrape } from '../scrape.ts';
+import type { Service } from '../service.ts';
+
+/** More than a store can take on a full disk without new room: old parts of its journal are written over. */
+const writesMax = 400;
+
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!(await condition())) {
+    assert.ok(Date.now() < deadline, `not within 30 s: ${what}`);
+    await pause(20);
+  }
+}
+
+export async function readiness({ baseUrl }: Service): Promise<number> {
+  return (await fetch(`${baseUrl}/readyz`)).status;
+}
+
+/** Creates threads one after the other until one fails; answers the ids of those that were acknowledged. */
+export async function createUntilRefused(api: Api): Promise<string[]> {
+  const acknowledged: string[] = [];
+  while (acknowledged.length < writesMax) {
+    const { status, body } = await api.create({ prompt: 'x'.repeat(20_000) });
+    if (status === 500) return acknowledged;
+    assert.equal(status, 201, JSON.stringify(body));
+    acknowledged.push(body.thread.id);
+  }
+  throw new Error(`${writesMax} threads were created, and none was refused`);
+}
+
+/** Fails unless the service lives and says everywhere that it cannot serve, once in its log. */
+export async function assertDown(service: Service, api: Api, reason: RegExp): Promise<void> {
+  await until(async () => (await readiness(service)) === 503, 'unready');
+  assert.equal((await scrape(service)).value('skein_store_up'), 0);
+  assert.equal((await fetch(`${service.baseUrl}/healthz`)).status, 200);
+  assert.equal((await api.create({ prompt: 'Nobody may hear that this was kept.' })).status, 500);
+  const isTold = (line: string) => line.includes('the store takes no writes');
+  await until(() => service.output.some(isTold), 'the log says so');
+  const told = service.output.filter(isTold);
+  assert.equal(told.length, 1, told.join('\n'));
+  assert.match(told[0]!, reason);
+  assert.equal(JSON.parse(told[0]!).level, 50);
+}
+
+/** Waits until the service is ready again by itself, and fails unless it has lost nothing and writes the replies. */
+export async function assertRecovers(
+  service: Service,
+  api: Api,
+  acknowledged: readonly string[],
+): Promise<void> {
+  await until(async () => (await readiness(service)) === 200, 'ready again');
+  assert.equal((await scrape(service)).value('skein_store_up'), 1);
+  const { status, body } = await api.create({ prompt: 'Are you back?' });
+  assert.equal(status, 201);
+  for (const id of [...acknowledged, body.thread.id]) {
+    const { status: state } = await api.untilDone(id, 30_000);
+    assert.equal(state.state, 'idle', `the reply of ${id} was written`);
+  }
+  const isTold = (line: string) => line.includes('the store takes writes again');
+  await until(() => service.output.some(isTold), 'the log says so');
+}
