@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -17,6 +17,15 @@ describe('The SQLite database', () => {
     const database = openDatabase(file);
     assert.equal(database.pragma('journal_mode', { simple: true }), 'wal');
     assert.ok(Number(database.pragma('user_version', { simple: true })) > 0);
+    database.close();
+  });
+
+  it('is readable by its owner only, and so are the folders made for it', () => {
+    const file = join(folder, 'own/deep/x.db');
+    const database = openDatabase(file);
+    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    for (const path of [join(folder, 'own'), join(folder, 'own/deep')]) assert.equal(modeOf(path), '700');
+    for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(modeOf(path), '600');
     database.close();
   });
 
