@@ -98,6 +98,26 @@ export const limits = {
     min: 100,
     sentence: 'How long a session of the console lives at most',
   },
+  promptsPerMinute: {
+    default: 60,
+    variable: 'SKEIN_CONSOLE_PROMPTS_PER_MINUTE',
+    sentence: 'Prompts that one person may send in the console in a minute',
+  },
+  promptsPerDay: {
+    default: 2_000,
+    variable: 'SKEIN_CONSOLE_PROMPTS_PER_DAY',
+    sentence: 'Prompts that one person may send in the console in a day (UTC)',
+  },
+  organizationPromptsPerMinute: {
+    default: 600,
+    variable: 'SKEIN_CONSOLE_ORGANIZATION_PROMPTS_PER_MINUTE',
+    sentence: 'Prompts that all members of an organization may send in the console in a minute',
+  },
+  organizationPromptsPerDay: {
+    default: 20_000,
+    variable: 'SKEIN_CONSOLE_ORGANIZATION_PROMPTS_PER_DAY',
+    sentence: 'Prompts that all members of an organization may send in the console in a day (UTC)',
+  },
   documentBytesMax: {
     default: 52_428_800,
     variable: 'SKEIN_DOCUMENT_BYTES_MAX',

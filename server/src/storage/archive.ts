@@ -140,6 +140,11 @@ const tables = [
   },
   { name: 'quota_use', keyLength: 2, columns: { organization_id: text, day: whole, used: whole } },
   {
+    name: 'prompt_use',
+    keyLength: 3,
+    columns: { organization_id: text, period: text, user_id: text, started_at: whole, prompts: whole },
+  },
+  {
     name: 'audit_event',
     keyLength: 3,
     columns: {

@@ -1,4 +1,4 @@
-import type { OrganizationId } from '../domain/id.ts';
+import type { OrganizationId, UserId } from '../domain/id.ts';
 
 /** Requests of one UTC day that have all but their number in common. */
 export interface UsageCount {
@@ -17,6 +17,14 @@ export interface UsageReport extends UsageCount {
   readonly lastUsedAt: number;
 }
 
+/** How many prompts may be sent in the console in one period. */
+export interface PromptLimit {
+  readonly period: 'minute' | 'day';
+  readonly startedAt: number;
+  readonly personMax: number;
+  readonly organizationMax: number;
+}
+
 /** Statistics for people: what is granted is counted by `Admissions`, exactly. */
 export interface Usages {
   /** Adds to what is there, in one transaction. It survives a killed process, but not always a power cut. */
@@ -28,4 +36,14 @@ export interface Usages {
     organizationId: OrganizationId,
     day: number,
   ): Promise<{ used: number; limit: number } | undefined>;
+  /**
+   * Counts a prompt of the console, for the person first. One above the person's limit does not count for the
+   * organization: nobody can use up what their colleagues have. Calls on all nodes are counted one by one. A new period
+   * starts from 0.
+   */
+  countPrompt(
+    organizationId: OrganizationId,
+    userId: UserId,
+    limit: PromptLimit,
+  ): Promise<'counted' | 'person-limit' | 'organization-limit'>;
 }

@@ -6,6 +6,7 @@ import { cancelReply } from '../../usecases/cancel-reply.ts';
 import { createThread } from '../../usecases/create-thread.ts';
 import { deleteThread } from '../../usecases/delete-thread.ts';
 import { getThreadView } from '../../usecases/get-thread-view.ts';
+import { limitPrompts } from '../../usecases/limit-prompts.ts';
 import { publishOwnThread } from '../../usecases/publish-thread.ts';
 import { renameThread } from '../../usecases/rename-thread.ts';
 import { restoreThread, undoMs } from '../../usecases/restore-thread.ts';
@@ -34,6 +35,7 @@ export function threadChangeRoutes({ limits }: ConsoleOptions): readonly Console
     async handle(call) {
       const { context, principal, body, traceId } = call;
       const idempotencyKey = idempotencyKeyOf(call);
+      await limitPrompts(context, principal);
       const { thread } = await createThread(context, principal, {
         ...body,
         traceId,
@@ -63,6 +65,7 @@ export function threadChangeRoutes({ limits }: ConsoleOptions): readonly Console
     body: Type.Object({ prompt: text(1, limits.promptLengthMax) }),
     async handle(call) {
       const { context, principal, path, body, traceId } = call;
+      await limitPrompts(context, principal);
       await addPrompt(context, principal, path.id, { prompt: body.prompt, traceId });
       return { status: 201, body: await viewFor(call, path.id) };
     },
@@ -112,6 +115,7 @@ const retry = defineConsoleRoute({
   path: threadPath,
   async handle(call) {
     const { context, principal, path, traceId } = call;
+    await limitPrompts(context, principal);
     await retryReply(context, principal, path.id, traceId);
     return { body: await viewFor(call, path.id) };
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { OrganizationId } from '../../domain/id.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { UsageReport } from '../store.ts';
 import { hashOf, newApplication, note, strangers, type World } from './fixture.ts';
 
@@ -82,6 +82,53 @@ export function describeUsages(world: () => World): void {
       assert.deepEqual(await store.listUsage(organization, day, day), []);
       await store.addUsage([report(organization)]);
       assert.equal((await store.listUsage(organization, day, day))[0]?.requests, 1);
+    });
+
+    describe('of prompts in the console', () => {
+      const ada = 'usr_ada' as UserId;
+      const ben = 'usr_ben' as UserId;
+      const limit = { period: 'day', startedAt: 1000, personMax: 2, organizationMax: 3 } as const;
+
+      it('is limited for a person and for the organization', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const count = (user: UserId) => store.countPrompt(organization, user, limit);
+        assert.equal(await count(ada), 'counted');
+        assert.equal(await count(ada), 'counted');
+        assert.equal(await count(ada), 'person-limit');
+        assert.equal(await count(ada), 'person-limit', 'which does not count for the organization');
+        assert.equal(await count(ben), 'counted');
+        assert.equal(await count(ben), 'organization-limit');
+        assert.equal(await store.countPrompt(await world().organization(), ada, limit), 'counted');
+      });
+
+      it('starts again with each period, and never goes back to an earlier one', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const count = (period: 'minute' | 'day', startedAt: number) =>
+          store.countPrompt(organization, ada, { period, startedAt, personMax: 1, organizationMax: 9 });
+        assert.equal(await count('minute', 1000), 'counted');
+        assert.equal(await count('minute', 1000), 'person-limit');
+        assert.equal(await count('day', 0), 'counted');
+        assert.equal(await count('minute', 2000), 'counted');
+        assert.equal(await count('minute', 1000), 'person-limit', 'on a node whose clock is late');
+        assert.equal(await count('day', 0), 'person-limit');
+      });
+
+      it('is exact when two nodes count at the same time', async () => {
+        const organization = await world().organization();
+        const nodes = [world().store, await world().node()];
+        const outcomes = await Promise.all(
+          Array.from({ length: 60 }, (_, index) =>
+            nodes[index % 2]!.countPrompt(organization, index % 4 < 2 ? ada : ben, {
+              ...limit,
+              personMax: 20,
+              organizationMax: 30,
+            }),
+          ),
+        );
+        assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 30);
+      });
     });
 
     it('of nothing changes nothing', async () => {

@@ -40,6 +40,21 @@ const quota = {
   text: `SELECT coalesce(used, 0) AS used, daily_quota AS limit FROM organization
     LEFT JOIN quota_use ON organization_id = id AND day = $2 WHERE id = $1`,
 };
+const addPrompt = (
+  rows: string,
+) => `INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts)
+    SELECT $1, $2, ${rows}
+    ON CONFLICT (organization_id, period, user_id) DO UPDATE SET
+      started_at = greatest(prompt_use.started_at, excluded.started_at),
+      prompts = CASE WHEN prompt_use.started_at < excluded.started_at THEN 1 ELSE prompt_use.prompts + 1 END
+    RETURNING prompts`;
+const countPrompt = {
+  name: 'count-prompt',
+  text: `WITH person AS (${addPrompt('$3, $4, 1')}),
+    organization AS (${addPrompt("'', $4, 1 FROM person WHERE person.prompts <= $5")})
+    SELECT person.prompts AS person, organization.prompts AS organization
+    FROM person LEFT JOIN organization ON true`,
+};
 
 export function postgresUsages({ run }: Database): Usages {
   return {
@@ -62,6 +77,13 @@ export function postgresUsages({ run }: Database): Usages {
     async readQuota(organizationId, day) {
       const [row] = await run<{ used: number; limit: number }>(quota, [organizationId, day]);
       return row;
+    },
+
+    async countPrompt(organizationId, userId, { period, startedAt, personMax, organizationMax }) {
+      const values = [organizationId, period, userId, startedAt, personMax];
+      const [count] = await run<{ person: number; organization: number | null }>(countPrompt, values);
+      if (count!.organization === null) return 'person-limit';
+      return count!.organization > organizationMax ? 'organization-limit' : 'counted';
     },
   };
 }

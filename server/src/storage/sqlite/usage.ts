@@ -25,6 +25,15 @@ export function sqliteUsages(database: Database, commits: CommitQueue, { readQuo
      WHERE organization_id = ? AND day BETWEEN ? AND ? ORDER BY day, credential_id, operation, outcome`,
   );
 
+  const countPrompt = database
+    .prepare<[string, string, string, number], number>(
+      `INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts) VALUES (?, ?, ?, ?, 1)
+       ON CONFLICT DO UPDATE SET started_at = max(started_at, excluded.started_at),
+         prompts = CASE WHEN started_at < excluded.started_at THEN 1 ELSE prompts + 1 END
+       RETURNING prompts`,
+    )
+    .pluck();
+
   return {
     addUsage: (reports) =>
       commits.unsynced(() => {
@@ -39,6 +48,13 @@ export function sqliteUsages(database: Database, commits: CommitQueue, { readQuo
       list.all(organizationId, firstDay, lastDay).map(toUsageCount),
 
     readQuota,
+
+    countPrompt: (organizationId, userId, { period, startedAt, personMax, organizationMax }) =>
+      commits.unsynced(() => {
+        const count = (user: string) => countPrompt.get(organizationId, period, user, startedAt)!;
+        if (count(userId) > personMax) return 'person-limit';
+        return count('') > organizationMax ? 'organization-limit' : 'counted';
+      }),
   };
 }
 

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { describeOnEachEngine } from '../engines.ts';
+import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { ask, at, untilEnded } from './thread-calls.ts';
+import { assertDone, assertRefused, type Visitor } from './visitor.ts';
+
+const send = (visitor: Visitor) => visitor.call('POST', '/threads', { body: { prompt: 'Hello' } });
+
+describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
+  describe('are limited in a day', () => {
+    let world: SettingsWorld;
+    before(async () => {
+      world = await startSettingsWorld({
+        ...(await freshStore()),
+        SKEIN_CONSOLE_PROMPTS_PER_DAY: '3',
+        SKEIN_CONSOLE_ORGANIZATION_PROMPTS_PER_DAY: '5',
+      });
+    });
+    after(() => world?.end());
+
+    it('for a person, whether they start a thread, follow up or retry', async () => {
+      const { ada } = world;
+      const { thread } = await ask(ada, '#fail');
+      await untilEnded(ada, thread.id);
+      assertDone(await ada.call('POST', at(thread.id, '/retry'), {}));
+      await untilEnded(ada, thread.id);
+      assertDone(await ada.call('POST', at(thread.id, '/messages'), { body: { prompt: 'And now?' } }), 201);
+      const ended = await untilEnded(ada, thread.id);
+      const refused = [
+        await send(ada),
+        await ada.call('POST', at(thread.id, '/messages'), { body: { prompt: 'Once more' } }),
+        await ada.call('POST', at(thread.id, '/retry'), {}),
+      ];
+      for (const answer of refused) {
+        assertRefused(answer, 429, /^You have sent 3 prompts today/);
+      }
+      assert.equal((await untilEnded(ada, thread.id)).messages.length, ended.messages.length);
+    });
+
+    it('for all members together, and not for another organization', async () => {
+      const { ben, eve } = world;
+      assertDone(await send(ben), 201);
+      assertDone(await send(ben), 201);
+      assertRefused(await send(ben), 429, /^Your organization has sent 5 prompts today/);
+      assertDone(await send(eve), 201);
+    });
+  });
+
+  it('are limited in a minute, without using up the day', async () => {
+    const world = await startSettingsWorld({
+      ...(await freshStore()),
+      SKEIN_CONSOLE_PROMPTS_PER_MINUTE: '3',
+      SKEIN_CONSOLE_PROMPTS_PER_DAY: '20',
+    });
+    try {
+      const answers = [];
+      for (let sent = 0; sent < 30; sent += 1) answers.push(await send(world.ada));
+      const refused = answers.filter(({ status }) => status === 429);
+      // A minute may end meanwhile, and another three are then sent.
+      assert.ok(refused.length >= 20, `${refused.length} of 30 were refused`);
+      for (const { body } of refused)
+        assert.match(body.error.message, /^You have sent 3 prompts this minute/);
+      assertDone(await send(world.ben), 201);
+    } finally {
+      await world.end();
+    }
+  });
+});
