@@ -23,6 +23,7 @@ export const auditActions = [
   'session.started',
   'session.ended-everywhere',
   'password.changed',
+  'password.voided',
   'key.created',
   'key.revoked',
   'application.created',

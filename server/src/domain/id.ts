@@ -8,6 +8,7 @@ export type ThreadId = Branded<'ThreadId'>;
 export type MessageId = Branded<'MessageId'>;
 export type ApplicationId = Branded<'ApplicationId'>;
 export type DocumentId = Branded<'DocumentId'>;
+export type PasswordId = Branded<'PasswordId'>;
 
 export interface IdGenerator {
   organization(): OrganizationId;
@@ -17,6 +18,7 @@ export interface IdGenerator {
   message(): MessageId;
   application(): ApplicationId;
   document(): DocumentId;
+  password(): PasswordId;
   /** Of a deed in the audit log. */
   event(): string;
 }
@@ -57,6 +59,7 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
     message: () => `msg_${next()}` as MessageId,
     application: () => `app_${next()}` as ApplicationId,
     document: () => `doc_${next()}` as DocumentId,
+    password: () => `pwd_${next()}` as PasswordId,
     event: () => `evt_${next()}`,
   };
 }

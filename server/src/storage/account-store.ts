@@ -1,16 +1,14 @@
+import type { Acceptance, Access, InvitationTerms, Password } from '../domain/account.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { MemberRole } from '../domain/organization.ts';
 import type { AuditNote } from './audit-store.ts';
-
-/** How a person proved who they are. */
-export type Proof = 'password' | 'sso';
 
 /** A person as they sign in. Service accounts are not found: they cannot. */
 export interface Person {
   readonly userId: UserId;
   readonly email: string;
-  /** Null before the first password is set. */
-  readonly passwordHash: string | null;
+  /** Those that can be signed in with, oldest first: one that is proven, or one per set of memberships accepted with it. */
+  readonly passwords: readonly Password[];
 }
 
 /** An organization that a session may enter. */
@@ -26,7 +24,8 @@ export interface NewInvitation {
   readonly tokenHash: string;
   readonly userId: UserId;
   readonly keepMs: number;
-  /** Whether a new password may be set although the person has one: only the operator, who is trusted by all, may say so. */
+  readonly byOperator: boolean;
+  /** Whether a new password may replace a proven one. Implies `byOperator`. */
   readonly resets: boolean;
 }
 
@@ -36,21 +35,24 @@ export interface Invitation {
   readonly organizationName: string;
   readonly userId: UserId;
   readonly email: string;
-  /**
-   * `choose`: the bearer sets the person's password. `prove`: the person can sign in already, by a password or through
-   * a provider, and proves the password. An admin, who sees the link, could otherwise sign in as that person.
-   */
-  readonly password: 'choose' | 'prove';
-  /** What to prove it against. */
-  readonly passwordHash: string | null;
+  readonly terms: InvitationTerms;
+  readonly byOperator: boolean;
+  readonly resets: boolean;
+  /** Of the person. */
+  readonly passwords: readonly Password[];
+}
+
+/** What a session may enter, and what it may accept. */
+export interface Memberships {
+  readonly entered: readonly Membership[];
+  readonly pending: readonly Membership[];
 }
 
 export interface NewSession {
   /** SHA-256 of the token, in hexadecimal. */
   readonly tokenHash: string;
   readonly userId: UserId;
-  readonly proof: Proof;
-  /** What the password was proven against; null where it was not a password. */
+  /** What the password was proven against; null for single sign-on. */
   readonly passwordHash: string | null;
   readonly idleMs: number;
   readonly lifeMs: number;
@@ -59,27 +61,24 @@ export interface NewSession {
 export interface Session {
   readonly userId: UserId;
   readonly email: string;
-  readonly proof: Proof;
+  readonly access: Access;
   /** When it was used last, to within the pause between two touches. */
   readonly seenAt: number;
   /** The store's time now. */
   readonly now: number;
-  /** Undefined where none was asked for, or where the session may not enter it. */
+  /** Undefined where none was asked for, and where the session may not enter it. */
   readonly membership: Membership | undefined;
 }
 
 /**
- * People, how they prove who they are, and their sessions.
- *
- * A membership is *opened* by accepting an invitation of its organization. A session that was proven by a password enters
- * opened memberships only; single sign-on, which the operator vouches for, enters all. A password that was chosen through
- * an invitation opens that organization and closes all others of the person.
+ * People, how they prove who they are, and their sessions. `domain/account.ts` decides what a proof is worth; the store
+ * gives it the facts of one transaction, and does what it decides in that transaction.
  */
 export interface Accounts {
   /** By normalized address. Undefined also for those who belong to no organization, or as service accounts only. */
   findPerson(email: string): Promise<Person | undefined>;
-  /** In order of joining; without those where the person is a service account, and of a password without unopened ones. */
-  listMemberships(userId: UserId, proof: Proof): Promise<Membership[]>;
+  /** In order of joining. */
+  listMemberships(userId: UserId, access: Access): Promise<Memberships>;
   /** Takes the place of the member's earlier invitation to this organization. */
   createInvitation(
     organizationId: OrganizationId,
@@ -89,29 +88,49 @@ export interface Accounts {
   /** Undefined once it was used, replaced or has expired, and when the person is no longer a member. */
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**
-   * Uses the invitation up and opens the membership. With a `passwordHash`, where it may be chosen, sets it, ends all
-   * sessions of the person and closes their other memberships, which is written down there as a change of the password.
-   * `refused` where a password may not be chosen, or must be.
+   * Uses the invitation up and opens the membership as `planAcceptance` says; `refused` where it does not allow it. Where
+   * other memberships close, that is written down in their organizations. Personal keys of a membership that was accepted
+   * with a voided unproven password are revoked, except those the operator made.
    */
   acceptInvitation(
     tokenHash: string,
-    acceptance: { readonly passwordHash: string | null },
+    acceptance: Acceptance,
     note: AuditNote,
   ): Promise<
     | { outcome: 'accepted'; userId: UserId; organizationId: OrganizationId }
     | { outcome: 'missing' | 'refused' }
   >;
-  /** Ends all sessions of the person but this one. Written down in every organization they belong to. */
-  changePassword(userId: UserId, passwordHash: string, keptTokenHash: string, note: AuditNote): Promise<void>;
+  /** Opens a membership that waits to be accepted, for a person whose address is proven. Uses its invitation up. */
+  acceptMembership(
+    organizationId: OrganizationId,
+    userId: UserId,
+    note: AuditNote,
+  ): Promise<'accepted' | 'missing'>;
+  /**
+   * Ends the sessions that the password covers, but not this one: its own, or all of the person if it is proven. Written
+   * down in every organization that the password enters. `refused` where `current` is no longer the password.
+   */
+  changePassword(
+    userId: UserId,
+    change: { readonly current: string; readonly next: string; readonly keptTokenHash: string },
+    note: AuditNote,
+  ): Promise<'changed' | 'refused'>;
   /**
    * Who this subject of a provider is: known from before or, the first time, the person of this address, who is bound to
    * it from then on. Undefined for nobody, for a service account, and for an address that is bound to another subject.
+   * Binding voids the unproven passwords of the person, with their sessions and the memberships accepted with them, as
+   * `acceptInvitation` does; `note` is written down there.
    */
-  bindIdentity(issuer: string, subject: string, email: string): Promise<Person | undefined>;
+  bindIdentity(
+    issuer: string,
+    subject: string,
+    email: string,
+    note: Omit<AuditNote, 'actor' | 'subject'>,
+  ): Promise<Person | undefined>;
   /**
-   * `refused` where it could enter no organization, and where the password is no longer the one that was proven: whoever
-   * changes it ends the sessions of those who knew the old one, also of those who are just signing in. Written down in
-   * every organization that it may enter.
+   * `refused` where it could neither enter nor accept a membership, and where the password is no longer the one that was
+   * proven: whoever changes it ends the sessions of those who knew the old one, also of those who are just signing in.
+   * Written down in every organization that it may enter.
    */
   createSession(session: NewSession, note: AuditNote): Promise<'created' | 'refused'>;
   /** Undefined once it has ended or expired. Reads committed state every time. */
@@ -119,8 +138,8 @@ export interface Accounts {
   /** The session goes on for `idleMs` from now, but not past its life. */
   touchSession(tokenHash: string, idleMs: number): Promise<void>;
   endSession(tokenHash: string): Promise<void>;
-  /** Answers how many. Written down in every organization the person belongs to. */
-  endSessions(userId: UserId, note: AuditNote): Promise<number>;
+  /** All that this session's proof covers, itself included; answers how many. Written down where the proof enters. */
+  endSessions(userId: UserId, access: Access, note: AuditNote): Promise<number>;
   /** `last-admin`: the organization would be left without a person who is an admin, and nothing changes. */
   setMemberRole(
     organizationId: OrganizationId,

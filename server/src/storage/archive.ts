@@ -93,14 +93,18 @@ const tables = [
     },
   },
   {
+    name: 'password',
+    keyLength: 1,
+    columns: { id: text, user_id: text, hash: text, proven: flag, set_at: whole },
+  },
+  {
     name: 'member',
     keyLength: 2,
     columns: {
       ...{ organization_id: text, user_id: text, role: text, service: flag },
-      ...{ joined_at: whole, opened_at: whole },
+      ...{ joined_at: whole, opened_at: whole, password_id: text },
     },
   },
-  { name: 'password', keyLength: 1, columns: { user_id: text, hash: text, set_at: whole } },
   {
     name: 'identity',
     keyLength: 2,
@@ -111,14 +115,14 @@ const tables = [
     keyLength: 2,
     columns: {
       ...{ organization_id: text, user_id: text, token_hash: text, resets: flag },
-      ...{ created_at: whole, expires_at: whole },
+      ...{ by_operator: flag, created_at: whole, expires_at: whole },
     },
   },
   {
     name: 'session',
     keyLength: 1,
     columns: {
-      ...{ token_hash: text, user_id: text, proof: text, created_at: whole },
+      ...{ token_hash: text, user_id: text, proof: text, password_id: text, created_at: whole },
       ...{ seen_at: whole, expires_at: whole, ends_at: whole },
     },
   },

@@ -36,9 +36,9 @@ export function replacing(note: AuditNote, id: DocumentId): AuditNote {
   return { ...note, action: 'document.replaced', subject: id };
 }
 
-/** What is written of a password that was chosen through an invitation, in the organizations that it closes. */
+/** What is written where a membership closes because the password it was accepted with has ended. */
 export function closing(note: AuditNote): AuditNote {
-  return { ...note, action: 'password.changed', detail: {} };
+  return { ...note, action: 'password.voided', detail: {} };
 }
 
 export function toAuditEvent(row: AuditRow): AuditEvent {

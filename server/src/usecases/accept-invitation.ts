@@ -1,10 +1,14 @@
+import type { Acceptance } from '../domain/account.ts';
+import type { Doer } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
+import { isOrganizationId } from '../domain/id.ts';
 import { passwordFault } from '../domain/password.ts';
 import { isInvitationToken } from '../domain/sign-in-token.ts';
 import type { Invitation } from '../storage/store.ts';
 import { attempt } from './attempt-password.ts';
 import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
+import type { SignedIn } from './read-session.ts';
 import { type StartedSession, startSession } from './start-session.ts';
 
 /** What the invitation is for. `NOT_FOUND` alike for one that was used, replaced, has expired or never was. */
@@ -25,21 +29,18 @@ export async function acceptInvitation(
   { token, password, address }: { token: string; password: string; address: string },
   traceId: string,
 ): Promise<StartedSession> {
-  const { store, passwords, sha256 } = context;
+  const { store, sha256 } = context;
   const invitation = await readInvitation(context, { token, address });
   const { userId, email } = invitation;
-  const chosen = invitation.password === 'choose' ? await passwords.hash(checked(password, email)) : null;
-  const passwordHash = chosen ?? (await provePassword(context, invitation, password, address));
+  const acceptance = await acceptanceOf(context, invitation, { password, address });
   const doer = { actor: { kind: 'user', userId }, traceId } as const;
-  const note = auditNote(context, doer, 'member.joined', userId, {
-    email,
-    password: invitation.password === 'prove' ? 'proven' : 'chosen',
-  });
-  const accepted = await store.acceptInvitation(sha256(token), { passwordHash: chosen }, note);
+  const note = auditNote(context, doer, 'member.joined', userId, { email, password: acceptance.kind });
+  const accepted = await store.acceptInvitation(sha256(token), acceptance, note);
   if (accepted.outcome === 'refused') {
     throw new ServiceError('INVALID_PARAMS', 'A password was set meanwhile: open the link again.');
   }
   if (accepted.outcome !== 'accepted') throw gone();
+  const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
   const started = await startSession(context, userId, { proof: 'password', passwordHash }, traceId);
   if (started === undefined) {
     throw new ServiceError('INVALID_PARAMS', 'The password was changed meanwhile: sign in with the new one.');
@@ -47,25 +48,49 @@ export async function acceptInvitation(
   return started;
 }
 
+/** A membership that waits in a session of single sign-on: the provider has proven the address. */
+export async function acceptMembership(
+  context: Context,
+  { session: { userId, email, access } }: SignedIn,
+  organizationId: string,
+  doer: Doer,
+): Promise<void> {
+  const note = auditNote(context, doer, 'member.joined', userId, { email, password: 'none' });
+  const outcome =
+    access.proof === 'sso' && isOrganizationId(organizationId)
+      ? await context.store.acceptMembership(organizationId, userId, note)
+      : 'missing';
+  if (outcome === 'missing') throw new ServiceError('NOT_FOUND', 'There is no invitation to accept.');
+}
+
 async function findInvitation({ store, sha256 }: Context, token: string): Promise<Invitation | undefined> {
   return isInvitationToken(token) ? store.findInvitation(sha256(token)) : undefined;
 }
 
-/** Answers what it was proven against. */
-async function provePassword(
+/**
+ * The password that the person has is proven. Whoever has none that is proven may choose one, also the one they set through
+ * another organization's link: that is compared like a guess, or links would be a way to guess without limit.
+ */
+async function acceptanceOf(
   context: Context,
-  { email, passwordHash }: Invitation,
-  password: string,
-  address: string,
-): Promise<string> {
-  const isRight = await attempt(context, { person: email, address }, async () =>
-    (await context.passwords.verify(passwordHash, password)) ? true : undefined,
-  );
-  // Not UNAUTHORIZED: nobody's session has ended.
-  if (!isRight || passwordHash === null) {
-    throw new ServiceError('INVALID_PARAMS', 'password: is not the one you sign in with.');
+  { terms, resets, passwords: known, email }: Invitation,
+  { password, address }: { password: string; address: string },
+): Promise<Acceptance> {
+  const { ids, passwords } = context;
+  const hashes = known.map(({ hash }) => hash);
+  if (terms === 'sso') {
+    throw new ServiceError('INVALID_PARAMS', 'You have no password here: sign in through your provider.');
   }
-  return passwordHash;
+  if (!resets && hashes.length > 0) {
+    const hash = await attempt(context, { person: email, address }, () => passwords.find(hashes, password));
+    if (hash !== undefined) return { kind: 'proven', hash };
+    // Not UNAUTHORIZED: nobody's session has ended.
+    if (terms === 'prove') {
+      throw new ServiceError('INVALID_PARAMS', 'password: is not the one you sign in with.');
+    }
+  }
+  const hash = await passwords.hash(checked(password, email), resets ? undefined : hashes[0]);
+  return { kind: 'chosen', password: { id: ids.password(), hash } };
 }
 
 function checked(password: string, email: string): string {

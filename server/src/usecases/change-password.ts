@@ -6,24 +6,32 @@ import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 import type { SignedIn } from './read-session.ts';
 
-/** Ends the person's other sessions: whoever knew the old password is out. */
+/** Ends the other sessions that the password covers: whoever knew the old one is out. */
 export async function changePassword(
   context: Context,
-  { session: { userId, email }, tokenHash }: SignedIn,
+  { session: { userId, email, access }, tokenHash }: SignedIn,
   { current, next, address }: { current: string; next: string; address: string },
   doer: Doer,
 ): Promise<void> {
   const { store, passwords } = context;
-  const person = await store.findPerson(email);
-  if (person === undefined || person.passwordHash === null) {
+  const all = (await store.findPerson(email))?.passwords ?? [];
+  const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
+  if (own === undefined) {
     throw new ServiceError('INVALID_PARAMS', 'You have no password here: you sign in through your provider.');
   }
-  const isRight = await attempt(context, { person: email, address }, async () =>
-    (await passwords.verify(person.passwordHash, current)) ? true : undefined,
+  const proven = await attempt(context, { person: email, address }, () =>
+    passwords.find([own.hash], current),
   );
-  if (!isRight) throw new ServiceError('INVALID_PARAMS', 'current: is not your password.');
+  if (proven === undefined) throw new ServiceError('INVALID_PARAMS', 'current: is not your password.');
   const fault = passwordFault(next, email);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `next: ${fault}.`);
-  const note = auditNote(context, doer, 'password.changed', userId);
-  await store.changePassword(userId, await passwords.hash(next), tokenHash, note);
+  const sibling = all.find(({ id }) => id !== own.id)?.hash;
+  const outcome = await store.changePassword(
+    userId,
+    { current: own.hash, next: await passwords.hash(next, sibling), keptTokenHash: tokenHash },
+    auditNote(context, doer, 'password.changed', userId),
+  );
+  if (outcome === 'refused') {
+    throw new ServiceError('INVALID_PARAMS', 'current: the password was changed meanwhile.');
+  }
 }

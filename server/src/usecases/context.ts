@@ -42,9 +42,13 @@ export interface Context {
 
 /** Hashes that are slow to make, so that a stolen store does not give passwords away. */
 export interface Passwords {
-  hash(password: string): Promise<string>;
-  /** `null` is nobody's hash: false, after just as long. */
-  verify(hash: string | null, password: string): Promise<boolean>;
+  /** With the salt of `sibling`, another hash of the same person: comparing with both then takes one computation. */
+  hash(password: string, sibling?: string): Promise<string>;
+  /**
+   * Which of a person's hashes the password belongs to. Hashes with one salt take the time of one, and so does none at
+   * all: the time does not tell whether there is such a person.
+   */
+  find(hashes: readonly string[], password: string): Promise<string | undefined>;
 }
 
 /** Passwords can be guessed, unlike other secrets here: attempts are counted by person and place, and by place alone. */

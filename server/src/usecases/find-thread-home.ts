@@ -7,11 +7,12 @@ import type { SignedIn } from './read-session.ts';
 /** In which of the organizations that the session may enter the person can read the thread: its address names none. */
 export async function findThreadHome(
   { store }: Context,
-  { session: { userId, proof } }: Pick<SignedIn, 'session'>,
+  { session: { userId, access } }: Pick<SignedIn, 'session'>,
   threadId: string,
 ): Promise<OrganizationId> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  for (const { organizationId } of await store.listMemberships(userId, proof)) {
+  const { entered } = await store.listMemberships(userId, access);
+  for (const { organizationId } of entered) {
     const found = await store.getThread(organizationId, threadId);
     if (found !== undefined && canRead({ kind: 'user', organizationId, userId }, found.thread)) {
       return organizationId;

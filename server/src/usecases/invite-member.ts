@@ -14,8 +14,8 @@ export interface IssuedInvitation {
 const invitationMs = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * How a person gets into an organization, once. With `resets` they may choose a new password although they have one: that
- * is for the operator alone, since it gives the whole account to whoever has the link.
+ * How a person gets into an organization, once. The operator's link proves the address. With `resets` it also lets them
+ * replace a proven password, which gives the whole account to whoever has the link: only the operator may make one.
  */
 export async function inviteMember(
   context: Context,
@@ -26,11 +26,12 @@ export async function inviteMember(
 ): Promise<IssuedInvitation> {
   const { store, now, randomBytes, sha256 } = context;
   if (!resets) await refuseWhoHasJoined(context, organizationId, userId);
+  const byOperator = doer.actor.kind === 'operator';
   const token = generateInvitationToken(randomBytes);
   const expiresAt = now() + invitationMs;
   const outcome = await store.createInvitation(
     organizationId,
-    { tokenHash: sha256(token), userId, keepMs: invitationMs, resets },
+    { tokenHash: sha256(token), userId, keepMs: invitationMs, byOperator, resets },
     auditNote(context, doer, 'member.invited', userId, { resets }),
   );
   switch (outcome) {

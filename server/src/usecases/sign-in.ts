@@ -17,9 +17,9 @@ export async function signIn(
   const spelling = normalizeEmail(email) ?? '';
   const started = await attempt(context, { person: spelling, address }, async () => {
     const person = await store.findPerson(spelling);
-    const passwordHash = person?.passwordHash ?? null;
-    const isRight = await passwords.verify(passwordHash, password);
-    if (person === undefined || passwordHash === null || !isRight) return undefined;
+    const hashes = person?.passwords.map(({ hash }) => hash) ?? [];
+    const passwordHash = await passwords.find(hashes, password);
+    if (person === undefined || passwordHash === undefined) return undefined;
     return startSession(context, person.userId, { proof: 'password', passwordHash }, traceId);
   });
   if (started === undefined) throw new ServiceError('UNAUTHORIZED', 'The address or the password is wrong.');

@@ -7,12 +7,12 @@ export async function signOut({ store }: Context, tokenHash: string): Promise<vo
   await store.endSession(tokenHash);
 }
 
-/** Every session of the person ends, this one too, on every node with the next request. */
+/** Every session that this one's proof covers ends, this one too, on every node with the next request. */
 export async function signOutEverywhere(
   context: Context,
-  { session: { userId } }: SignedIn,
+  { session: { userId, access } }: SignedIn,
   doer: Doer,
 ): Promise<void> {
   const note = auditNote(context, doer, 'session.ended-everywhere', userId);
-  await context.store.endSessions(userId, note);
+  await context.store.endSessions(userId, access, note);
 }

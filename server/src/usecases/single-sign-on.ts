@@ -68,7 +68,8 @@ async function welcome(
 ): Promise<SsoOutcome> {
   const address = normalizeEmail(email ?? '');
   if (address === undefined || !emailVerified) return refused('unverified', 'no verified address');
-  const person = await context.store.bindIdentity(issuer, subject, address);
+  const note = { id: context.ids.event(), traceId, action: 'password.voided', detail: {} } as const;
+  const person = await context.store.bindIdentity(issuer, subject, address, note);
   const started = person && (await startSession(context, person.userId, bySso, traceId));
   if (started === undefined) return refused('unknown-person', 'nobody here has this identity');
   return { outcome: 'signed-in', started, returnTo };

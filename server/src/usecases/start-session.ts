@@ -16,8 +16,8 @@ export type Proven =
   | { readonly proof: 'password'; readonly passwordHash: string };
 
 /**
- * Undefined for a person who could enter no organization with it, and for a password that was changed meanwhile. Written
- * down in each organization that they can enter.
+ * Undefined for a person who could neither enter nor accept a membership with it, and for a password that was changed
+ * meanwhile. Written down in each organization that they can enter.
  */
 export async function startSession(
   context: Context,
@@ -30,6 +30,7 @@ export async function startSession(
   const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = limits;
   const doer = { actor: { kind: 'user', userId }, traceId } as const;
   const note = auditNote(context, doer, 'session.started', userId, { proof: proven.proof });
-  const session = { tokenHash: sha256(token), userId, ...proven, idleMs, lifeMs };
+  const { passwordHash } = proven;
+  const session = { tokenHash: sha256(token), userId, passwordHash, idleMs, lifeMs };
   return (await store.createSession(session, note)) === 'created' ? { token, userId } : undefined;
 }

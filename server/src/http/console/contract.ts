@@ -40,8 +40,10 @@ export interface SessionJson {
   /** How the session was begun: whoever has no password cannot change it. */
   readonly proof: 'password' | 'sso';
   readonly limits: LimitsJson;
-  /** Those that this session may enter, never none. */
+  /** Those that this session may enter. None only while there are invitations. */
   readonly organizations: readonly OrganizationJson[];
+  /** Organizations that have added the person, who has not accepted yet. Only single sign-on proves enough to list them. */
+  readonly invitations: readonly { readonly id: string; readonly name: string }[];
 }
 
 /** What the service accepts; lengths are in code points. */
@@ -77,11 +79,11 @@ export interface InvitationBody {
 export interface InvitationJson {
   readonly email: string;
   readonly organization: string;
-  /** `choose`: a new password. `prove`: the one the person has already. */
-  readonly password: 'choose' | 'prove';
+  /** `choose`: a new password. `prove`: the one the person has already. `sso`: they have none, and use the provider. */
+  readonly password: 'choose' | 'prove' | 'sso';
 }
 
-/** `POST /invitation/accept` answers `SessionJson`. */
+/** `POST /invitation/accept` answers `SessionJson`, and so does `POST /invitations/{organizationId}/accept`, without a body. */
 export interface AcceptInvitationBody {
   readonly token: string;
   readonly password: string;

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { passwordLengthMax } from '../../domain/password.ts';
-import { acceptInvitation, readInvitation } from '../../usecases/accept-invitation.ts';
+import { acceptInvitation, acceptMembership, readInvitation } from '../../usecases/accept-invitation.ts';
 import { TooManyAttempts } from '../../usecases/attempt-password.ts';
 import { changePassword } from '../../usecases/change-password.ts';
 import type { Context } from '../../usecases/context.ts';
@@ -32,6 +32,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     passwordRoute,
     readInvitationRoute,
     acceptInvitationRoute(options),
+    acceptMembershipRoute(options),
   ];
 }
 
@@ -110,9 +111,9 @@ const readInvitationRoute = defineConsoleRoute({
   body: Type.Object({ token }),
   async handle({ context, body, address, reply }) {
     const invitation = await withPatience(reply, readInvitation(context, { ...body, address }));
-    const { email: invited, organizationName, password: proof } = invitation;
+    const { email: invited, organizationName, terms } = invitation;
     return {
-      body: { email: invited, organization: organizationName, password: proof } satisfies InvitationJson,
+      body: { email: invited, organization: organizationName, password: terms } satisfies InvitationJson,
     };
   },
 });
@@ -126,6 +127,19 @@ const acceptInvitationRoute = (options: ConsoleOptions) =>
     async handle({ context, body, address, traceId, reply }) {
       const started = await withPatience(reply, acceptInvitation(context, { ...body, address }, traceId));
       return { body: await welcome(context, options, reply, started) };
+    },
+  });
+
+const acceptMembershipRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'POST',
+    url: '/invitations/:id/accept',
+    caller: 'person',
+    path: Type.Object({ id: Type.String() }),
+    async handle({ context, session, path, doer, reply }) {
+      await acceptMembership(context, session, path.id, doer);
+      const own = sessionToken(reply.request, options) as string;
+      return { body: await presentSession(context, session, own) };
     },
   });
 
@@ -155,20 +169,24 @@ async function welcome(
 }
 
 async function presentSession(context: Context, { session }: SignedIn, own: string): Promise<SessionJson> {
-  const { userId, email: address, proof } = session;
-  const memberships = await context.store.listMemberships(userId, proof);
+  const { userId, email: address, access } = session;
+  const { entered, pending } = await context.store.listMemberships(userId, access);
   // Removed from their last organization, a person has nowhere to go.
-  if (memberships.length === 0) throw signedOut();
+  if (entered.length + pending.length === 0) throw signedOut();
   return {
     user: { id: userId, email: address },
     csrfToken: csrfTokenOf(context, own),
-    proof,
+    proof: access.proof,
     limits: pageLimits(context.limits),
-    organizations: memberships.map(({ organizationId, organizationName, role, apiEnabled }) => ({
+    organizations: entered.map(({ organizationId, organizationName, role, apiEnabled }) => ({
       id: organizationId,
       name: organizationName,
       role,
       apiEnabled,
+    })),
+    invitations: pending.map(({ organizationId, organizationName }) => ({
+      id: organizationId,
+      name: organizationName,
     })),
   };
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import type { Acceptance } from '../../domain/account.ts';
 import type { AuditAction } from '../../domain/audit.ts';
-import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
-import type { NewInvitation, NewMember, NewSession, Store } from '../store.ts';
+import type { Membership, NewInvitation, NewMember, NewSession, Store } from '../store.ts';
 import { note, strangers, type World } from './fixture.ts';
 
 export const day = 86_400_000;
@@ -19,13 +20,12 @@ export function newMember(email: string, change: { role?: MemberRole; service?: 
 }
 
 export function newInvitation(userId: UserId, change: Partial<NewInvitation> = {}): NewInvitation {
-  return { tokenHash: freshHash(), userId, keepMs: 7 * day, resets: false, ...change };
+  const { resets = false } = change;
+  return { tokenHash: freshHash(), userId, keepMs: 7 * day, byOperator: resets, resets, ...change };
 }
 
 export function newSession(userId: UserId, change: Partial<NewSession> = {}): NewSession {
-  const { passwordHash = null } = change;
-  const proof = passwordHash === null ? 'sso' : 'password';
-  return { tokenHash: freshHash(), userId, proof, passwordHash, idleMs: day, lifeMs: 30 * day, ...change };
+  return { tokenHash: freshHash(), userId, passwordHash: null, idleMs: day, lifeMs: 30 * day, ...change };
 }
 
 /** What people do, in a few words. */
@@ -65,14 +65,54 @@ export class Accounting {
     return invitation.tokenHash;
   }
 
-  accept(tokenHash: string, passwordHash: string | null, store: Store = this.#world.store) {
-    return store.acceptInvitation(tokenHash, { passwordHash }, note('member.joined'));
+  /** With a new password, or with one of the person's. */
+  accept(tokenHash: string, password: string | { proven: string }, store: Store = this.#world.store) {
+    const acceptance: Acceptance =
+      typeof password === 'string'
+        ? { kind: 'chosen', password: { id: `pwd_${freshHash()}` as PasswordId, hash: password } }
+        : { kind: 'proven', hash: password.proven };
+    return store.acceptInvitation(tokenHash, acceptance, note('member.joined'));
   }
 
-  /** The person opens the organization, by their first password or by the one they have. */
-  async join(organizationId: OrganizationId, userId: UserId, password: string | null): Promise<void> {
-    const accepted = await this.accept(await this.invite(organizationId, userId), password);
+  /** The person accepts a membership through a link of its organization, or of the operator. */
+  async join(
+    organizationId: OrganizationId,
+    userId: UserId,
+    password: string | { proven: string },
+    change: Partial<NewInvitation> = {},
+  ): Promise<void> {
+    const accepted = await this.accept(await this.invite(organizationId, userId, change), password);
     assert.deepEqual(accepted, { outcome: 'accepted', userId, organizationId });
+  }
+
+  /** Through a provider; answers the person. */
+  bind(email: string, subject = `subject of ${email}`, issuer = 'https://login.example', store?: Store) {
+    const { id, traceId, action, detail } = note('password.voided');
+    return (store ?? this.#world.store).bindIdentity(issuer, subject, email, { id, traceId, action, detail });
+  }
+
+  async acceptBySso(organizationId: OrganizationId, userId: UserId): Promise<void> {
+    const joined = note('member.joined', userId);
+    assert.equal(await this.#world.store.acceptMembership(organizationId, userId, joined), 'accepted');
+  }
+
+  changePassword(userId: UserId, current: string, next: string, keptTokenHash = '', store?: Store) {
+    const change = { current, next, keptTokenHash };
+    return (store ?? this.#world.store).changePassword(userId, change, note('password.changed', userId));
+  }
+
+  async hashes(email: string): Promise<readonly string[] | undefined> {
+    return (await this.#world.store.findPerson(email))?.passwords.map(({ hash }) => hash);
+  }
+
+  /** The organizations that a session may enter, and those that it may accept. */
+  async standing(tokenHash: string) {
+    const session = await this.#world.store.findSession(tokenHash, undefined);
+    assert.ok(session, 'the session is live');
+    const { entered, pending } = await this.#world.store.listMemberships(session.userId, session.access);
+    const ids = (memberships: readonly Membership[]) =>
+      memberships.map(({ organizationId }) => organizationId).toSorted();
+    return { entered: ids(entered), pending: ids(pending) };
   }
 
   /** By single sign-on, or by a password where its hash is given. Answers the hash of the token. */

@@ -3,15 +3,16 @@ import { describe, it } from 'node:test';
 import { Accounting } from './account-fixture.ts';
 import { note, type World } from './fixture.ts';
 import { describeInvitations } from './invitations.ts';
+import { describeProofs } from './proofs.ts';
 import { describeSessions } from './sessions.ts';
 
 const email = 'ada@example.org';
-const issuer = 'https://login.example.org';
 
 export function describeAccounts(world: () => World): void {
   describePeople(world);
   describeIdentities(world);
   describeInvitations(world);
+  describeProofs(world);
   describeSessions(world);
 }
 
@@ -23,10 +24,16 @@ function describePeople(world: () => World): void {
       const organization = await world().organization();
       const userId = await people.add(organization, email);
       await people.add(organization, 'bob@example.org');
-      assert.deepEqual(await store.findPerson(email), { userId, email, passwordHash: null });
+      assert.deepEqual(await store.findPerson(email), { userId, email, passwords: [] });
       await people.join(organization, userId, 'first');
-      assert.deepEqual(await store.findPerson(email), { userId, email, passwordHash: 'first' });
-      assert.equal((await store.findPerson('bob@example.org'))?.passwordHash, null);
+      const person = await store.findPerson(email);
+      const [password] = person?.passwords ?? [];
+      assert.deepEqual(person, {
+        userId,
+        email,
+        passwords: [{ id: password?.id, hash: 'first', proven: false }],
+      });
+      assert.deepEqual(await people.hashes('bob@example.org'), []);
     });
 
     it('does not find who is unknown, who has left, and who is a service account only', async () => {
@@ -52,60 +59,67 @@ function describePeople(world: () => World): void {
       await people.add(await world().organization(), email, { service: true });
       await people.add(await world().organization(), 'bob@example.org');
       await store.updateOrganization(late, { apiEnabled: false }, note());
-      assert.deepEqual(await store.listMemberships(userId, 'sso'), [
+      const listed = [
         { organizationId: early, organizationName: 'Early', apiEnabled: true, role: 'admin' },
         { organizationId: late, organizationName: 'Acme', apiEnabled: false, role: 'member' },
-      ]);
+      ];
+      const sso = { proof: 'sso' } as const;
+      assert.deepEqual(await store.listMemberships(userId, sso), { entered: [], pending: listed });
+      for (const organization of [late, early]) await people.acceptBySso(organization, userId);
+      assert.deepEqual(await store.listMemberships(userId, sso), { entered: listed, pending: [] });
     });
 
-    it('lists opened memberships only to a password, and all to single sign-on', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const [opened, closed] = [await world().organization(), await world().organization()];
-      const userId = await people.add(opened, email);
-      await people.add(closed, email);
-      assert.deepEqual(await store.listMemberships(userId, 'password'), []);
-      await people.join(opened, userId, 'first');
-      const ids = async (proof: 'password' | 'sso') =>
-        (await store.listMemberships(userId, proof)).map(({ organizationId }) => organizationId);
-      assert.deepEqual(await ids('password'), [opened]);
-      assert.deepEqual((await ids('sso')).toSorted(), [opened, closed].toSorted());
-    });
-
-    it('changes a password, ends all sessions of the person but one, and closes nothing', async () => {
+    it('changes a password, ends the other sessions that it covers, and closes nothing', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
       const userId = await people.add(organization, email);
       const bob = await people.add(organization, 'bob@example.org');
-      await people.join(organization, userId, 'first');
+      await people.join(organization, userId, 'first', { byOperator: true });
+      await people.join(organization, bob, 'bobs');
       const [kept, ended, viaProvider, bobs] = [
         await people.signIn(userId, { passwordHash: 'first' }),
         await people.signIn(userId, { passwordHash: 'first' }),
         await people.signIn(userId),
-        await people.signIn(bob),
+        await people.signIn(bob, { passwordHash: 'bobs' }),
       ];
-      await store.changePassword(userId, 'second', kept, note('password.changed', userId));
-      assert.equal((await store.findPerson(email))?.passwordHash, 'second');
-      assert.equal((await store.findPerson('bob@example.org'))?.passwordHash, null);
+      assert.equal(await people.changePassword(userId, 'first', 'second', kept), 'changed');
+      assert.deepEqual(await people.hashes(email), ['second']);
+      assert.deepEqual(await people.hashes('bob@example.org'), ['bobs']);
       const live = await Promise.all([kept, ended, viaProvider, bobs].map((token) => people.isLive(token)));
       assert.deepEqual(live, [true, false, false, true]);
       assert.ok(await people.enters(kept, organization));
+      assert.equal((await store.findPerson(email))?.passwords[0]?.proven, true, 'it stays proven');
     });
 
-    it('writes a change of password down in every organization of the person, and in no other', async () => {
-      const { store } = world();
+    it('changes no password that was changed meanwhile', async () => {
       const people = new Accounting(world());
-      const [one, other, foreign] = [
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      await people.join(organization, userId, 'first');
+      const session = await people.signIn(userId, { passwordHash: 'first' });
+      assert.equal(await people.changePassword(userId, 'other', 'second'), 'refused');
+      assert.deepEqual(await people.hashes(email), ['first']);
+      assert.ok(await people.isLive(session));
+      assert.equal(await people.noted(organization, 'password.changed'), 0);
+    });
+
+    it('notes a change of password in every organization that it enters, and in no other', async () => {
+      const people = new Accounting(world());
+      const [one, other, closed, foreign] = [
+        await world().organization(),
         await world().organization(),
         await world().organization(),
         await world().organization(),
       ];
       const userId = await people.add(one, email);
       await people.add(other, email);
-      await store.changePassword(userId, 'second', '', note('password.changed', userId));
-      const noted = [one, other, foreign].map((id) => people.noted(id, 'password.changed', userId));
-      assert.deepEqual(await Promise.all(noted), [1, 1, 0]);
+      await people.add(closed, email);
+      await people.join(one, userId, 'first');
+      await people.join(other, userId, { proven: 'first' });
+      await people.changePassword(userId, 'first', 'second');
+      const noted = [one, other, closed, foreign].map((id) => people.noted(id, 'password.changed', userId));
+      assert.deepEqual(await Promise.all(noted), [1, 1, 0, 0]);
     });
   });
 }
@@ -113,39 +127,37 @@ function describePeople(world: () => World): void {
 function describeIdentities(world: () => World): void {
   describe('identities', () => {
     it('binds a subject to the person of its address, and knows it by the subject from then on', async () => {
-      const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
       const userId = await people.add(organization, email);
       await people.add(organization, 'bob@example.org');
-      const ada = { userId, email, passwordHash: null };
-      assert.deepEqual(await store.bindIdentity(issuer, 'subject', email), ada);
-      assert.deepEqual(await store.bindIdentity(issuer, 'subject', 'married@example.org'), ada);
-      assert.deepEqual(await store.bindIdentity(issuer, 'subject', 'bob@example.org'), ada);
+      const ada = { userId, email, passwords: [] };
+      assert.deepEqual(await people.bind(email, 'subject'), ada);
+      assert.deepEqual(await people.bind('married@example.org', 'subject'), ada);
+      assert.deepEqual(await people.bind('bob@example.org', 'subject'), ada);
       await people.accept(await people.invite(organization, userId, { resets: true }), 'first');
-      assert.equal((await store.bindIdentity(issuer, 'subject', email))?.passwordHash, 'first');
+      const [password] = (await people.bind(email, 'subject'))?.passwords ?? [];
+      assert.deepEqual([password?.hash, password?.proven], ['first', true]);
     });
 
     it('refuses an address that is bound to another subject of the provider', async () => {
-      const { store } = world();
       const people = new Accounting(world());
       const userId = await people.add(await world().organization(), email);
-      await store.bindIdentity(issuer, 'subject', email);
-      assert.equal(await store.bindIdentity(issuer, 'another', email), undefined);
-      assert.equal(await store.bindIdentity(issuer, 'another', email), undefined, 'nor has it been bound');
-      const elsewhere = await store.bindIdentity('https://other.example.org', 'another', email);
+      await people.bind(email, 'subject');
+      assert.equal(await people.bind(email, 'another'), undefined);
+      assert.equal(await people.bind(email, 'another'), undefined, 'nor has it been bound');
+      const elsewhere = await people.bind(email, 'another', 'https://other.example.org');
       assert.equal(elsewhere?.userId, userId);
     });
 
     it('binds nobody to an address that is unknown or a service account, now or later', async () => {
-      const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
-      assert.equal(await store.bindIdentity(issuer, 'subject', email), undefined);
+      assert.equal(await people.bind(email, 'subject'), undefined);
       await people.add(organization, 'robot@example.org', { service: true });
-      assert.equal(await store.bindIdentity(issuer, 'subject', 'robot@example.org'), undefined);
+      assert.equal(await people.bind('robot@example.org', 'subject'), undefined);
       const userId = await people.add(organization, email);
-      assert.equal((await store.bindIdentity(issuer, 'subject', email))?.userId, userId);
+      assert.equal((await people.bind(email, 'subject'))?.userId, userId);
     });
 
     it('does not know a bound person who has left, and knows them when they come back', async () => {
@@ -154,12 +166,12 @@ function describeIdentities(world: () => World): void {
       const organization = await world().organization();
       const userId = await people.add(organization, email);
       await people.add(organization, 'bob@example.org');
-      await store.bindIdentity(issuer, 'subject', email);
+      await people.bind(email, 'subject');
       await store.removeMember(organization, email, false, note());
-      assert.equal(await store.bindIdentity(issuer, 'subject', email), undefined);
-      assert.equal(await store.bindIdentity(issuer, 'subject', 'bob@example.org'), undefined);
+      assert.equal(await people.bind(email, 'subject'), undefined);
+      assert.equal(await people.bind('bob@example.org', 'subject'), undefined);
       await people.add(organization, email);
-      assert.equal((await store.bindIdentity(issuer, 'subject', email))?.userId, userId);
+      assert.equal((await people.bind(email, 'subject'))?.userId, userId);
     });
 
     it('answers the same person to nodes that bind a subject at once, and binds one subject of several', async () => {
@@ -171,7 +183,7 @@ function describeIdentities(world: () => World): void {
         const userId = await people.add(organization, address);
         const subjects = [`${round}`, `${round}`, `${round} again`];
         const bound = await Promise.all(
-          subjects.map((subject, index) => nodes[index % 2]!.bindIdentity(issuer, subject, address)),
+          subjects.map((subject, index) => people.bind(address, subject, undefined, nodes[index % 2]!)),
         );
         const ids = bound.map((person) => person?.userId);
         const winner = ids[2] === undefined ? [userId, userId, undefined] : [undefined, undefined, userId];

@@ -19,8 +19,10 @@ export function describeInvitations(world: () => World): void {
         organizationName: 'Home',
         userId,
         email,
-        password: 'choose',
-        passwordHash: null,
+        terms: 'choose',
+        byOperator: false,
+        resets: false,
+        passwords: [],
       });
       const member = await store.findMember(organization, email);
       assert.deepEqual([member?.invitedUntil, member?.opened], [clock.ms + day, false]);
@@ -61,7 +63,7 @@ export function describeInvitations(world: () => World): void {
       assert.deepEqual(await people.accept(token, 'first'), { outcome: 'missing' });
       const member = await store.findMember(organization, email);
       assert.deepEqual([member?.invitedUntil, member?.opened], [null, false]);
-      assert.equal((await store.findPerson(email))?.passwordHash, null);
+      assert.deepEqual(await people.hashes(email), []);
     });
 
     it('is void once another has taken its place, and not by one of another member or organization', async () => {
@@ -87,10 +89,11 @@ export function describeInvitations(world: () => World): void {
       const [one, other] = [await world().organization(), await world().organization()];
       const userId = await people.add(one, email);
       await people.add(other, email);
-      await people.join(one, userId, 'first');
+      await people.join(one, userId, 'first', { byOperator: true });
       await people.invite(other, userId, { resets: true });
       const later = await people.invite(other, userId);
-      assert.equal((await store.findInvitation(later))?.password, 'prove');
+      const found = await store.findInvitation(later);
+      assert.deepEqual([found?.terms, found?.byOperator, found?.resets], ['prove', false, false]);
     });
 
     it('can be used once, however many try at once on however many nodes', async () => {
@@ -107,7 +110,7 @@ export function describeInvitations(world: () => World): void {
         const winners = tries.filter((_, index) => results[index]?.outcome === 'accepted');
         assert.equal(winners.length, 1);
         assert.equal(results.filter(({ outcome }) => outcome === 'missing').length, 5);
-        assert.equal((await store.findPerson(address))?.passwordHash, winners[0]?.hash);
+        assert.deepEqual(await people.hashes(address), [winners[0]?.hash]);
         assert.equal(await store.findInvitation(token), undefined);
       }
       assert.equal(await people.noted(organization, 'member.joined'), 10);
@@ -157,93 +160,36 @@ export function describeInvitations(world: () => World): void {
         userId,
         organizationId: organization,
       });
-      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
+      assert.deepEqual(await people.hashes(email), ['first']);
       const member = await store.findMember(organization, email);
       assert.deepEqual([member?.opened, member?.invitedUntil], [true, null]);
       assert.ok(await people.enters(await people.signIn(userId, { passwordHash: 'first' }), organization));
     });
 
-    it('lets prove the password that the person has, which stays, with every session and membership', async () => {
+    it('refuses a password where a proven one must be entered, and changes nothing', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
       const userId = await people.add(one, email);
       await people.add(other, email);
-      await people.join(one, userId, 'first');
+      await people.join(one, userId, 'first', { byOperator: true });
       const session = await people.signIn(userId, { passwordHash: 'first' });
-      const token = await people.invite(other, userId);
-      const invitation = await store.findInvitation(token);
-      assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', 'first']);
-      assert.equal(await people.enters(session, other), false);
-      const accepted = await people.accept(token, null);
-      assert.deepEqual(accepted, { outcome: 'accepted', userId, organizationId: other });
-      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
+      for (const organization of [one, other]) {
+        const token = await people.invite(organization, userId);
+        assert.equal((await store.findInvitation(token))?.terms, 'prove');
+        assert.deepEqual(await people.accept(token, 'stolen'), { outcome: 'refused' });
+        assert.deepEqual(await people.accept(token, { proven: 'wrong' }), { outcome: 'refused' });
+      }
+      assert.deepEqual(await people.hashes(email), ['first']);
+      assert.equal((await store.findMember(other, email))?.opened, false);
+      assert.equal((await store.findMember(one, email))?.opened, true);
       assert.ok(await people.enters(session, one));
+      assert.equal(await people.noted(other, 'member.joined'), 0);
+      await people.join(other, userId, { proven: 'first' });
       assert.ok(await people.enters(session, other));
     });
 
-    it('refuses a password where one must be proven and its lack where one must be chosen, and changes nothing', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
-      const first = await people.invite(one, userId);
-      assert.deepEqual(await people.accept(first, null), { outcome: 'refused' });
-      assert.equal((await store.findMember(one, email))?.opened, false);
-      assert.equal((await people.accept(first, 'first')).outcome, 'accepted');
-
-      const session = await people.signIn(userId, { passwordHash: 'first' });
-      const second = await people.invite(other, userId);
-      assert.deepEqual(await people.accept(second, 'stolen'), { outcome: 'refused' });
-      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
-      assert.equal((await store.findMember(other, email))?.opened, false);
-      assert.equal((await store.findMember(one, email))?.opened, true);
-      assert.ok(await people.isLive(session));
-      assert.equal(await people.noted(other, 'member.joined'), 0);
-      assert.equal((await people.accept(second, null)).outcome, 'accepted');
-    });
-
-    it('lets whoever can sign in already prove it, unless the operator says otherwise: nobody signs in as another', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
-      await people.join(one, userId, 'first');
-      const session = await people.signIn(userId, { passwordHash: 'first' });
-      for (const organization of [one, other]) {
-        const again = await people.invite(organization, userId);
-        const invitation = await store.findInvitation(again);
-        assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', 'first']);
-        assert.deepEqual(await people.accept(again, 'second'), { outcome: 'refused' });
-      }
-      assert.ok(await people.enters(session, one));
-      assert.equal((await store.findPerson(email))?.passwordHash, 'first');
-
-      const reset = await people.invite(one, userId, { resets: true });
-      assert.equal((await store.findInvitation(reset))?.password, 'choose');
-      assert.deepEqual(await people.accept(reset, null), { outcome: 'refused' });
-      assert.equal((await people.accept(reset, 'third')).outcome, 'accepted');
-      assert.equal((await store.findPerson(email))?.passwordHash, 'third');
-    });
-
-    it('gives no first password to whoever is known through a provider, unless the operator says so', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
-      assert.equal((await store.bindIdentity('https://login.example', 'subject', email))?.userId, userId);
-      const token = await people.invite(organization, userId);
-      const invitation = await store.findInvitation(token);
-      assert.deepEqual([invitation?.password, invitation?.passwordHash], ['prove', null]);
-      assert.deepEqual(await people.accept(token, 'first'), { outcome: 'refused' });
-      assert.equal((await store.findPerson(email))?.passwordHash, null);
-      const reset = await people.invite(organization, userId, { resets: true });
-      assert.equal((await people.accept(reset, 'first')).outcome, 'accepted');
-    });
-
-    it('closes all other memberships and ends all sessions of the person, and of nobody else, with a chosen password', async () => {
+    it('lets the operator replace a proven password, which closes all else and ends all sessions of the person', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -251,30 +197,39 @@ export function describeInvitations(world: () => World): void {
       await people.add(other, email);
       const bob = await people.add(one, 'bob@example.org');
       await people.join(one, bob, 'bobs');
-      await people.join(one, userId, 'first');
-      await people.join(other, userId, null);
+      await people.join(one, userId, 'first', { byOperator: true });
+      await people.join(other, userId, { proven: 'first' });
       const bobs = await people.signIn(bob, { passwordHash: 'bobs' });
       const sessions = [await people.signIn(userId, { passwordHash: 'first' }), await people.signIn(userId)];
       assert.ok(await people.enters(sessions[0]!, one));
 
       const reset = await people.invite(other, userId, { resets: true });
+      assert.equal((await store.findInvitation(reset))?.terms, 'choose');
+      assert.deepEqual(await people.accept(reset, { proven: 'first' }), { outcome: 'refused' });
       assert.equal((await people.accept(reset, 'second')).outcome, 'accepted');
       for (const session of sessions) assert.equal(await people.isLive(session), false);
-      assert.deepEqual(
-        (await store.listMemberships(userId, 'password')).map(({ organizationId }) => organizationId),
-        [other],
-      );
+      assert.deepEqual(await people.hashes(email), ['second']);
       assert.equal((await store.findMember(one, email))?.opened, false);
       const anew = await people.signIn(userId, { passwordHash: 'second' });
-      assert.deepEqual([await people.enters(anew, one), await people.enters(anew, other)], [false, true]);
+      assert.deepEqual(await people.standing(anew), { entered: [other], pending: [] });
       assert.ok(await people.enters(bobs, one));
-      assert.equal((await store.findPerson('bob@example.org'))?.passwordHash, 'bobs');
-
-      const noted = [one, other].map((id) => people.noted(id, 'password.changed'));
+      assert.deepEqual(await people.hashes('bob@example.org'), ['bobs']);
+      const noted = [one, other].map((id) => people.noted(id, 'password.voided'));
       assert.deepEqual(await Promise.all(noted), [1, 0], 'written down where it was closed');
+      assert.equal((await store.findInvitation(await people.invite(one, userId)))?.terms, 'prove');
+    });
 
-      const back = await people.invite(one, userId);
-      assert.equal((await store.findInvitation(back))?.password, 'prove');
+    it('gives no password to whoever is known through a provider, unless the operator says so', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const userId = await people.add(organization, email);
+      assert.equal((await people.bind(email))?.userId, userId);
+      const token = await people.invite(organization, userId);
+      assert.equal((await store.findInvitation(token))?.terms, 'sso');
+      assert.deepEqual(await people.accept(token, 'first'), { outcome: 'refused' });
+      assert.deepEqual(await people.hashes(email), []);
+      await people.join(organization, userId, 'first', { resets: true });
     });
 
     it('starts closed for who has come back', async () => {
@@ -282,14 +237,14 @@ export function describeInvitations(world: () => World): void {
       const people = new Accounting(world());
       const organization = await world().organization();
       const userId = await people.add(organization, email);
-      await people.join(organization, userId, 'first');
+      await people.join(organization, userId, 'first', { byOperator: true });
       const session = await people.signIn(userId, { passwordHash: 'first' });
       await store.removeMember(organization, email, false, note());
       await people.add(organization, email);
       assert.equal((await store.findMember(organization, email))?.opened, false);
       assert.equal(await people.enters(session, organization), false);
       const token = await people.invite(organization, userId);
-      assert.equal((await store.findInvitation(token))?.password, 'prove');
+      assert.equal((await store.findInvitation(token))?.terms, 'prove');
     });
 
     it('is written down once, in its organization', async () => {
@@ -298,7 +253,7 @@ export function describeInvitations(world: () => World): void {
       const userId = await people.add(one, email);
       await people.add(other, email);
       const token = await people.invite(one, userId);
-      await people.accept(token, null);
+      await people.accept(token, { proven: 'first' });
       await people.accept(freshHash(), 'first');
       assert.equal(await people.noted(one, 'member.joined'), 0);
       await people.accept(token, 'first');
@@ -307,7 +262,7 @@ export function describeInvitations(world: () => World): void {
       assert.equal(await people.noted(other, 'member.joined'), 0);
     });
 
-    it('lets one of two organizations choose the first password when both try at once', async () => {
+    it('gives each of two organizations a password of its own when both links are used at once', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const node = await world().node();
@@ -318,15 +273,36 @@ export function describeInvitations(world: () => World): void {
         await people.add(other, address);
         const [here, there] = [await people.invite(one, userId), await people.invite(other, userId)];
         const results = await Promise.all([people.accept(here, 'here'), people.accept(there, 'there', node)]);
+        for (const { outcome } of results) assert.equal(outcome, 'accepted');
+        const [session, elsewhere] = [
+          await people.signIn(userId, { passwordHash: 'here' }),
+          await people.signIn(userId, { passwordHash: 'there' }),
+        ];
+        assert.deepEqual((await people.standing(session)).entered, [one]);
+        assert.deepEqual((await people.standing(elsewhere)).entered, [other]);
+        assert.equal((await store.findPerson(address))?.passwords.length, 2);
+      }
+    });
+
+    it('lets one of two operator links prove the address when both are used at once', async () => {
+      const people = new Accounting(world());
+      const node = await world().node();
+      const [one, other] = [await world().organization(), await world().organization()];
+      for (let round = 0; round < 10; round += 1) {
+        const address = `${round}@example.org`;
+        const userId = await people.add(one, address);
+        await people.add(other, address);
+        const links = [
+          await people.invite(one, userId, { byOperator: true }),
+          await people.invite(other, userId, { byOperator: true }),
+        ];
+        const results = await Promise.all([
+          people.accept(links[0]!, 'here'),
+          people.accept(links[1]!, 'there', node),
+        ]);
         const outcomes = results.map(({ outcome }) => outcome);
         assert.deepEqual(outcomes.toSorted(), ['accepted', 'refused']);
-        const chosen = outcomes[0] === 'accepted' ? 'here' : 'there';
-        assert.equal((await store.findPerson(address))?.passwordHash, chosen);
-        const opened = await store.listMemberships(userId, 'password');
-        assert.deepEqual(
-          opened.map(({ organizationId }) => organizationId),
-          [chosen === 'here' ? one : other],
-        );
+        assert.deepEqual(await people.hashes(address), [outcomes[0] === 'accepted' ? 'here' : 'there']);
       }
     });
   });

@@ -16,7 +16,9 @@ export function describeSessions(world: () => World): void {
       const token = await people.signIn(userId);
       const startedAt = clock.ms;
       clock.pass(hour);
-      const session = { userId, email, proof: 'sso', seenAt: startedAt, now: clock.ms };
+      await people.acceptBySso(organization, userId);
+      const access = { proof: 'sso' };
+      const session = { userId, email, access, seenAt: startedAt, now: clock.ms };
       assert.deepEqual(await store.findSession(token, undefined), { ...session, membership: undefined });
       assert.deepEqual(await store.findSession(token, organization), {
         ...session,
@@ -30,7 +32,7 @@ export function describeSessions(world: () => World): void {
       assert.equal(await store.findSession(freshHash(), organization), undefined);
     });
 
-    it('begins where its person may enter something, and is written down there only', async () => {
+    it('begins where its person may enter or accept something, and is noted where it enters', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [opened, closed, asRobot] = [
@@ -43,19 +45,21 @@ export function describeSessions(world: () => World): void {
       await people.add(asRobot, email, { service: true });
       const noted = () =>
         Promise.all([opened, closed, asRobot].map((id) => people.noted(id, 'session.started', userId)));
-      await store.changePassword(userId, 'first', '', note());
-      const refused = newSession(userId, { passwordHash: 'first' });
-      assert.equal(await store.createSession(refused, note('session.started', userId)), 'refused');
-      assert.equal(await people.isLive(refused.tokenHash), false);
-      assert.deepEqual(await noted(), [0, 0, 0], 'nothing was opened');
+      const waiting = await people.signIn(userId);
+      assert.deepEqual(await people.standing(waiting), { entered: [], pending: [opened, closed].toSorted() });
+      assert.deepEqual(await noted(), [0, 0, 0], 'nothing is accepted yet');
 
-      await people.accept(await people.invite(opened, userId, { resets: true }), 'second');
-      await people.signIn(userId, { passwordHash: 'second' });
+      await people.join(opened, userId, 'first');
+      await people.signIn(userId, { passwordHash: 'first' });
       assert.deepEqual(await noted(), [1, 0, 0]);
       await people.signIn(userId);
-      assert.deepEqual(await noted(), [2, 1, 0]);
-      const stranger = newSession(strangers.user());
-      assert.equal(await store.createSession(stranger, note()), 'refused');
+      assert.deepEqual(await noted(), [2, 0, 0]);
+
+      const robot = await people.add(asRobot, 'robot@example.org', { service: true });
+      for (const stranger of [newSession(robot), newSession(strangers.user())]) {
+        assert.equal(await store.createSession(stranger, note()), 'refused');
+        assert.equal(await people.isLive(stranger.tokenHash), false);
+      }
     });
 
     it('is refused to a password that is no longer the one that was proven', async () => {
@@ -64,7 +68,7 @@ export function describeSessions(world: () => World): void {
       const organization = await world().organization();
       const userId = await people.add(organization, email);
       await people.join(organization, userId, 'first');
-      await store.changePassword(userId, 'second', '', note());
+      await people.changePassword(userId, 'first', 'second');
       const session = newSession(userId, { passwordHash: 'first' });
       assert.equal(await store.createSession(session, note('session.started', userId)), 'refused');
       assert.equal(await people.isLive(session.tokenHash), false);
@@ -85,7 +89,7 @@ export function describeSessions(world: () => World): void {
         );
         await Promise.all([
           ...sessions.map((session) => store.createSession(session, note())),
-          node.changePassword(userId, `password ${round + 1}`, '', note()),
+          people.changePassword(userId, `password ${round}`, `password ${round + 1}`, '', node),
         ]);
         for (const { tokenHash } of sessions) assert.equal(await people.isLive(tokenHash), false);
       }
@@ -151,7 +155,7 @@ export function describeSessions(world: () => World): void {
       }
     });
 
-    it('enters what its person has opened by a password, and everything by single sign-on', async () => {
+    it('enters what its person has accepted, by a password and by single sign-on alike', async () => {
       const people = new Accounting(world());
       const [opened, closed, asRobot, foreign] = [
         await world().organization(),
@@ -163,17 +167,14 @@ export function describeSessions(world: () => World): void {
       await people.add(closed, email);
       await people.add(asRobot, email, { service: true });
       await people.add(foreign, 'bob@example.org');
-      await people.join(opened, userId, 'first');
-      const [byPassword, viaProvider] = [
-        await people.signIn(userId, { passwordHash: 'first' }),
-        await people.signIn(userId),
-      ];
-      const entered = (token: string) =>
-        Promise.all(
-          [opened, closed, asRobot, foreign, strangers.organization()].map((id) => people.enters(token, id)),
+      await people.join(opened, userId, 'first', { byOperator: true });
+      const tokens = [await people.signIn(userId, { passwordHash: 'first' }), await people.signIn(userId)];
+      for (const token of tokens) {
+        const entered = [opened, closed, asRobot, foreign, strangers.organization()].map((id) =>
+          people.enters(token, id),
         );
-      assert.deepEqual(await entered(byPassword), [true, false, false, false, false]);
-      assert.deepEqual(await entered(viaProvider), [true, true, false, false, false]);
+        assert.deepEqual(await Promise.all(entered), [true, false, false, false, false]);
+      }
     });
 
     it('stays with a person who is removed, and enters nothing there from that commit on', async () => {
@@ -183,8 +184,8 @@ export function describeSessions(world: () => World): void {
       const [one, other] = [await world().organization(), await world().organization()];
       const userId = await people.add(one, email);
       await people.add(other, email);
-      await people.join(one, userId, 'first');
-      await people.join(other, userId, null);
+      await people.join(one, userId, 'first', { byOperator: true });
+      await people.join(other, userId, { proven: 'first' });
       const tokens = [await people.signIn(userId, { passwordHash: 'first' }), await people.signIn(userId)];
       for (const token of tokens) assert.ok(await people.enters(token, one));
       await node.removeMember(one, email, false, note());
@@ -201,6 +202,7 @@ export function describeSessions(world: () => World): void {
       const node = await world().node();
       const organization = await world().organization();
       const userId = await people.add(organization, email);
+      await people.acceptBySso(organization, userId);
       const token = await people.signIn(userId);
       const membership = async () => (await store.findSession(token, organization))?.membership;
       assert.deepEqual([(await membership())?.role, (await membership())?.apiEnabled], ['member', true]);
@@ -232,6 +234,7 @@ export function describeSessions(world: () => World): void {
       const userId = await people.add(one, email);
       await people.add(other, email);
       const bob = await people.add(one, 'bob@example.org');
+      for (const organization of [one, other]) await people.acceptBySso(organization, userId);
       await people.signIn(userId, { idleMs: hour });
       const ended = [
         await people.signIn(userId, { idleMs: day }),
@@ -239,7 +242,8 @@ export function describeSessions(world: () => World): void {
       ];
       const bobs = await people.signIn(bob);
       clock.pass(hour);
-      const everywhere = () => store.endSessions(userId, note('session.ended-everywhere', userId));
+      const everywhere = () =>
+        store.endSessions(userId, { proof: 'sso' }, note('session.ended-everywhere', userId));
       assert.equal(await everywhere(), 2, 'without the one that has expired');
       for (const token of ended) assert.equal(await people.isLive(token), false);
       assert.ok(await people.isLive(bobs));

@@ -1,88 +1,112 @@
+import { coveredPassword } from '../../domain/account.ts';
 import type { UserId } from '../../domain/id.ts';
+import { closing } from '../audit-row.ts';
 import type { Accounts, Person } from '../store.ts';
-import { auditText, auditValues } from './audit.ts';
-import type { Database } from './database.ts';
-import { type MembershipRow, mayEnter, membershipColumns, toMembership } from './membership-row.ts';
+import { auditText, auditValues, writeNotes } from './audit.ts';
+import type { Database, Run } from './database.ts';
+import { type MembershipRow, membershipsOf, sortMemberships } from './membership-row.ts';
+import { lockUser, passwordsOf, voidPasswords } from './passwords.ts';
 import { now } from './store-time.ts';
 
 interface PersonRow {
   id: UserId;
   email: string;
-  hash: string | null;
 }
 
 const isPerson = 'EXISTS (SELECT FROM member WHERE member.user_id = "user".id AND NOT service)';
-const selectPerson =
-  'SELECT "user".id, email, hash FROM "user" LEFT JOIN password ON password.user_id = "user".id';
 
-const byEmail = { name: 'find-person', text: `${selectPerson} WHERE email = $1 AND ${isPerson}` };
+const byEmail = {
+  name: 'find-person',
+  text: `SELECT id, email FROM "user" WHERE email = $1 AND ${isPerson}`,
+};
 const byIdentity = {
   name: 'find-person-by-identity',
-  text: `${selectPerson} JOIN identity ON identity.user_id = "user".id
+  text: `SELECT "user".id, email FROM "user" JOIN identity ON identity.user_id = "user".id
     WHERE issuer = $1 AND subject = $2 AND ${isPerson}`,
 };
 const bind = {
   name: 'bind-identity',
-  text: `INSERT INTO identity (issuer, subject, user_id, bound_at)
-    SELECT $3, $4, id, ${now} FROM "user" WHERE email = $5 AND ${isPerson} ON CONFLICT DO NOTHING`,
+  text: `INSERT INTO identity (issuer, subject, user_id, bound_at) VALUES ($3, $4, $5, ${now}) ON CONFLICT DO NOTHING`,
 };
-const memberships = {
-  name: 'list-memberships',
-  text: `SELECT ${membershipColumns} FROM member JOIN organization ON organization.id = organization_id
-    WHERE user_id = $1 AND ${mayEnter('$2::text')} ORDER BY joined_at, organization_id`,
+const accept = {
+  name: 'accept-membership',
+  text: `WITH accepted AS (
+      UPDATE member SET opened_at = ${now}, password_id = NULL
+      WHERE organization_id = $3 AND user_id = $4 AND NOT service AND opened_at IS NULL
+      RETURNING organization_id, user_id, opened_at
+    ), used AS (
+      DELETE FROM invitation USING accepted
+      WHERE invitation.organization_id = accepted.organization_id AND invitation.user_id = accepted.user_id
+    ), noted AS (${auditText('accepted', 'organization_id', 'opened_at', 5)})
+    SELECT opened_at FROM accepted`,
 };
-
-/** `userId` and `hash` are expressions over the rows of `from`. */
-export const keepPasswordText = (userId: string, hash: string, from: string) =>
-  `INSERT INTO password (user_id, hash, set_at) SELECT ${userId}, ${hash}, ${now} ${from}
-   ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at`;
-
-/**
- * Before a password changes: a session that is being made commits before, and is then seen and ended, or waits until the
- * change has been made.
- */
-export const lockUser = { name: 'lock-user', text: 'SELECT FROM "user" WHERE id = $1 FOR UPDATE' };
-
-const changePassword = {
+const change = {
   name: 'change-password',
-  text: `WITH kept AS (${keepPasswordText('$3', '$4', '')}
-    ), ended AS (
-      DELETE FROM session WHERE user_id = $3 AND token_hash <> $5
-    )
-    ${auditText('member WHERE user_id = $3', 'organization_id', now, 6)}`,
+  text: `UPDATE password SET hash = $3, set_at = ${now} WHERE id = $4`,
+};
+const endOthers = {
+  name: 'end-other-sessions',
+  text: `DELETE FROM session WHERE user_id = $1 AND token_hash <> $2 AND ($3::text IS NULL OR password_id = $3)`,
 };
 
 export function postgresAccounts(
   database: Database,
-): Pick<Accounts, 'findPerson' | 'listMemberships' | 'changePassword' | 'bindIdentity'> {
+): Pick<Accounts, 'findPerson' | 'listMemberships' | 'acceptMembership' | 'changePassword' | 'bindIdentity'> {
   const { run, time } = database;
   return {
     async findPerson(email) {
       const [row] = await run<PersonRow>(byEmail, [email]);
-      return row && toPerson(row);
+      return row && toPerson(run, row);
     },
 
-    listMemberships: async (userId, proof) =>
-      (await run<MembershipRow>(memberships, [userId, proof])).map(toMembership),
+    listMemberships: async (userId, access) =>
+      sortMemberships(access, await run<MembershipRow>(membershipsOf, [userId])),
 
-    changePassword: (userId, passwordHash, keptTokenHash, note) =>
+    async acceptMembership(organizationId, userId, note) {
+      const values = [organizationId, userId, ...auditValues(note)];
+      const [row] = await run<{ opened_at: number }>(accept, [...time.parameters(), ...values]);
+      if (row === undefined) return 'missing';
+      time.see(row.opened_at);
+      return 'accepted';
+    },
+
+    changePassword: (userId, { current, next, keptTokenHash }, note) =>
       database.transaction(async (runHere) => {
         await runHere(lockUser, [userId]);
-        const values = [userId, passwordHash, keptTokenHash, ...auditValues(note)];
-        await runHere(changePassword, [...time.parameters(), ...values]);
+        const password = (await passwordsOf(runHere, userId)).find(({ hash }) => hash === current);
+        if (password === undefined) return 'refused';
+        const access = { proof: 'password', passwordId: password.id, proven: password.proven } as const;
+        await runHere(change, [...time.parameters(), next, password.id]);
+        await runHere(endOthers, [userId, keptTokenHash, coveredPassword(access) ?? null]);
+        const { entered } = sortMemberships(access, await runHere<MembershipRow>(membershipsOf, [userId]));
+        await writeNotes(runHere, time, entered, note);
+        return 'changed';
       }),
 
     // Whoever binds the same subject at once is waited for, and then found.
-    async bindIdentity(issuer, subject, email) {
+    async bindIdentity(issuer, subject, email, note) {
       const [known] = await run<PersonRow>(byIdentity, [issuer, subject]);
-      if (known !== undefined) return toPerson(known);
-      await run(bind, [...time.parameters(), issuer, subject, email]);
-      const [bound] = await run<PersonRow>(byIdentity, [issuer, subject]);
-      return bound && toPerson(bound);
+      if (known !== undefined) return toPerson(run, known);
+      return database.transaction(async (runHere) => {
+        const [person] = await runHere<PersonRow>(byEmail, [email]);
+        if (person !== undefined) {
+          await runHere(lockUser, [person.id]);
+          await runHere(bind, [...time.parameters(), issuer, subject, person.id]);
+        }
+        const [bound] = await runHere<PersonRow>(byIdentity, [issuer, subject]);
+        if (bound === undefined) return undefined;
+        const userId = bound.id;
+        const unproven = (await passwordsOf(runHere, userId)).filter(({ proven }) => !proven);
+        const closed = await voidPasswords(runHere, time, userId, unproven);
+        const voided = closing({ ...note, actor: { kind: 'user', userId }, subject: userId });
+        const organizations = closed.map((organizationId) => ({ organizationId }));
+        await writeNotes(runHere, time, organizations, voided);
+        return toPerson(runHere, bound);
+      });
     },
   };
 }
 
-function toPerson({ id, email, hash }: PersonRow): Person {
-  return { userId: id, email, passwordHash: hash };
+async function toPerson(run: Run, { id: userId, email }: PersonRow): Promise<Person> {
+  return { userId, email, passwords: await passwordsOf(run, userId) };
 }

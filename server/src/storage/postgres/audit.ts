@@ -37,6 +37,22 @@ export async function writeNote(
   time.see(row!.at);
 }
 
+const writeMany = {
+  name: 'write-audits',
+  text: auditText(`unnest($3::text[]) AS organization (id), (SELECT ${now} AS at) AS moment`, 'id', 'at', 4),
+};
+
+/** The same note in several organizations, each once. */
+export async function writeNotes(
+  run: Run,
+  time: StoreTime,
+  organizations: readonly { readonly organizationId: OrganizationId }[],
+  note: AuditNote,
+): Promise<void> {
+  const ids = [...new Set(organizations.map(({ organizationId }) => organizationId))];
+  if (ids.length > 0) await run(writeMany, [...time.parameters(), ids, ...auditValues(note)]);
+}
+
 function listText(filter: string): string {
   return `SELECT at, audit_event.id, actor_kind, actor_user_id, email AS actor_email, action, subject, detail, trace_id
     FROM audit_event LEFT JOIN "user" ON "user".id = actor_user_id

@@ -1,51 +1,47 @@
-import type { UserId } from '../../domain/id.ts';
-import type { Accounts, Proof, Session } from '../store.ts';
-import { auditText, auditValues } from './audit.ts';
-import type { Database } from './database.ts';
-import { type MembershipRow, mayEnter, membershipColumns, toMembership } from './membership-row.ts';
+import { type Access, coveredPassword } from '../../domain/account.ts';
+import type { PasswordId, UserId } from '../../domain/id.ts';
+import type { Accounts, Session } from '../store.ts';
+import { writeNotes } from './audit.ts';
+import type { Database, Run } from './database.ts';
+import {
+  enteredMembership,
+  type MembershipRow,
+  membershipColumns,
+  membershipsOf,
+  sortMemberships,
+} from './membership-row.ts';
+import { passwordsOf } from './passwords.ts';
 import { now } from './store-time.ts';
 
 type SessionRow = {
   user_id: UserId;
   email: string;
-  proof: Proof;
+  password_id: PasswordId | null;
+  proven: boolean | null;
   seen_at: number;
   now: number;
 } & (MembershipRow | { organization_id: null });
 
-/** Those that a session of this proof, $5, may enter. */
-const entered = `member WHERE user_id = $4 AND ${mayEnter('$5::text')}`;
-
-// The person is held before their password, as whoever changes it does: it is then either not yet changed, and this session
-// is one that the change will end, or it is read as changed. At most two that have expired are forgotten: they stay few
-// without a sweep, and nobody who signs in pays for many.
-const create = {
+// The person is held before their passwords, as whoever changes those does: either they are not changed yet, and this
+// session is one that the change will end, or they are read as changed.
+const holdUser = { name: 'hold-user', text: 'SELECT FROM "user" WHERE id = $1 FOR KEY SHARE' };
+// At most two: they stay few without a sweep, and nobody who signs in pays for many.
+const forgetExpired = {
+  name: 'forget-expired-sessions',
+  text: `DELETE FROM session WHERE token_hash IN (
+    SELECT token_hash FROM session WHERE expires_at <= ${now} ORDER BY expires_at LIMIT 2 FOR UPDATE SKIP LOCKED)`,
+};
+const insert = {
   name: 'create-session',
-  text: `WITH forgotten AS (
-      DELETE FROM session WHERE token_hash IN (
-        SELECT token_hash FROM session WHERE expires_at <= ${now}
-        ORDER BY expires_at LIMIT 2 FOR UPDATE SKIP LOCKED)
-    ), person AS MATERIALIZED (
-      SELECT id FROM "user" WHERE id = $4 FOR KEY SHARE
-    ), known AS (
-      SELECT id FROM person JOIN password ON user_id = id WHERE hash = $8 FOR SHARE OF password
-    ), made AS (
-      INSERT INTO session (token_hash, user_id, proof, created_at, seen_at, expires_at, ends_at)
-      SELECT $3, id, $5, at, at, at + least($6::bigint, $7::bigint), at + $7::bigint
-      FROM (SELECT id FROM person WHERE $5 = 'sso' UNION ALL SELECT id FROM known WHERE $5 = 'password') AS proven,
-        (SELECT ${now} AS at) AS moment
-      WHERE EXISTS (SELECT FROM ${entered})
-      RETURNING created_at
-    ), noted AS (
-      ${auditText(`made, ${entered}`, 'organization_id', 'created_at', 9)}
-    )
-    SELECT created_at FROM made`,
+  text: `INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
+    SELECT $3, $4, $5, $6, at, at, at + least($7::bigint, $8::bigint), at + $8::bigint
+    FROM (SELECT ${now} AS at) AS moment RETURNING created_at`,
 };
 const find = {
   name: 'find-session',
-  text: `SELECT session.user_id, email, proof, seen_at, ${now} AS now, ${membershipColumns}
-    FROM session JOIN "user" ON "user".id = session.user_id
-      LEFT JOIN member ON member.organization_id = $4 AND member.user_id = session.user_id AND ${mayEnter('proof')}
+  text: `SELECT session.user_id, email, session.password_id, proven, seen_at, ${now} AS now, ${membershipColumns}
+    FROM session JOIN "user" ON "user".id = session.user_id LEFT JOIN password ON password.id = session.password_id
+      LEFT JOIN member ON member.organization_id = $4 AND member.user_id = session.user_id
       LEFT JOIN organization ON organization.id = member.organization_id
     WHERE token_hash = $3 AND expires_at > ${now}`,
 };
@@ -55,31 +51,33 @@ const touch = {
     FROM (SELECT ${now} AS at) AS moment WHERE token_hash = $3 AND expires_at > at`,
 };
 const end = { name: 'end-session', text: 'DELETE FROM session WHERE token_hash = $1' };
-const endAll = {
+const endCovered = {
   name: 'end-sessions',
-  text: `WITH ended AS (
-      DELETE FROM session WHERE user_id = $3 RETURNING expires_at > ${now} AS live
-    ), noted AS (
-      ${auditText('member WHERE user_id = $3 AND EXISTS (SELECT FROM ended WHERE live)', 'organization_id', now, 4)}
-    )
-    SELECT count(*) FILTER (WHERE live) AS ended FROM ended`,
+  text: `DELETE FROM session WHERE user_id = $3 AND ($4::text IS NULL OR password_id = $4)
+    RETURNING expires_at > ${now} AS live`,
 };
 
-export function postgresSessions({
-  run,
-  time,
-}: Database): Pick<
-  Accounts,
-  'createSession' | 'findSession' | 'touchSession' | 'endSession' | 'endSessions'
-> {
+export function postgresSessions(
+  database: Database,
+): Pick<Accounts, 'createSession' | 'findSession' | 'touchSession' | 'endSession' | 'endSessions'> {
+  const { run, time } = database;
   return {
-    async createSession({ tokenHash, userId, proof, idleMs, lifeMs, passwordHash }, note) {
-      const values = [tokenHash, userId, proof, idleMs, lifeMs, passwordHash, ...auditValues(note)];
-      const [made] = await run<{ created_at: number }>(create, [...time.parameters(), ...values]);
-      if (made === undefined) return 'refused';
-      time.see(made.created_at);
-      return 'created';
-    },
+    createSession: ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) =>
+      database.transaction(async (runHere) => {
+        await runHere(holdUser, [userId]);
+        await runHere(forgetExpired, time.parameters());
+        const access = await accessOf(runHere, userId, passwordHash);
+        if (access === undefined) return 'refused';
+        const rows = await runHere<MembershipRow>(membershipsOf, [userId]);
+        const { entered, pending } = sortMemberships(access, rows);
+        if (entered.length + pending.length === 0) return 'refused';
+        const passwordId = access.proof === 'password' ? access.passwordId : null;
+        const values = [tokenHash, userId, access.proof, passwordId, idleMs, lifeMs];
+        const [made] = await runHere<{ created_at: number }>(insert, [...time.parameters(), ...values]);
+        time.see(made!.created_at);
+        await writeNotes(runHere, time, entered, note);
+        return 'created';
+      }),
 
     async findSession(tokenHash, organizationId) {
       const values = [...time.parameters(), tokenHash, organizationId ?? null];
@@ -96,21 +94,37 @@ export function postgresSessions({
       await run(end, [tokenHash]);
     },
 
-    async endSessions(userId, note) {
-      const values = [...time.parameters(), userId, ...auditValues(note)];
-      const [row] = await run<{ ended: number }>(endAll, values);
-      return row!.ended;
-    },
+    endSessions: (userId, access, note) =>
+      database.transaction(async (runHere) => {
+        const values = [...time.parameters(), userId, coveredPassword(access) ?? null];
+        const ended = (await runHere<{ live: boolean }>(endCovered, values)).filter(({ live }) => live);
+        if (ended.length > 0) {
+          const rows = await runHere<MembershipRow>(membershipsOf, [userId]);
+          await writeNotes(runHere, time, sortMemberships(access, rows).entered, note);
+        }
+        return ended.length;
+      }),
   };
 }
 
+/** Undefined where the password is no longer the one that was proven. */
+async function accessOf(run: Run, userId: UserId, passwordHash: string | null): Promise<Access | undefined> {
+  if (passwordHash === null) return { proof: 'sso' };
+  const password = (await passwordsOf(run, userId)).find(({ hash }) => hash === passwordHash);
+  return password && { proof: 'password', passwordId: password.id, proven: password.proven };
+}
+
 function toSession(row: SessionRow): Session {
+  const access: Access =
+    row.password_id === null
+      ? { proof: 'sso' }
+      : { proof: 'password', passwordId: row.password_id, proven: row.proven === true };
   return {
     userId: row.user_id,
     email: row.email,
-    proof: row.proof,
+    access,
     seenAt: row.seen_at,
     now: row.now,
-    membership: row.organization_id === null ? undefined : toMembership(row),
+    membership: row.organization_id === null ? undefined : enteredMembership(access, row),
   };
 }

@@ -1,45 +1,52 @@
-import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { Accounts, Person } from '../store.ts';
+import { coveredPassword } from '../../domain/account.ts';
+import type { UserId } from '../../domain/id.ts';
+import { closing } from '../audit-row.ts';
+import type { Accounts } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { type MembershipRow, mayEnter, membershipColumns, toMembership } from './membership-row.ts';
+import { type MembershipRow, membershipsText, sortMemberships } from './membership-row.ts';
+import { passwordTable } from './passwords.ts';
 
 interface PersonRow {
   id: UserId;
   email: string;
-  hash: string | null;
 }
 
-export const keepPasswordText = `INSERT INTO password (user_id, hash, set_at) VALUES (?, ?, ?)
-  ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at`;
-export const organizationsOfText = 'SELECT organization_id FROM member WHERE user_id = ?';
-
 const isPerson = 'EXISTS (SELECT 1 FROM member WHERE member.user_id = user.id AND service = 0)';
-const selectPerson = 'SELECT user.id, email, hash FROM user LEFT JOIN password ON password.user_id = user.id';
 
 export function sqliteAccounts(
   database: Database,
   commits: CommitQueue,
-): Pick<Accounts, 'findPerson' | 'listMemberships' | 'changePassword' | 'bindIdentity'> {
+): Pick<Accounts, 'findPerson' | 'listMemberships' | 'acceptMembership' | 'changePassword' | 'bindIdentity'> {
   const audit = auditWriter(database);
-  const byEmail = database.prepare<[string], PersonRow>(`${selectPerson} WHERE email = ? AND ${isPerson}`);
+  const passwords = passwordTable(database);
+  const byEmail = database.prepare<[string], PersonRow>(
+    `SELECT id, email FROM user WHERE email = ? AND ${isPerson}`,
+  );
   const byIdentity = database.prepare<[string, string], PersonRow>(
-    `${selectPerson} JOIN identity ON identity.user_id = user.id WHERE issuer = ? AND subject = ? AND ${isPerson}`,
+    `SELECT user.id, email FROM user JOIN identity ON identity.user_id = user.id
+     WHERE issuer = ? AND subject = ? AND ${isPerson}`,
   );
   const bind = database.prepare<[string, string, number, string]>(
     `INSERT INTO identity (issuer, subject, user_id, bound_at)
      SELECT ?, ?, id, ? FROM user WHERE email = ? AND ${isPerson} ON CONFLICT DO NOTHING`,
   );
-  const memberships = database.prepare<[string, string], MembershipRow>(
-    `SELECT ${membershipColumns} FROM member JOIN organization ON organization.id = organization_id
-     WHERE user_id = ? AND ${mayEnter('?')} ORDER BY joined_at, organization_id`,
+  const memberships = database.prepare<[string], MembershipRow>(membershipsText);
+  const accept = database.prepare<[number, string, string]>(
+    `UPDATE member SET opened_at = ?, password_id = NULL
+     WHERE organization_id = ? AND user_id = ? AND service = 0 AND opened_at IS NULL`,
   );
-  const keepPassword = database.prepare<[string, string, number]>(keepPasswordText);
-  const endOtherSessions = database.prepare<[string, string]>(
-    'DELETE FROM session WHERE user_id = ? AND token_hash <> ?',
+  const useInvitation = database.prepare<[string, string]>(
+    'DELETE FROM invitation WHERE organization_id = ? AND user_id = ?',
   );
-  const organizationsOf = database.prepare<[string], OrganizationId>(organizationsOfText).pluck();
+  const change = database.prepare<[string, number, string]>(
+    'UPDATE password SET hash = ?, set_at = ? WHERE id = ?',
+  );
+  const endOthers = database.prepare(
+    `DELETE FROM session WHERE user_id = @userId AND token_hash <> @keptTokenHash
+     AND (@covered IS NULL OR password_id = @covered)`,
+  );
 
   return {
     async findPerson(email) {
@@ -47,29 +54,51 @@ export function sqliteAccounts(
       return row && toPerson(row);
     },
 
-    async listMemberships(userId, proof) {
-      return memberships.all(userId, proof).map(toMembership);
+    async listMemberships(userId, access) {
+      return sortMemberships(access, memberships.all(userId));
     },
 
-    changePassword: (userId, passwordHash, keptTokenHash, note) =>
+    acceptMembership: (organizationId, userId, note) =>
       commits.durable((clock) => {
-        keepPassword.run(userId, passwordHash, clock.now());
-        endOtherSessions.run(userId, keptTokenHash);
-        for (const organizationId of organizationsOf.all(userId)) audit(organizationId, note, clock.now());
+        const now = clock.now();
+        if (accept.run(now, organizationId, userId).changes === 0) return 'missing';
+        useInvitation.run(organizationId, userId);
+        audit(organizationId, note, now);
+        return 'accepted';
       }),
 
-    async bindIdentity(issuer, subject, email) {
+    changePassword: (userId, { current, next, keptTokenHash }, note) =>
+      commits.durable((clock) => {
+        const now = clock.now();
+        const password = passwords.of(userId).find(({ hash }) => hash === current);
+        if (password === undefined) return 'refused';
+        const access = { proof: 'password', passwordId: password.id, proven: password.proven } as const;
+        change.run(next, now, password.id);
+        endOthers.run({ userId, keptTokenHash, covered: coveredPassword(access) ?? null });
+        for (const { organizationId } of sortMemberships(access, memberships.all(userId)).entered)
+          audit(organizationId, note, now);
+        return 'changed';
+      }),
+
+    async bindIdentity(issuer, subject, email, note) {
       const known = byIdentity.get(issuer, subject);
       if (known !== undefined) return toPerson(known);
       return commits.durable((clock) => {
-        bind.run(issuer, subject, clock.now(), email);
+        const now = clock.now();
+        bind.run(issuer, subject, now, email);
         const row = byIdentity.get(issuer, subject);
-        return row && toPerson(row);
+        if (row === undefined) return undefined;
+        const userId = row.id;
+        const unproven = passwords.of(userId).filter(({ proven }) => !proven);
+        const voided = closing({ ...note, actor: { kind: 'user', userId }, subject: userId });
+        for (const organizationId of passwords.void(userId, unproven, now))
+          audit(organizationId, voided, now);
+        return toPerson(row);
       });
     },
   };
-}
 
-function toPerson({ id, email, hash }: PersonRow): Person {
-  return { userId: id, email, passwordHash: hash };
+  function toPerson({ id: userId, email }: PersonRow) {
+    return { userId, email, passwords: passwords.of(userId) };
+  }
 }

@@ -1,29 +1,35 @@
-import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { Accounts, Proof, Session } from '../store.ts';
-import { organizationsOfText } from './accounts.ts';
+import { type Access, coveredPassword } from '../../domain/account.ts';
+import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
+import type { Accounts, Session } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { type MembershipRow, mayEnter, membershipColumns, toMembership } from './membership-row.ts';
+import {
+  enteredMembership,
+  type MembershipRow,
+  membershipColumns,
+  membershipsText,
+  sortMemberships,
+} from './membership-row.ts';
+import { passwordTable } from './passwords.ts';
 
 type SessionRow = {
   user_id: UserId;
   email: string;
-  proof: Proof;
+  password_id: PasswordId | null;
+  proven: number | null;
   seen_at: number;
 } & (MembershipRow | { organization_id: null });
-
-export const endSessionsText = 'DELETE FROM session WHERE user_id = ? RETURNING expires_at';
 
 export function sqliteSessions(
   database: Database,
   commits: CommitQueue,
 ): Pick<Accounts, 'createSession' | 'findSession' | 'touchSession' | 'endSession' | 'endSessions'> {
   const audit = auditWriter(database);
+  const passwords = passwordTable(database);
   const insert = database.prepare(
-    `INSERT INTO session (token_hash, user_id, proof, created_at, seen_at, expires_at, ends_at)
-     SELECT @tokenHash, @userId, @proof, @now, @now, min(@now + @idleMs, @now + @lifeMs), @now + @lifeMs
-     WHERE @proof = 'sso' OR EXISTS (SELECT 1 FROM password WHERE user_id = @userId AND hash = @passwordHash)`,
+    `INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
+     VALUES (@tokenHash, @userId, @proof, @passwordId, @now, @now, min(@now + @idleMs, @now + @lifeMs), @now + @lifeMs)`,
   );
   // At most two: they stay few without a sweep, and nobody who signs in pays for many.
   const forgetExpired = database.prepare<[number]>(
@@ -31,32 +37,45 @@ export function sqliteSessions(
        SELECT token_hash FROM session WHERE expires_at <= ? ORDER BY expires_at LIMIT 2)`,
   );
   const find = database.prepare<[OrganizationId | null, string, number], SessionRow>(
-    `SELECT session.user_id, email, proof, seen_at, ${membershipColumns}
-     FROM session JOIN user ON user.id = session.user_id
-       LEFT JOIN member ON member.organization_id = ? AND member.user_id = session.user_id AND ${mayEnter('proof')}
+    `SELECT session.user_id, email, session.password_id, proven, seen_at, ${membershipColumns}
+     FROM session JOIN user ON user.id = session.user_id LEFT JOIN password ON password.id = session.password_id
+       LEFT JOIN member ON member.organization_id = ? AND member.user_id = session.user_id
        LEFT JOIN organization ON organization.id = member.organization_id
-     WHERE token_hash = ? AND expires_at > ?`,
+     WHERE token_hash = ? AND expires_at > ? AND (proof = 'sso' OR password.id IS NOT NULL)`,
   );
   const touch = database.prepare(
     `UPDATE session SET seen_at = @now, expires_at = min(@now + @idleMs, ends_at)
      WHERE token_hash = @tokenHash AND expires_at > @now`,
   );
   const end = database.prepare<[string]>('DELETE FROM session WHERE token_hash = ?');
-  const endAll = database.prepare<[string], number>(endSessionsText).pluck();
-  const organizationsOf = database.prepare<[string], OrganizationId>(organizationsOfText).pluck();
-  const enteredBy = database
-    .prepare<[string, Proof], OrganizationId>(`${organizationsOfText} AND ${mayEnter('?')}`)
+  const endCovered = database
+    .prepare<{ userId: UserId; covered: PasswordId | null }, number>(
+      `DELETE FROM session WHERE user_id = @userId AND (@covered IS NULL OR password_id = @covered)
+       RETURNING expires_at`,
+    )
     .pluck();
+  const memberships = database.prepare<[string], MembershipRow>(membershipsText);
+
+  /** Undefined where the password is no longer the one that was proven. */
+  function accessOf(userId: UserId, passwordHash: string | null): Access | undefined {
+    if (passwordHash === null) return { proof: 'sso' };
+    const password = passwords.of(userId).find(({ hash }) => hash === passwordHash);
+    return password && { proof: 'password', passwordId: password.id, proven: password.proven };
+  }
 
   return {
-    createSession: (session, note) =>
+    createSession: ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) =>
       commits.durable((clock) => {
         const now = clock.now();
-        const entered = enteredBy.all(session.userId, session.proof);
-        if (entered.length === 0) return 'refused';
+        const access = accessOf(userId, passwordHash);
+        if (access === undefined) return 'refused';
+        const { entered, pending } = sortMemberships(access, memberships.all(userId));
+        if (entered.length + pending.length === 0) return 'refused';
         forgetExpired.run(now);
-        if (insert.run({ ...session, now }).changes === 0) return 'refused';
-        for (const organizationId of entered) audit(organizationId, note, now);
+        const { proof } = access;
+        const passwordId = access.proof === 'password' ? access.passwordId : null;
+        insert.run({ tokenHash, userId, proof, passwordId, idleMs, lifeMs, now });
+        for (const { organizationId } of entered) audit(organizationId, note, now);
         return 'created';
       }),
 
@@ -76,24 +95,30 @@ export function sqliteSessions(
         end.run(tokenHash);
       }),
 
-    endSessions: (userId, note) =>
+    endSessions: (userId, access, note) =>
       commits.durable((clock) => {
         const now = clock.now();
-        const ended = endAll.all(userId).filter((expiresAt) => expiresAt > now).length;
+        const expiries = endCovered.all({ userId, covered: coveredPassword(access) ?? null });
+        const ended = expiries.filter((expiresAt) => expiresAt > now).length;
         if (ended > 0)
-          for (const organizationId of organizationsOf.all(userId)) audit(organizationId, note, now);
+          for (const { organizationId } of sortMemberships(access, memberships.all(userId)).entered)
+            audit(organizationId, note, now);
         return ended;
       }),
   };
 }
 
 function toSession(row: SessionRow, now: number): Session {
+  const access: Access =
+    row.password_id === null
+      ? { proof: 'sso' }
+      : { proof: 'password', passwordId: row.password_id, proven: row.proven === 1 };
   return {
     userId: row.user_id,
     email: row.email,
-    proof: row.proof,
+    access,
     seenAt: row.seen_at,
     now,
-    membership: row.organization_id === null ? undefined : toMembership(row),
+    membership: row.organization_id === null ? undefined : enteredMembership(access, row),
   };
 }

@@ -1,0 +1,109 @@
+import type { PasswordId } from './id.ts';
+
+/**
+ * Who may enter what, and what an invitation link may do.
+ *
+ * An address is *proven* once its owner has signed in through a provider that verified the address, or has used a link
+ * that the operator made. Until then a password was merely set by whoever held an organization's link, which may have
+ * been that organization's admin: it enters only the memberships that were accepted with it.
+ */
+
+/** How a session was proven. */
+export type Access =
+  | { readonly proof: 'sso' }
+  | { readonly proof: 'password'; readonly passwordId: PasswordId; readonly proven: boolean };
+
+export interface Password {
+  readonly id: PasswordId;
+  readonly hash: string;
+  /** Whether it stands for the person everywhere. An unproven one is good for the memberships accepted with it. */
+  readonly proven: boolean;
+}
+
+export interface MembershipFacts {
+  readonly service: boolean;
+  readonly accepted: boolean;
+  /** The unproven password that the membership was accepted with; null after a proven acceptance. */
+  readonly passwordId: PasswordId | null;
+}
+
+/** `pending`: the session may accept the membership, and cannot enter it before. */
+export type Standing = 'entered' | 'pending' | 'closed';
+
+export function standingOf(access: Access, { service, accepted, passwordId }: MembershipFacts): Standing {
+  if (service) return 'closed';
+  if (access.proof === 'sso') return accepted ? 'entered' : 'pending';
+  if (!accepted) return 'closed';
+  return access.proven || access.passwordId === passwordId ? 'entered' : 'closed';
+}
+
+/** The password whose sessions this session may end; undefined: all sessions of the person. */
+export function coveredPassword(access: Access): PasswordId | undefined {
+  return access.proof === 'password' && !access.proven ? access.passwordId : undefined;
+}
+
+/** What is known of an invited person. */
+export interface Invitee {
+  readonly identityBound: boolean;
+  readonly passwords: readonly Password[];
+}
+
+export interface InvitationLink {
+  /** Whether the operator made it. The operator answers for who receives it. */
+  readonly byOperator: boolean;
+  /** Whether a new password may replace a proven one. Only the operator may say so. */
+  readonly resets: boolean;
+}
+
+/**
+ * `choose`: whoever holds the link sets a password. `prove`: the person enters the password they have. `sso`: they have
+ * none, and sign in through the provider instead.
+ */
+export type InvitationTerms = 'choose' | 'prove' | 'sso';
+
+export function invitationTerms({ resets }: InvitationLink, invitee: Invitee): InvitationTerms {
+  if (resets) return 'choose';
+  if (invitee.passwords.some(({ proven }) => proven)) return 'prove';
+  return invitee.identityBound ? 'sso' : 'choose';
+}
+
+/** A new password, or one of the person's that was just proven against this hash. */
+export type Acceptance =
+  | { readonly kind: 'chosen'; readonly password: { readonly id: PasswordId; readonly hash: string } }
+  | { readonly kind: 'proven'; readonly hash: string };
+
+/** What accepting changes, beside opening the membership. */
+export interface AcceptancePlan {
+  /** The unproven password that the membership is accepted with. */
+  readonly openedWith: PasswordId | null;
+  /** A password to add. */
+  readonly added: Password | undefined;
+  /** An unproven password that is proven from now on, with the memberships accepted with it. */
+  readonly nowProven: PasswordId | undefined;
+  /** Passwords that end, with their sessions and with the memberships accepted with them. */
+  readonly voided: readonly Password[];
+  /** Whether all sessions end and all other memberships close. */
+  readonly startsOver: boolean;
+}
+
+/** Undefined where the link does not allow it. */
+export function planAcceptance(
+  link: InvitationLink,
+  invitee: Invitee,
+  acceptance: Acceptance,
+): AcceptancePlan | undefined {
+  const terms = invitationTerms(link, invitee);
+  const { passwords } = invitee;
+  const none = { openedWith: null, added: undefined, nowProven: undefined, voided: [], startsOver: false };
+  if (acceptance.kind === 'proven') {
+    const used = passwords.find(({ hash }) => hash === acceptance.hash);
+    if (used === undefined || link.resets || terms === 'sso') return undefined;
+    if (used.proven) return none;
+    if (!link.byOperator) return { ...none, openedWith: used.id };
+    return { ...none, nowProven: used.id, voided: passwords.filter(({ id }) => id !== used.id) };
+  }
+  if (terms !== 'choose') return undefined;
+  const added = { ...acceptance.password, proven: link.byOperator };
+  if (!link.byOperator) return { ...none, added, openedWith: added.id };
+  return { ...none, added, voided: passwords, startsOver: link.resets };
+}

@@ -1,0 +1,74 @@
+import type { Password } from '../../domain/account.ts';
+import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
+import type { Database } from './database.ts';
+
+interface PasswordRow {
+  id: PasswordId;
+  hash: string;
+  proven: number;
+}
+
+/** What several methods do with passwords inside their commits. */
+export interface PasswordTable {
+  /** Those that can be signed in with, oldest first. */
+  of(userId: UserId): Password[];
+  add(userId: UserId, password: Password, now: number): void;
+  /** Proves the password and the memberships accepted with it. */
+  prove(id: PasswordId): void;
+  /** Ends passwords with their sessions and closes the memberships accepted with them; answers where. */
+  void(userId: UserId, passwords: readonly Password[], now: number): OrganizationId[];
+  /** Forgets unproven ones that no membership was accepted with. */
+  forgetUnused(userId: UserId): void;
+}
+
+export function passwordTable(database: Database): PasswordTable {
+  const isUsed = 'proven = 1 OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id)';
+  const select = database.prepare<[string], PasswordRow>(
+    `SELECT id, hash, proven FROM password WHERE user_id = ? AND (${isUsed}) ORDER BY id`,
+  );
+  const insert = database.prepare<[string, string, string, number, number]>(
+    'INSERT INTO password (id, user_id, hash, proven, set_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const prove = database.prepare<[string]>('UPDATE password SET proven = 1 WHERE id = ?');
+  const proveMemberships = database.prepare<[string]>(
+    'UPDATE member SET password_id = NULL WHERE password_id = ?',
+  );
+  const close = database
+    .prepare<[string], OrganizationId>(
+      'UPDATE member SET opened_at = NULL, password_id = NULL WHERE password_id = ? RETURNING organization_id',
+    )
+    .pluck();
+  // Keys that the operator made have no maker: they did not come from a session of this password.
+  const revokeKeys = database.prepare<[number, string, string]>(
+    `UPDATE api_key SET revoked_at = ?
+     WHERE organization_id = ? AND user_id = ? AND created_by IS NOT NULL AND revoked_at IS NULL`,
+  );
+  const remove = database.prepare<[string]>('DELETE FROM password WHERE id = ?');
+  const forget = database.prepare<[string]>(`DELETE FROM password WHERE user_id = ? AND NOT (${isUsed})`);
+
+  return {
+    of: (userId) => select.all(userId).map((row) => ({ ...row, proven: row.proven === 1 })),
+
+    add(userId, { id, hash, proven }, now) {
+      insert.run(id, userId, hash, Number(proven), now);
+    },
+
+    prove(id) {
+      prove.run(id);
+      proveMemberships.run(id);
+    },
+
+    void(userId, passwords, now) {
+      return passwords.flatMap(({ id }) => {
+        const closed = close.all(id);
+        for (const organizationId of closed) revokeKeys.run(now, organizationId, userId);
+        remove.run(id);
+        return closed;
+      });
+    },
+
+    forgetUnused(userId) {
+      forget.run(userId);
+    },
+  };
+}
