@@ -29,6 +29,8 @@ export async function signPeopleIn(folder: string, made: Made): Promise<PeopleHe
     const { invitation } = await service.skein('member', 'invite', made.acme, ada);
     assert.equal((await byPassword.acceptInvitation(invitation, testPassword)).status, 200);
     assert.equal(await goThrough(provider, viaProvider), '/');
+    const [invited] = (await viaProvider.get('/session')).body.invitations;
+    assert.equal((await viaProvider.post(`/invitations/${invited.id}/accept`)).status, 200);
     const { invitation: unused } = await service.skein('member', 'invite', made.acme, 'ben@acme.example');
     return {
       passwordCookies: byPassword.cookies,

@@ -79,7 +79,7 @@ export function AccountMenu() {
 }
 
 /** Leaves the page altogether: nothing that was read stays in the window's memory. */
-function useSignOut() {
+export function useSignOut() {
   return useMutation({
     mutationFn: () => request('POST', '/sign-out'),
     onSettled: () => location.assign('/sign-in'),

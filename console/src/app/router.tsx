@@ -6,6 +6,7 @@ import {
   notFound,
   redirect,
 } from '@tanstack/react-router';
+import type { SessionJson } from '../api/contract.ts';
 import { readThreadHome, sessionOptions, signInOfferOptions, threadOptions } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
@@ -42,17 +43,33 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('../sign-in/invitation-page.tsx'), 'InvitationPage'),
 });
 
+const join = createRoute({
+  getParentRoute: () => root,
+  path: '/join',
+  validateSearch: ({ returnTo }: Record<string, unknown>): Pick<SignInSearch, 'returnTo'> => ({
+    returnTo: safeReturn(returnTo),
+  }),
+  beforeLoad: ({ location }) => ensureSession(location.href),
+  component: lazyRouteComponent(() => import('../sign-in/join-page.tsx'), 'JoinPage'),
+});
+
+/** Sends whoever is not signed in to the sign-in page, and back from there. */
+async function ensureSession(path: string): Promise<SessionJson> {
+  try {
+    return await queryClient.ensureQueryData(sessionOptions);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    throw redirect({ to: '/sign-in', search: returnSearch(path) });
+  }
+}
+
 /** All that needs a session. */
 const door = createRoute({
   getParentRoute: () => root,
   id: 'door',
   beforeLoad: async ({ location }) => {
-    try {
-      await queryClient.ensureQueryData(sessionOptions);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 401) throw error;
-      throw redirect({ to: '/sign-in', search: returnSearch(location.href) });
-    }
+    const { organizations } = await ensureSession(location.href);
+    if (organizations.length === 0) throw redirect({ to: '/join', search: returnSearch(location.href) });
   },
   component: Shell,
   errorComponent: FailedAlone,
@@ -181,6 +198,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
+    join,
     door.addChildren([mine, published, newThread, thread, settings.addChildren(settingPages), elsewhere]),
   ]),
   defaultPreload: 'intent',

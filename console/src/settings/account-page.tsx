@@ -8,10 +8,11 @@ import { Confirm } from '../app/confirm.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
+import { PendingInvitations } from '../sign-in/pending-invitations.tsx';
 
 /** What belongs to the person, whatever organization they are in. */
 export function AccountPage() {
-  const { user, organizations, proof } = useSession();
+  const { user, organizations, invitations, proof } = useSession();
   const current = useOrganization();
   return (
     <Page title="Your account" description={user.email}>
@@ -29,6 +30,14 @@ export function AccountPage() {
             ))}
           </Stack>
         </Paper>
+        {invitations.length > 0 && (
+          <Paper withBorder p="lg">
+            <Title order={2} mb="xs">
+              Invitations
+            </Title>
+            <PendingInvitations />
+          </Paper>
+        )}
         {proof === 'password' && <PasswordForm email={user.email} />}
         <SignOutEverywhere />
       </Stack>

@@ -10,6 +10,7 @@ const words: Record<string, string> = {
   'session.started': 'Signed in',
   'session.ended-everywhere': 'Signed out everywhere',
   'password.changed': 'Changed the password',
+  'password.voided': 'Voided a password set before the address was proven',
   'key.created': 'Created an API key',
   'key.revoked': 'Revoked an API key',
   'application.created': 'Created an application',

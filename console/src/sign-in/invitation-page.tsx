@@ -10,6 +10,7 @@ import { switchOrganization } from '../app/session.tsx';
 import { Doorstep } from './doorstep.tsx';
 import { useEnter } from './enter.ts';
 import { PasswordStrength } from './password-strength.tsx';
+import { SingleSignOn } from './single-sign-on.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
 /** The token stands behind `#`, which browsers keep to themselves: it is in no log on the way. */
@@ -37,7 +38,7 @@ export function InvitationPage() {
           onRetry={() => void reading.refetch()}
         />
       ) : reading.data ? (
-        <Accept key={token} token={token} invitation={reading.data} />
+        <Ways key={token} token={token} invitation={reading.data} />
       ) : (
         <Stack aria-busy="true">
           <Skeleton height={58} />
@@ -80,6 +81,24 @@ function Gone() {
   );
 }
 
+/** Whoever comes through a provider accepts on the page after it: the provider proves who they are. */
+function Ways({ token, invitation }: { token: string; invitation: InvitationJson }) {
+  if (invitation.password !== 'sso') {
+    return (
+      <Stack>
+        <SingleSignOn returnTo="/join" alternative="or with a password" />
+        <Accept token={token} invitation={invitation} />
+      </Stack>
+    );
+  }
+  return (
+    <Stack>
+      <Text size="sm">{invitation.email} signs in with a provider. Continue there, then accept.</Text>
+      <SingleSignOn returnTo="/join" />
+    </Stack>
+  );
+}
+
 function Accept({ token, invitation }: { token: string; invitation: InvitationJson }) {
   const enter = useEnter();
   const [password, setPassword] = useState('');
@@ -101,7 +120,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
       <Stack>
         <Text size="sm">
           {chooses
-            ? 'Choose the password that you will sign in with.'
+            ? 'Choose the password that you will sign in with. If you have one here already, enter that.'
             : 'You have a password already. Enter it to join.'}
         </Text>
         <TextInput

@@ -1,15 +1,15 @@
-import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
-import { IconAlertTriangle, IconLogin2 } from '@tabler/icons-react';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { type FormEvent, useRef } from 'react';
 import type { SessionJson, SignInBody } from '../api/contract.ts';
-import { signInOfferOptions } from '../api/queries.ts';
-import { ApiError, query, request } from '../api/request.ts';
+import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { Doorstep } from './doorstep.tsx';
 import { useEnter } from './enter.ts';
 import { problemText } from './problem-text.ts';
+import { SingleSignOn } from './single-sign-on.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
 export function SignInPage() {
@@ -22,28 +22,10 @@ export function SignInPage() {
             {problemText(problem)}
           </Alert>
         )}
-        <SingleSignOn returnTo={returnTo} />
+        <SingleSignOn returnTo={returnTo} alternative="or with your password" />
         <PasswordForm returnTo={returnTo} />
       </Stack>
     </Doorstep>
-  );
-}
-
-function SingleSignOn({ returnTo }: { returnTo: string }) {
-  const { data } = useQuery(signInOfferOptions);
-  if (!data?.sso) return null;
-  return (
-    <>
-      <Button
-        component="a"
-        href={`/console/sso/start${query({ returnTo })}`}
-        variant="default"
-        leftSection={<IconLogin2 size={18} aria-hidden />}
-      >
-        Continue with {data.sso.name}
-      </Button>
-      <Divider label="or with your password" />
-    </>
   );
 }
 

@@ -171,4 +171,27 @@ describe('Signing in', () => {
     assert.equal(await page.getByLabel('Current password').count(), 0, 'there is none to change');
     await window.close();
   });
+
+  it('asks whoever comes through the provider to accept each organization', async () => {
+    const email = 'dora@demo.example';
+    await service.skein('org', 'create', 'Second');
+    const { invitation } = await service.skein('member', 'add', 'Demo', email);
+    await service.skein('member', 'add', 'Second', email);
+    provider.account = { subject: 'dora-1', email, emailVerified: true };
+    const window = await open();
+    const { page } = window;
+    await page.goto(`/invitation#${tokenOf(invitation)}`);
+    await page.getByRole('link', { name: 'Continue with Acme Login' }).click();
+    await shown(heading(page, 'Your invitations'));
+    await lookAt(page, 'your-invitations');
+    await page.goto('/settings/documents');
+    await shown(heading(page, 'Your invitations'));
+    await page.getByRole('button', { name: 'Join Demo' }).click();
+    await shown(heading(page, 'Documents'));
+    await page.goto('/settings/account');
+    await page.getByRole('button', { name: 'Join Second' }).click();
+    await shown(page.getByText('Second: member (you are here)'));
+    await gone(page.getByRole('heading', { name: 'Invitations' }));
+    await window.close();
+  });
 });

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { root } from '../service.ts';
 import type { ConsoleCall } from './console-client.ts';
 
-export type Thing = 'thread' | 'failedThread' | 'key' | 'application' | 'member' | 'document';
+export type Thing =
+  | 'organization'
+  | 'thread'
+  | 'failedThread'
+  | 'key'
+  | 'application'
+  | 'member'
+  | 'document';
 
 /** A route of the console, and a request that it accepts from whoever may call it. */
 export interface KnownRoute {
@@ -12,6 +19,8 @@ export interface KnownRoute {
   readonly caller: 'anyone' | 'person' | 'member' | 'admin';
   /** What `:id` stands for. */
   readonly thing?: Thing;
+  /** Refused to a session that was proven by a password. */
+  readonly ssoOnly?: true;
   readonly query?: string;
   readonly call?: ConsoleCall;
 }
@@ -27,6 +36,7 @@ export const knownRoutes: readonly KnownRoute[] = [
   { method: 'GET', url: '/sso/start', caller: 'anyone' },
   { method: 'GET', url: '/sso/callback', caller: 'anyone' },
   { method: 'GET', url: '/session', caller: 'person' },
+  { method: 'POST', url: '/invitations/:id/accept', caller: 'person', thing: 'organization', ssoOnly: true },
   { method: 'GET', url: '/threads/:id/home', caller: 'person', thing: 'thread' },
   { method: 'GET', url: '/threads', caller: 'member', query: '?scope=mine' },
   { method: 'GET', url: '/accounts', caller: 'member', query: '?prefix=a' },

@@ -122,7 +122,7 @@ describe('Every route of the console', () => {
 
   it('answers whoever may call it: what was refused has changed nothing', async () => {
     const { client } = world.ada;
-    for (const route of guarded) {
+    for (const route of guarded.filter(({ ssoOnly }) => !ssoOnly)) {
       if (client.cookies.size === 0) assertDone(await client.signIn('ada@acme.example', testPassword));
       const status = route.url.endsWith('/events')
         ? await statusOfStream(client, `/console${addressOf(route)}`)
@@ -162,6 +162,7 @@ async function makeThings({ service, acme, ada }: SettingsWorld): Promise<Record
   await Promise.all([api.untilDone(thread), api.untilDone(failedThread)]);
   const { id: member } = await service.skein('member', 'add', acme, 'carol@acme.example');
   return {
+    organization: acme,
     thread,
     failedThread,
     key: key.id,

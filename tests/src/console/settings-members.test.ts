@@ -143,7 +143,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assert.notEqual((await listed(iris.userId)).state, 'active');
       const { events } = assertDone(await ada.get('/audit'));
       const { action, subject } = events[0];
-      assert.deepEqual({ action, subject }, { action: 'password.changed', subject: iris.userId });
+      assert.deepEqual({ action, subject }, { action: 'password.voided', subject: iris.userId });
     });
 
     it('a person of one organization from a first password that is chosen in another', async () => {

@@ -41,7 +41,14 @@ describe('Single sign-on', () => {
     assert.equal(status, 200);
     assert.equal(body.user.email, 'ada@demo.example');
     assert.equal(body.proof, 'sso');
-    assert.equal(body.organizations[0].name, 'Demo', 'though no invitation was accepted');
+    assert.deepEqual(body.organizations, [], 'nothing is accepted yet');
+    const [invited] = body.invitations;
+    assert.equal(invited.name, 'Demo');
+    const joined = await browser.post(`/invitations/${invited.id}/accept`);
+    assert.deepEqual([joined.status, joined.body.organizations[0].name], [200, 'Demo']);
+    assertRefused(await browser.post(`/invitations/${invited.id}/accept`), 'NOT_FOUND', 'once');
+    assert.equal(await goThrough(browser, '/'), '/');
+    assert.equal((await browser.get('/session')).body.organizations[0].name, 'Demo', 'as they left it');
     assertRefused(
       await browser.post('/password', { current: 'no password', next: testPassword }),
       'INVALID_PARAMS',
@@ -140,7 +147,7 @@ describe('Single sign-on', () => {
     assert.ok(!/code=|state=|eyJ/.test(log) && !log.includes(clientSecret));
   });
 
-  it('leaves passwords as they are', async () => {
+  it('leaves other people’s passwords as they are', async () => {
     await signedInMember(service, 'Demo', 'cleo@demo.example');
     assert.equal((await newBrowser().signIn('cleo@demo.example', testPassword)).status, 200);
   });

@@ -72,15 +72,7 @@ export function sqliteInvitations(
         if (isService === undefined) return 'not-a-member';
         if (isService === 1) return 'service-account';
         forgetExpired.run(organizationId, now);
-        replace.run(
-          organizationId,
-          userId,
-          tokenHash,
-          Number(byOperator),
-          Number(resets),
-          now,
-          now + keepMs,
-        );
+        replace.run(organizationId, userId, tokenHash, Number(byOperator), Number(resets), now, now + keepMs);
         audit(organizationId, note, now);
         return 'created';
       }),

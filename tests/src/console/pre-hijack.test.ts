@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { Api } from '../api.ts';
+import { describeOnEachEngine } from '../engines.ts';
+import { Service } from '../service.ts';
+import { assertRefused } from './assertions.ts';
+import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
+import { OpenIdProvider } from './openid-provider.ts';
+import { goThrough } from './provider-way.ts';
+
+const hijackersPassword = 'a password of Mallory';
+
+/** An admin adds a stranger's address to their own organization, and uses the link themselves. */
+describeOnEachEngine('An account that an admin has made in advance', ({ freshStore }) => {
+  let provider: OpenIdProvider;
+  let service: Service;
+  let evil: string;
+  let good: string;
+  let mallory: ConsoleClient;
+  let grace: ConsoleClient;
+  before(async () => {
+    provider = await OpenIdProvider.start();
+    const store = await freshStore();
+    service = await Service.start({
+      environment: { SKEIN_MODEL: 'scripted', ...provider.environment, ...store },
+    });
+    provider.trust(`${service.baseUrl}/console/sso/callback`);
+    evil = (await service.skein('org', 'create', 'Evil')).id;
+    good = (await service.skein('org', 'create', 'Good')).id;
+    mallory = await signedInMember(service, evil, 'mallory@evil.example', 'admin');
+    grace = await signedInMember(service, good, 'grace@good.example', 'admin');
+  });
+  after(async () => {
+    await service?.end();
+    await provider?.end();
+  });
+
+  const nobody = () => new ConsoleClient(service.baseUrl);
+  const idsOf = (session: any) => session.organizations.map(({ id }: { id: string }) => id);
+  const invitedTo = (session: any) => session.invitations.map(({ id }: { id: string }) => id).toSorted();
+
+  async function add(admin: ConsoleClient, email: string, role = 'member'): Promise<string> {
+    const added = await admin.post(admin.at('/members'), { email, role, service: false });
+    assert.equal(added.status, 201, JSON.stringify(added.body));
+    return added.body.link;
+  }
+
+  async function hijack(email: string, role = 'member'): Promise<ConsoleClient> {
+    const hijacker = nobody();
+    const accepted = await hijacker.acceptInvitation(await add(mallory, email, role), hijackersPassword);
+    assert.equal(accepted.status, 200, JSON.stringify(accepted.body));
+    assert.deepEqual(idsOf(accepted.body), [evil]);
+    return hijacker;
+  }
+
+  async function throughProvider(email: string): Promise<ConsoleClient> {
+    provider.account = { subject: email, email, emailVerified: true };
+    const browser = nobody();
+    assert.equal(await goThrough(provider, browser), '/');
+    assert.equal((await browser.get('/session')).status, 200);
+    return browser;
+  }
+
+  it('is lost to the admin once its owner signs in through a provider', async () => {
+    const email = 'victim@good.example';
+    const hijacker = await hijack(email, 'admin');
+    const made = await hijacker.post(hijacker.at('/keys'), { name: 'Kept', scope: 'personal' });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    await add(grace, email);
+    const victim = await throughProvider(email);
+
+    // The session, the password and the key of before are worth nothing.
+    assertRefused(await hijacker.get('/session'), 'UNAUTHORIZED');
+    assertRefused(await hijacker.get(hijacker.at('/threads?scope=mine', evil)), 'UNAUTHORIZED');
+    assertRefused(await hijacker.post('/sign-out-everywhere'), 'UNAUTHORIZED');
+    assertRefused(await nobody().signIn(email, hijackersPassword), 'UNAUTHORIZED');
+    assert.equal((await new Api(service.baseUrl, made.body.key).list()).status, 401);
+
+    // The owner has not entered what the admin accepted in their name.
+    assert.deepEqual(idsOf(victim.session), []);
+    assert.deepEqual(invitedTo(victim.session), [evil, good].toSorted());
+    for (const id of [evil, good])
+      assertRefused(await victim.get(victim.at('/threads?scope=mine', id)), 'NOT_FOUND');
+    const joined = await victim.post(`/invitations/${good}/accept`);
+    assert.deepEqual([joined.status, idsOf(joined.body)], [200, [good]]);
+
+    // A new link of the admin's sets no password, and none of Good's either.
+    const { link } = (await mallory.post(mallory.at(`/members/${victim.session.user.id}/invitation`))).body;
+    const read = await nobody().post('/invitation/read', { token: tokenOf(link) });
+    assert.equal(read.body.password, 'sso');
+    assertRefused(await nobody().acceptInvitation(link, hijackersPassword), 'INVALID_PARAMS');
+    assert.equal((await victim.get('/session')).status, 200);
+
+    const { body } = await mallory.get(mallory.at('/audit'));
+    const voided = body.events.filter(({ action }: { action: string }) => action === 'password.voided');
+    assert.deepEqual(
+      voided.map(({ actor, subject }: { actor: string; subject: string }) => [actor, subject]),
+      [[email, victim.session.user.id]],
+    );
+  });
+
+  it('reads nothing that its owner writes after they join the admin’s organization, too', async () => {
+    const email = 'both@good.example';
+    const hijacker = await hijack(email);
+    await add(grace, email);
+    const victim = await throughProvider(email);
+    for (const id of [evil, good]) assert.equal((await victim.post(`/invitations/${id}/accept`)).status, 200);
+    const prompted = await victim.post(victim.at('/threads', evil), { prompt: 'Mine alone' });
+    assert.equal(prompted.status, 201, JSON.stringify(prompted.body));
+    assertRefused(await hijacker.get(hijacker.at('/threads?scope=mine', evil)), 'UNAUTHORIZED');
+    assertRefused(await nobody().signIn(email, hijackersPassword), 'UNAUTHORIZED');
+  });
+
+  it('enters no other organization, and signs nobody out there, where its owner uses a password', async () => {
+    const email = 'password@good.example';
+    const hijacker = await hijack(email);
+    const owner = nobody();
+    const accepted = await owner.acceptInvitation(await add(grace, email), testPassword);
+    assert.deepEqual([accepted.status, idsOf(accepted.body)], [200, [good]]);
+    assertRefused(await hijacker.get(hijacker.at('/threads?scope=mine', good)), 'NOT_FOUND');
+    assertRefused(await owner.get(owner.at('/threads?scope=mine', evil)), 'NOT_FOUND');
+    const change = { current: hijackersPassword, next: 'another of Mallory' };
+    assert.equal((await hijacker.post('/password', change)).status, 200);
+    assert.equal((await hijacker.post('/sign-out-everywhere')).status, 200);
+    assertRefused(await hijacker.get('/session'), 'UNAUTHORIZED');
+    assert.equal((await owner.get('/session')).status, 200);
+    const again = await nobody().signIn(email, testPassword);
+    assert.deepEqual([again.status, idsOf(again.body)], [200, [good]]);
+    const { body } = await grace.get(grace.at('/audit'));
+    const actions = body.events.map(({ action }: { action: string }) => action);
+    assert.ok(!actions.includes('password.changed') && !actions.includes('session.ended-everywhere'));
+  });
+
+  it('is not guessed at through the links of another organization', async () => {
+    const email = 'guessed@good.example';
+    assert.equal((await nobody().acceptInvitation(await add(grace, email), testPassword)).status, 200);
+    const statuses = [];
+    for (let guess = 0; guess < 12; guess += 1) {
+      const { id, link } = (
+        await mallory.post(mallory.at('/members'), { email, role: 'member', service: false })
+      ).body;
+      const answer = await nobody().acceptInvitation(link, `guess number ${guess}`);
+      statuses.push(answer.status);
+      assert.equal((await mallory.delete(mallory.at(`/members/${id}`))).status, 200);
+    }
+    assert.deepEqual(
+      statuses.slice(0, 10),
+      Array.from({ length: 10 }, () => 200),
+    );
+    assert.deepEqual(statuses.slice(10), [429, 429]);
+  });
+
+  it('keeps the password that its owner enters at the operator’s link', async () => {
+    const email = 'honest@good.example';
+    assert.equal((await nobody().acceptInvitation(await add(grace, email), testPassword)).status, 200);
+    const acme = (await service.skein('org', 'create', 'Acme')).id;
+    const { invitation } = await service.skein('member', 'add', acme, email);
+    const accepted = await nobody().acceptInvitation(invitation, testPassword);
+    assert.deepEqual(idsOf(accepted.body).toSorted(), [acme, good].toSorted());
+    const link = await add(mallory, email);
+    assertRefused(await nobody().acceptInvitation(link, hijackersPassword), 'INVALID_PARAMS');
+    assert.equal((await nobody().signIn(email, testPassword)).status, 200);
+  });
+
+  it('is accepted through single sign-on only by whoever signed in so', async () => {
+    const email = 'plain@good.example';
+    const client = await signedInMember(service, good, email);
+    await add(mallory, email);
+    assert.deepEqual(client.session.invitations, []);
+    for (const id of [evil, good, 'org_none'])
+      assertRefused(await client.post(`/invitations/${id}/accept`), 'NOT_FOUND');
+  });
+});
