@@ -18,6 +18,9 @@ const drainMs = 10_000;
 const stopMs = 20_000;
 /** How soon what another process did is noticed. */
 const tendEveryMs = 200;
+const clockEveryRounds = 25;
+/** Below this, a burst of renames explains the difference. */
+const clockAheadMsMax = 5_000;
 
 /** Runs until SIGTERM or SIGINT: then finishes what runs, refuses what comes, and resolves. */
 export async function serve(config: Config, role: Role): Promise<void> {
@@ -72,6 +75,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
 /** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */
 function tend(context: Context, worker: Worker | undefined, leaseMs: number, log: Log): () => Promise<void> {
   const leaseWatch = new LeaseWatch(leaseMs);
+  const watchClock = clockWatch(context, log);
   let round = 0;
   let failing = false;
   let running: Promise<void> | undefined;
@@ -88,6 +92,7 @@ function tend(context: Context, worker: Worker | undefined, leaseMs: number, log
         } = reply;
         log.warn({ failure, trace_id, thread, message, organization }, 'reply failed');
       }
+      if (round % clockEveryRounds === 0) await watchClock();
       if (failing) log.info('the store answers again');
       failing = false;
       leaseWatch.roundEnded(true);
@@ -107,6 +112,19 @@ function tend(context: Context, worker: Worker | undefined, leaseMs: number, log
   return async () => {
     clearInterval(timer);
     await running;
+  };
+}
+
+/** Warns once each time that the store's clock gets ahead of the machine's. */
+function clockWatch({ store }: Context, log: Log): () => Promise<void> {
+  let isAhead = false;
+  return async () => {
+    const aheadMs = await store.clockAheadMs();
+    if (aheadMs > clockAheadMsMax && !isAhead) {
+      const advice = 'until the two meet it goes at half its pace; check that the clock is set by NTP';
+      log.warn({ ahead_ms: aheadMs }, `the store's clock is ahead of the machine's: ${advice}`);
+    }
+    isAhead = aheadMs > clockAheadMsMax;
   };
 }
 

@@ -10,6 +10,7 @@ function askedStore() {
   const store = {
     connections: () => undefined,
     ping: async () => {},
+    clockAheadMs: async () => 0,
     replyBacklog() {
       questions.push(Promise.withResolvers());
       return questions.at(-1)!.promise;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { ReplyBacklog, Store } from '../storage/store.ts';
 
-type WatchedStore = Pick<Store, 'replyBacklog' | 'connections' | 'ping'>;
+type WatchedStore = Pick<Store, 'replyBacklog' | 'connections' | 'ping' | 'clockAheadMs'>;
 
 /** A store that takes longer is away: whoever scrapes gives up after ten seconds, as a rule. */
 const answerWithinMs = 2_000;
@@ -16,7 +16,8 @@ export class StoreGauges {
   readonly #oldest: Gauge;
   readonly #connections: Gauge<'state'> | undefined;
   readonly #connectionsWaitedFor: Gauge | undefined;
-  #asking: Promise<ReplyBacklog> | undefined;
+  readonly #clockAhead: Gauge;
+  #asking: Promise<[ReplyBacklog, number]> | undefined;
 
   constructor(registry: Registry, store: WatchedStore, withinMs: number = answerWithinMs) {
     const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
@@ -32,6 +33,10 @@ export class StoreGauges {
     this.#oldest = gauge(
       'skein_replies_oldest_waiting_seconds',
       'How long ago the oldest reply that no worker has was asked for; 0 where none waits.',
+    );
+    this.#clockAhead = gauge(
+      'skein_store_clock_ahead_seconds',
+      "How far the store's clock is ahead of the machine's, or of the database server's.",
     );
     if (store.connections() === undefined) return;
     this.#connections = gauge(
@@ -51,19 +56,22 @@ export class StoreGauges {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
-    this.#showBacklog(await withinMs(this.#asking, this.#withinMs));
+    this.#show(await withinMs(this.#asking, this.#withinMs));
   }
 
   /** Rejects as readiness does, also where the backlog can still be read. */
-  async #ask(): Promise<ReplyBacklog> {
-    const [backlog] = await Promise.all([this.#store.replyBacklog(), this.#store.ping()]);
-    return backlog;
+  async #ask(): Promise<[ReplyBacklog, number]> {
+    const store = this.#store;
+    const [backlog, aheadMs] = await Promise.all([store.replyBacklog(), store.clockAheadMs(), store.ping()]);
+    return [backlog, aheadMs];
   }
 
-  #showBacklog(backlog: ReplyBacklog | undefined): void {
-    this.#up.set(backlog === undefined ? 0 : 1);
+  #show(found: [ReplyBacklog, number] | undefined): void {
+    this.#up.set(found === undefined ? 0 : 1);
     // Not a number rather than the last one known: nobody should take it for true.
-    const { waiting, held, oldestWaitingMs } = backlog ?? { waiting: NaN, held: NaN, oldestWaitingMs: NaN };
+    const [backlog, aheadMs] = found ?? [{ waiting: NaN, held: NaN, oldestWaitingMs: NaN }, NaN];
+    const { waiting, held, oldestWaitingMs } = backlog;
+    this.#clockAhead.set(aheadMs / 1000);
     this.#running.set({ state: 'waiting' }, waiting);
     this.#running.set({ state: 'held' }, held);
     this.#oldest.set((oldestWaitingMs ?? 0) / 1000);

@@ -68,6 +68,10 @@ export interface ReplyBacklog {
  * store cannot tell a dead worker from one that is paused or cut off: whoever lets a lease run out is taken for dead. A
  * worker that renews before a sweep has let its claim go, however late, keeps it.
  *
+ * Leases and deadlines last as long as they were promised when the store's clock is set forward by two seconds or more
+ * while a process that sweeps is running: before it fails or lets go of anything, a sweep moves them by the jump, once for
+ * all processes.
+ *
  * Whatever names a claim changes nothing once that claim was overtaken, let go, or the reply has ended: terminal states
  * absorb. Claims, renewals and progress survive a killed process, but not always a power cut: the reply then begins anew.
  */

@@ -45,6 +45,11 @@ export interface Store
   ping(): Promise<void>;
   /** How this process uses its connections to the database now; undefined for a store without any. */
   connections(): ConnectionUse | undefined;
+  /**
+   * How far the store's clock is ahead of the machine's (PostgreSQL: of the server's); 0 as a rule. It is ahead after that
+   * clock was set back, or had been set wrong, and then goes at half its pace.
+   */
+  clockAheadMs(): Promise<number>;
   /** Looks the store over for the operator; may take long on a large one. */
   diagnose(): Promise<Diagnosis[]>;
   /** Finishes the writes under way, then lets go of every file and connection. */

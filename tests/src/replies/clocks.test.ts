@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
-import { clockOffBy } from '../shifted-clock.ts';
+import { clockOffBy, clockThatLeaps } from '../shifted-clock.ts';
 import { createThread } from '../world.ts';
 import { type Asked, askForPieces, Observations } from './observations.ts';
-import { SharedStore } from './shared-store.ts';
+import { eventually, SharedStore } from './shared-store.ts';
 
 const hourMs = 3_600_000;
 const stores: SharedStore[] = [];
@@ -30,13 +30,19 @@ async function askAndBegin(api: Api, name: string): Promise<Asked[]> {
   return asked;
 }
 
+function askMany(api: Api): Promise<Asked[]> {
+  return sendMany(16, 4, (place) => askForPieces(api, [`[${place}-a]`, `[${place}-b]`], 1500));
+}
+
+const isBegun = ({ body }: { body: any }) => body.messages[1].content !== '';
+
 async function hang(api: Api): Promise<Asked> {
   return { threadId: (await createThread(api, { prompt: '#hang' })).thread.id };
 }
 
 describe('A clock that jumps while replies are written', { concurrency: true }, () => {
   it('back and forth by an hour, keeps no reply from its end and no thread from its place', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     // Above the jumps: one that lies within them has rightly passed.
     const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs) });
@@ -57,7 +63,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     assert.equal(await service.end(), 0);
   });
 
-  it('still lets deadlines end what hangs', { timeout: 60_000 }, async () => {
+  it('still lets deadlines end what hangs', { timeout: 120_000 }, async () => {
     const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: '800' });
     let service = await store.start();
     const asked: Asked[] = [];
@@ -73,7 +79,36 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     assert.equal(await service.end(), 0);
   });
 
-  it('in one of two processes only, keeps neither from working', { timeout: 60_000 }, async () => {
+  it('forward by an hour fails no reply, in progress or waiting, with two processes on the file', {
+    timeout: 120_000,
+  }, async () => {
+    // Far below the jump. Some replies wait for a place.
+    const store = await prepare({
+      ...clockThatLeaps(hourMs),
+      SKEIN_REPLY_DEADLINE_MS: '60000',
+      SKEIN_REPLY_LEASE_MS: '5000',
+      SKEIN_REPLY_CONCURRENCY: '8',
+      // A lease that the jump ended would fail its reply.
+      SKEIN_REPLY_ATTEMPTS: '1',
+    });
+    const services = await Promise.all([store.start('all'), store.start('api')]);
+    const api = store.as('ada', services[1]);
+    const asked = await askMany(api);
+    await eventually(
+      async () => (await Promise.all(asked.map(({ threadId }) => api.get(threadId)))).map(isBegun),
+      (begun) => begun.some(Boolean) && !begun.every(Boolean),
+    );
+    for (const service of services) service.signal('SIGUSR2');
+    const seen = new Observations();
+    await seen.untilAllEnded(api, asked);
+    assert.deepEqual(seen.statuses(), ['completed']);
+    const { thread } = await createThread(api, { prompt: 'After the jump' });
+    const lastMs = Date.parse(thread.createdAt);
+    assert.ok(lastMs - Date.now() > hourMs / 2, `the clock has jumped: ${thread.createdAt}`);
+    for (const service of services) assert.equal(await service.end(), 0);
+  });
+
+  it('in one of two processes only, keeps neither from working', { timeout: 120_000 }, async () => {
     const store = await prepare({
       SKEIN_REPLY_LEASE_MS: '1000',
       SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs),

@@ -391,16 +391,68 @@ export function describeReplies(world: () => World): void {
       await world().sweep();
     });
 
-    it('lose their leases when the clock is set forward, and nothing else', async () => {
+    it('keep their leases and deadlines when the clock is set forward, held or waiting', async () => {
       const { store, clock } = world();
-      const thread = await oneThread({ replyDeadlineMs: 86_400_000 });
+      const other = await world().node();
+      await oneThread({ replyDeadlineMs: 60_000 });
       const claim = await claimOne();
+      await oneThread({ replyDeadlineMs: 60_000 });
+      clock.ms += 3_600_000;
+      // Asked for after the jump, and before anybody noticed it.
+      const late = await oneThread({ replyDeadlineMs: 60_000 });
+      for (const node of [store, other, store]) assert.deepEqual(await world().sweep(node), []);
+      assert.deepEqual(await store.renewReplies([claim], leaseMs), []);
+      clock.pass(leaseMs - 1);
+      for (const node of [store, other]) assert.deepEqual(await world().sweep(node), []);
+      assert.equal(await store.recordReplyProgress(claim, half), true);
+      // A second jump, after the first.
+      clock.ms += 7_200_000;
+      for (const node of [other, store]) assert.deepEqual(await world().sweep(node), []);
+      clock.pass(1);
+      await world().sweep(other);
+      await assertOvertaken(claim);
+      clock.pass(60_000 - leaseMs - 1);
+      assert.deepEqual(await world().sweep(), []);
+      clock.pass(1);
+      const failed = await world().sweep(other);
+      assert.equal(failed.length, 3);
+      assert.ok(failed.some(({ messageId }) => messageId === late.replyId));
+    });
+
+    it('wait for their next attempt no shorter when the clock is set forward', async () => {
+      const { store, clock } = world();
+      await oneThread();
+      await store.retryReply(await claimOne(), { delayMs: 5_000, failure: '' });
       clock.ms += 3_600_000;
       await world().sweep();
-      const fresh = await claimOne();
-      await assertOvertaken(claim);
-      assert.equal(await store.settleReply(fresh, { status: 'completed', ...done }), true);
-      assert.equal((await replyTo(thread, fresh)).content, 'Because.');
+      await assertNothingWaits();
+      clock.pass(5_000);
+      await claimOne();
+    });
+
+    it('keep their deadlines where a command writes to the store before a sweep has noticed the jump', async () => {
+      const { clock } = world();
+      await oneThread({ replyDeadlineMs: 60_000 });
+      clock.ms += 3_600_000;
+      const command = await world().node();
+      await command.createOrganization(
+        { id: strangers.organization(), name: 'Other', apiEnabled: true, dailyQuota: 1 },
+        note(),
+      );
+      assert.deepEqual(await world().sweep(), []);
+      await claimOne();
+    });
+  });
+
+  describe('the clock', () => {
+    it('says how far it is ahead of the wall', async () => {
+      const { store, clock } = world();
+      assert.equal(await store.clockAheadMs(), 0);
+      await world().organization();
+      await world().sweep();
+      clock.ms -= 60_000;
+      const aheadMs = await store.clockAheadMs();
+      assert.ok(aheadMs > 58_000 && aheadMs <= 60_000, `${aheadMs} ms`);
     });
   });
 }

@@ -1,3 +1,4 @@
+import { ClockJumps } from '../clock-jumps.ts';
 import type { Store } from '../store.ts';
 import { postgresAccounts } from './accounts.ts';
 import { postgresAdmissions } from './admissions.ts';
@@ -14,7 +15,7 @@ import { postgresOrganizations } from './organizations.ts';
 import { postgresReplies } from './replies.ts';
 import { postgresSessions } from './sessions.ts';
 import { postgresSigningKeys } from './signing-keys.ts';
-import { type NodeClock, StoreTime } from './store-time.ts';
+import { type NodeClock, now, StoreTime, serverTime } from './store-time.ts';
 import { postgresThreads } from './threads.ts';
 import { postgresUsages } from './usage.ts';
 import { postgresWalks } from './walks.ts';
@@ -28,7 +29,17 @@ const readWritable = {
   name: 'read-writable',
   text: "SELECT current_setting('transaction_read_only') = 'off' AS writable FROM store_clock",
 };
-const readTime = { name: 'read-time', text: 'SELECT latest_at FROM store_clock' };
+const readTime = {
+  name: 'read-time',
+  text: `SELECT latest_at, greatest(latest_at, ${now}) AS at,
+    greatest(0, greatest(latest_at, $2::bigint) - coalesce($1::bigint, ${serverTime})) AS ahead FROM store_clock`,
+};
+
+interface TimeRow {
+  latest_at: number;
+  at: number;
+  ahead: number;
+}
 
 const systemClock: NodeClock = { steady: () => performance.now() };
 
@@ -41,8 +52,10 @@ export async function openPostgresStore(
   const time = new StoreTime(clock);
   const database = await Database.open(url, time, settings);
   const { run } = database;
-  const [latest] = await run<{ latest_at: number }>(readTime, []);
-  time.see(latest!.latest_at);
+  const beforeMs = time.steady();
+  const [found] = await run<TimeRow>(readTime, time.parameters());
+  time.see(found!.latest_at);
+  const jumps = new ClockJumps({ time: found!.at, beforeMs, afterMs: time.steady() });
   const { close: closeNews, ...news } = postgresNews(database, url);
 
   return {
@@ -57,7 +70,7 @@ export async function openPostgresStore(
     ...postgresAdmissions(database),
     ...postgresThreads(database),
     ...postgresWalks(database),
-    ...postgresReplies(database),
+    ...postgresReplies(database, jumps),
     ...postgresDocuments(database),
     ...postgresAudits(database),
     ...postgresUsages(database),
@@ -77,6 +90,11 @@ export async function openPostgresStore(
     },
 
     connections: () => database.pool,
+
+    async clockAheadMs() {
+      const [read] = await run<TimeRow>(readTime, time.parameters());
+      return read!.ahead;
+    },
 
     diagnose: () => diagnose(database),
     async close() {

@@ -1,4 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import { auditText, auditValues } from './audit.ts';
 import type { Database } from './database.ts';
@@ -142,6 +143,12 @@ const failOverdue = {
   text: `${failing} WHERE ${isRunning} AND ${some(`${isRunning} AND deadline_at <= ${now}`)}
     RETURNING ${failedColumns}`,
 };
+const moveTimes = {
+  name: 'move-times-of-replies',
+  text: `WITH recorded AS (UPDATE store_clock SET jump_at = $1::bigint WHERE jump_at < $2::bigint RETURNING only_row)
+    UPDATE message SET available_at = available_at + $3::bigint, deadline_at = deadline_at + $3::bigint
+    WHERE ${isRunning} AND created_at < $4::bigint AND EXISTS (SELECT FROM recorded)`,
+};
 const keepTime = {
   name: 'keep-time',
   text: 'UPDATE store_clock SET latest_at = $1::bigint WHERE latest_at < $1::bigint - 1000',
@@ -163,7 +170,10 @@ const backlog = {
        WHERE NOT held ORDER BY deadline_at LIMIT 1) AS oldest`,
 };
 
-export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNews' | 'hearNews'> {
+export function postgresReplies(
+  { run, time }: Database,
+  jumps: ClockJumps,
+): Omit<Replies, 'tellNews' | 'hearNews'> {
   async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
     const values = [...time.parameters(), after, limit];
     const rows = await run<{ organization_id: OrganizationId }>(waiting, values);
@@ -181,6 +191,9 @@ export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNew
     messageId,
     token,
   ];
+
+  const makeUpFor = ({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, at: number) =>
+    run(moveTimes, [at, seenByOthersFrom, jumpedMs, datedBefore]);
 
   return {
     async organizationsWaiting(after, limit) {
@@ -243,15 +256,22 @@ export function postgresReplies({ run, time }: Database): Omit<Replies, 'tellNew
     },
 
     async sweepReplies({ content, overdue, abandoned }, { attemptsMax, leases }) {
+      const beforeMs = time.steady();
       const [found] = await run<{ at: number; found: boolean }>(anyToSweep, time.parameters());
-      time.see(found!.at);
-      await run(keepTime, [found!.at]);
+      const { at } = found!;
+      const reading = { time: at, beforeMs, afterMs: time.steady() };
+      time.see(at);
+      await run(keepTime, [at]);
+      const jump = jumps.jumpAt(reading);
+      if (jump !== undefined) await makeUpFor(jump, at);
+      jumps.accept(reading);
       if (!found!.found) return [];
-      const swept = () => [...time.parameters(), sweptMax];
-      const failed = await run<FailedRow>(failOverdue, [...swept(), content, overdue]);
+      // Not up to the clock's time: it may have jumped since the reading.
+      const swept = [at, at, sweptMax];
+      const failed = await run<FailedRow>(failOverdue, [...swept, content, overdue]);
       if (leases) {
-        failed.push(...(await run<FailedRow>(failAbandoned, [...swept(), content, abandoned, attemptsMax])));
-        await run(letGoExpired, [...swept(), attemptsMax]);
+        failed.push(...(await run<FailedRow>(failAbandoned, [...swept, content, abandoned, attemptsMax])));
+        await run(letGoExpired, [...swept, attemptsMax]);
       }
       return failed.map(toFailedReply);
     },

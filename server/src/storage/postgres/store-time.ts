@@ -5,13 +5,14 @@ export interface NodeClock {
   steady(): number;
 }
 
+export const serverTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
 /**
  * The first two parameters of every statement that dates something, and the time they make. Where the clock has been set
  * back, the store's time goes at half its pace until the clock has caught up: leases and deadlines still run out, and
  * the two meet again. In a SELECT of its own, so that it is asked for once and an index can be searched by it.
  */
-export const now = `(SELECT greatest(
-  coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint), $2::bigint))`;
+export const now = `(SELECT greatest(coalesce($1::bigint, ${serverTime}), $2::bigint))`;
 
 export class StoreTime {
   readonly #clock: NodeClock;
@@ -25,6 +26,10 @@ export class StoreTime {
   parameters(): [wall: number | null, floor: number] {
     const sinceMs = this.#clock.steady() - this.#seen.steadyMs;
     return [this.#clock.wall?.() ?? null, this.#seen.time + Math.floor(sinceMs / 2)];
+  }
+
+  steady(): number {
+    return this.#clock.steady();
   }
 
   /** A time that the store has given out: none earlier follows. */

@@ -1,3 +1,4 @@
+import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
 
@@ -72,6 +73,16 @@ export class CommitQueue {
   /** The store's time for a read: not before anything committed so far. */
   now(): number {
     return this.#nextTime(this.#committedTime());
+  }
+
+  read(): ClockReading {
+    const steadyMs = this.#machineClock.steady();
+    return { time: this.now(), beforeMs: steadyMs, afterMs: steadyMs };
+  }
+
+  /** How far the store's time is ahead of the machine's clock. */
+  aheadMs(): number {
+    return Math.max(0, this.#committedTime() - this.#machineClock.wall());
   }
 
   /** Commits what waits now, without waiting for the turn to end. */

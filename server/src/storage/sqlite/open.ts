@@ -71,6 +71,8 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
 
     connections: () => undefined,
 
+    clockAheadMs: async () => commits.aheadMs(),
+
     diagnose: async () => diagnose(database, clock.wall),
 
     async close() {

@@ -1,4 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import { type ClockJump, ClockJumps } from '../clock-jumps.ts';
 import type { ClaimedReply, FailedReply, FailureTexts, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -112,6 +113,15 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
        WHERE ${isRunning} AND deadline_at <= @until LIMIT @limit + 0)
      RETURNING ${failedColumns}`,
   );
+  const recordJump = database.prepare<[number, number]>(
+    'UPDATE store_clock SET jump_at = ? WHERE jump_at < ?',
+  );
+  const moveTimes = database.prepare(
+    `UPDATE message INDEXED BY message_deadline
+     SET available_at = available_at + @jumpedMs, deadline_at = deadline_at + @jumpedMs
+     WHERE ${isRunning} AND created_at < @datedBefore`,
+  );
+  const jumps = new ClockJumps(commits.read());
   const cancel = prepareCancelReplies(database);
   const writeNote = auditWriter(database);
   const stillRuns = database.prepare<[string, string, string]>(
@@ -145,6 +155,13 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     const failed = failAbandoned.all({ content, failure, attemptsMax, ...swept });
     letGoExpired.run({ attemptsMax, ...swept });
     return failed.map(toFailedReply);
+  }
+
+  async function makeUpFor({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, time: number) {
+    await commits.durable(() => {
+      const isFirst = recordJump.run(time, seenByOthersFrom).changes === 1;
+      if (isFirst) moveTimes.run({ jumpedMs, datedBefore });
+    });
   }
 
   return {
@@ -216,12 +233,17 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       commits.durable((clock) => cancel(organizationId, threadId, clock.now())),
 
     async sweepReplies(texts, { attemptsMax, leases }) {
-      const now = commits.now();
+      const reading = commits.read();
+      const { time } = reading;
+      const jump = jumps.jumpAt(reading);
+      if (jump !== undefined) await makeUpFor(jump, time);
+      jumps.accept(reading);
       // Checked before anything is written: usually there is nothing to sweep.
-      const expired = leases && anyExpired.get(now) !== undefined;
-      if (!expired && anyOverdue.get(now) === undefined) return [];
+      const expired = leases && anyExpired.get(time) !== undefined;
+      if (!expired && anyOverdue.get(time) === undefined) return [];
       return commits.durable((clock) => {
-        const swept = { at: clock.now(), until: clock.now(), limit: sweptMax };
+        // Not up to the clock's time: it may have jumped since the reading.
+        const swept = { at: clock.now(), until: time, limit: sweptMax };
         const { content, overdue: failure } = texts;
         const overdue = failOverdue.all({ content, failure, ...swept }).map(toFailedReply);
         return leases ? [...overdue, ...endLeases(texts, attemptsMax, swept)] : overdue;
