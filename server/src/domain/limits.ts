@@ -131,6 +131,10 @@ export const limits = {
   },
   bodyDepthMax: { default: 32, sentence: 'Levels of nesting in a JSON body' },
   bodyKeysMax: { default: 1_000, sentence: 'Keys in a JSON body' },
+  walkMsMax: {
+    default: 86_400_000,
+    sentence: 'Milliseconds from the first page of a walk to its last: an older cursor is refused',
+  },
   pageSizeMax: { default: 100, sentence: 'Threads per page' },
   idempotencyKeyLengthMax: { default: 255, sentence: 'Characters of an `Idempotency-Key`' },
   nameLengthMax: { default: 255, sentence: 'Characters of the name of a key or an application' },

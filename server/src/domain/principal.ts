@@ -5,6 +5,11 @@ export interface UserPrincipal {
   readonly kind: 'user';
   readonly organizationId: OrganizationId;
   readonly userId: UserId;
+  /**
+   * SHA-256 of the personal key, in hexadecimal: a write checks it once more, in its own transaction. Null for a person
+   * in the console, whose session is checked once the body has arrived.
+   */
+  readonly keyHash: string | null;
 }
 
 /** The one service identity that org-wide keys and applications share (§5.2). */

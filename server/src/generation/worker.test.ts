@@ -9,12 +9,13 @@ import type { Limits } from '../domain/limits.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { failedReplyContent } from '../domain/reply.ts';
-import { newThread, note, World } from '../storage/contract/fixture.ts';
+import { by, newThread, note, World } from '../storage/contract/fixture.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { NewThread } from '../storage/store.ts';
 import { cancelReply } from '../usecases/cancel-reply.ts';
 import type { Context } from '../usecases/context.ts';
 import { deleteThread } from '../usecases/delete-thread.ts';
+import { personIn } from '../usecases/read-session.ts';
 import { ReplySignals } from '../usecases/reply-signals.ts';
 import { noTelemetry } from '../usecases/telemetry.ts';
 import { failureTexts, tendReplies } from '../usecases/tend-replies.ts';
@@ -75,7 +76,7 @@ describe('The reply worker', () => {
     const thread = await world.thread(organization, await world.member(organization), { prompt, ...change });
     const reply = async () =>
       (await world.store.getThread(organization, thread.id))?.messages[1] as AssistantMessage;
-    const principal = { kind: 'user', organizationId: organization, userId: thread.userId } as const;
+    const principal = personIn(organization, thread.userId);
     return { organization, thread, reply, principal };
   }
   /** A model that tells when it was begun and aborted, and otherwise does what `then` does. */
@@ -399,7 +400,7 @@ describe('The reply worker', () => {
     await start(model);
     await until(async () => seen.begun, Boolean);
     const elsewhere = await world.node();
-    await elsewhere.deleteThread(asked.organization, asked.thread.id, asked.thread.userId, note());
+    await elsewhere.deleteThread(asked.organization, asked.thread.id, by(asked.thread.userId), note());
     await tendReplies(context, 0);
     assert.equal(seen.aborted, 1);
   });

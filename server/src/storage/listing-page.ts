@@ -1,5 +1,6 @@
 import type { Position } from '../domain/cursor.ts';
 import type { ThreadId } from '../domain/id.ts';
+import { limits } from '../domain/limits.ts';
 import type { ListedThread, Listing, ThreadPage } from './store.ts';
 
 /** Mine means the user's own, own means those or published. */
@@ -13,6 +14,27 @@ export const listingKinds = [
 ] as const;
 
 export type ListingKind = (typeof listingKinds)[number];
+
+/** A walk's start: the number of the last thread and of the last move then, and the store's time. */
+export interface WalkStart {
+  readonly lastSequence: number;
+  readonly lastMove: number;
+  readonly at: number;
+}
+
+export function writeStart({ lastSequence, lastMove, at }: WalkStart): string {
+  return `${lastSequence}.${lastMove}.${at}`;
+}
+
+export function readStart(start: string): WalkStart {
+  const [lastSequence = 0, lastMove = 0, at = 0] = start.split('.').map(Number);
+  return { lastSequence, lastMove, at };
+}
+
+/** Whether notes of moves since the start may be gone already. */
+export function isExpired({ at }: WalkStart, now: number): boolean {
+  return now - at > limits.walkMsMax.default;
+}
 
 /** After the last row of any listing. */
 export const bottom: Position = { activityAt: 0, id: '' as ThreadId };

@@ -7,6 +7,8 @@ import type { AuditNote } from './audit-store.ts';
 export interface NewThread {
   readonly id: ThreadId;
   readonly userId: UserId;
+  /** As of a `Writer`. */
+  readonly keyHash: string | null;
   readonly title: string;
   readonly accountId: string | null;
   readonly secondaryId: string | null;
@@ -16,6 +18,21 @@ export interface NewThread {
   readonly replyDeadlineMs: number;
   readonly traceId: string;
   readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly keepMs: number };
+}
+
+/** Who writes. */
+export interface Writer {
+  readonly userId: UserId;
+  /**
+   * The personal key that they write by. The write happens only if it is the user's live key and its organization is in
+   * the beta at the commit; otherwise nothing changes and the outcome is `revoked`. Null: not by a key.
+   */
+  readonly keyHash: string | null;
+}
+
+/** Who reads: the user, or (null) the organization's service identity. */
+export interface Reader {
+  readonly userId: UserId | null;
 }
 
 /** Whose threads a listing shows: the user's own and all published ones, or (null) the published ones only. */
@@ -69,22 +86,30 @@ export interface Threads {
     | { outcome: 'created'; createdAt: number }
     | { outcome: 'repeated'; threadId: ThreadId; messageId: MessageId; replyId: MessageId; createdAt: number }
     | { outcome: 'key-reused' }
+    | { outcome: 'revoked' }
   >;
-  /** The thread with every message in order of creation, of one moment; deleted threads included. */
+  /**
+   * The thread with every message in order of creation, of one moment; deleted threads included. With a reader, only
+   * what they may read (their own or published, not deleted): anything else is undefined, and its messages are not
+   * loaded, so that it takes as long as a thread that does not exist.
+   */
   getThread(
     organizationId: OrganizationId,
     threadId: ThreadId,
+    reader?: Reader,
   ): Promise<{ thread: Thread; messages: Message[] } | undefined>;
   /**
-   * Renames if `userId` created the thread and it is not deleted; otherwise changes nothing and returns the thread.
+   * Renames if the writer created the thread and it is not deleted; otherwise changes nothing and returns the thread.
    * The new activity lies above that of everything committed before.
    */
   renameThread(
     organizationId: OrganizationId,
     threadId: ThreadId,
-    userId: UserId,
+    writer: Writer,
     title: string,
-  ): Promise<{ outcome: 'renamed' | 'refused'; thread: Thread } | { outcome: 'missing' }>;
+  ): Promise<
+    { outcome: 'renamed' | 'refused'; thread: Thread } | { outcome: 'missing' } | { outcome: 'revoked' }
+  >;
   /**
    * Deletes softly, and cancels a running reply in the same commit, under the same conditions as `renameThread`. Answers
    * the replies that it ended.
@@ -92,12 +117,13 @@ export interface Threads {
   deleteThread(
     organizationId: OrganizationId,
     threadId: ThreadId,
-    userId: UserId,
+    writer: Writer,
     note: AuditNote,
   ): Promise<
     | { outcome: 'deleted'; cancelled: MessageId[] }
     | { outcome: 'refused'; thread: Thread }
     | { outcome: 'missing' }
+    | { outcome: 'revoked' }
   >;
   /** Takes a deletion by its creator back, if it is not longer ago than `withinMs`. What it cancelled stays cancelled. */
   restoreThread(
@@ -149,12 +175,12 @@ export interface Threads {
   ): Promise<ThreadPage & { start: string; size: number }>;
   /**
    * A later page: the threads that existed at `start` in the order they had then, less those deleted or hidden since.
-   * Renames and prompts are followed for a day after they happen.
+   * `expired`: the walk began longer than `walkMsMax` ago. Renames and prompts are followed for that long.
    */
   continueWalk(
     organizationId: OrganizationId,
     listing: Listing,
     limit: number,
     walk: { start: string; after: Position },
-  ): Promise<ThreadPage>;
+  ): Promise<ThreadPage | 'expired'>;
 }

@@ -1,6 +1,13 @@
 import type { Principal } from '../domain/principal.ts';
 import { type QuotaUse, secondsUntilReset, utcDay } from '../domain/quota.ts';
-import { type Authenticated, type Credential, outsideTheBeta, principalOf, revoked } from './authenticate.ts';
+import {
+  type Authenticated,
+  type Credential,
+  outsideTheBeta,
+  principalOf,
+  revoked,
+  servicePrincipal,
+} from './authenticate.ts';
 import type { Context } from './context.ts';
 
 export interface Admitted extends Authenticated, QuotaUse {
@@ -30,7 +37,10 @@ export async function admit(context: Context, credential: Credential): Promise<A
         );
   if (admission === undefined) throw revoked(credential);
   if (admission.use === undefined) throw outsideTheBeta();
-  const principal = principalOf(admission.organizationId, admission.userId);
+  const principal =
+    credential.kind === 'key'
+      ? principalOf(admission.organizationId, admission.userId, credential.hash)
+      : servicePrincipal(admission.organizationId);
   if (credential.kind === 'key') remember(knownKeys, credential.hash, principal);
   return {
     ...admission.use,
@@ -45,7 +55,7 @@ export async function admit(context: Context, credential: Credential): Promise<A
  * with that while `admit` is under way, and must wait for it before it answers.
  */
 export function expectedPrincipal({ knownKeys }: Context, credential: Credential): Principal | undefined {
-  if (credential.kind === 'application') return principalOf(credential.organizationId, null);
+  if (credential.kind === 'application') return servicePrincipal(credential.organizationId);
   return knownKeys.get(credential.hash);
 }
 

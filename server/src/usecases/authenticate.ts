@@ -2,7 +2,7 @@ import type { AccessClaims } from '../domain/access-token.ts';
 import { apiKeyPrefix, isWellFormedApiKey } from '../domain/credential.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { Context } from './context.ts';
 
 export interface Authenticated {
@@ -37,18 +37,36 @@ export async function authenticate({ store }: Context, credential: Credential): 
     const grant = await store.findKeyGrant(credential.hash);
     if (grant === undefined) throw revoked(credential);
     if (!grant.apiEnabled) throw outsideTheBeta();
-    return { principal: principalOf(grant.organizationId, grant.userId), credentialId: grant.keyId };
+    const principal = principalOf(grant.organizationId, grant.userId, credential.hash);
+    return { principal, credentialId: grant.keyId };
   }
   const { applicationId, organizationId, epoch } = credential;
   const grant = await store.findApplicationGrant(applicationId);
   if (grant?.organizationId !== organizationId || grant.epoch !== epoch) throw revoked(credential);
   if (!grant.apiEnabled) throw outsideTheBeta();
-  return { principal: principalOf(organizationId, null), credentialId: applicationId };
+  return { principal: servicePrincipal(organizationId), credentialId: applicationId };
+}
+
+/** Of a key: its user, or without one the service identity. */
+export function principalOf(
+  organizationId: OrganizationId,
+  userId: UserId | null,
+  keyHash: string,
+): Principal {
+  if (userId === null) return servicePrincipal(organizationId);
+  return { kind: 'user', organizationId, userId, keyHash };
 }
 
 /** An application is always the organization's service identity, as an org-wide key is (§5.2). */
-export function principalOf(organizationId: OrganizationId, userId: UserId | null): Principal {
-  return userId === null ? { kind: 'service', organizationId } : { kind: 'user', organizationId, userId };
+export function servicePrincipal(organizationId: OrganizationId): Principal {
+  return { kind: 'service', organizationId };
+}
+
+/** For a write whose key lost its grant while the body was on its way: what a new request would get. */
+export async function refuseWrite(context: Context, { keyHash }: UserPrincipal): Promise<never> {
+  const credential: Credential = { kind: 'key', hash: keyHash ?? '' };
+  await authenticate(context, credential);
+  throw revoked(credential);
 }
 
 export function revoked({ kind }: Credential): ServiceError {

@@ -2,6 +2,7 @@ import { ServiceError } from '../domain/errors.ts';
 import type { MessageId } from '../domain/id.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { type Thread, titleFromPrompt } from '../domain/thread.ts';
+import { refuseWrite } from './authenticate.ts';
 import type { Context } from './context.ts';
 
 export interface CreateThreadInput {
@@ -25,10 +26,11 @@ const idempotencyKeptMs = 86_400_000;
 /** The thread exists, with its reply on the way, once this resolves. A repeated idempotency key makes no second one. */
 export async function createThread(
   context: Context,
-  { organizationId, userId }: UserPrincipal,
+  principal: UserPrincipal,
   input: CreateThreadInput,
 ): Promise<CreatedThread> {
   const { store, ids } = context;
+  const { organizationId, userId, keyHash } = principal;
   const described = {
     title: input.title ?? titleFromPrompt(input.prompt),
     accountId: input.accountId ?? null,
@@ -39,6 +41,7 @@ export async function createThread(
     ...described,
     id: made.threadId,
     userId,
+    keyHash,
     prompt: input.prompt,
     messageId: made.messageId,
     replyId: made.replyId,
@@ -48,6 +51,7 @@ export async function createThread(
       idempotency: { key: input.idempotencyKey, bodyHash: hashOf(context, input), keepMs: idempotencyKeptMs },
     }),
   });
+  if (result.outcome === 'revoked') return refuseWrite(context, principal);
   if (result.outcome === 'key-reused') {
     throw new ServiceError('INVALID_PARAMS', 'Idempotency-Key: was used before with another body.');
   }

@@ -4,6 +4,7 @@ import { isThreadId, type ThreadId } from '../domain/id.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { canRead } from '../domain/visibility.ts';
 import { auditNote } from './audit-note.ts';
+import { refuseWrite } from './authenticate.ts';
 import type { Context } from './context.ts';
 
 export async function deleteThread(
@@ -13,10 +14,10 @@ export async function deleteThread(
   threadId: string,
 ): Promise<ThreadId> {
   const { store, replySignals, threadSignals, telemetry } = context;
-  const { organizationId, userId } = principal;
+  const { organizationId } = principal;
   if (!isThreadId(threadId)) throw threadNotFound();
   const note = auditNote(context, doer, 'thread.deleted', threadId);
-  const result = await store.deleteThread(organizationId, threadId, userId, note);
+  const result = await store.deleteThread(organizationId, threadId, principal, note);
   if (result.outcome === 'deleted') {
     for (const messageId of result.cancelled)
       replySignals.replyEnded({ organizationId, threadId, messageId });
@@ -24,6 +25,7 @@ export async function deleteThread(
     telemetry.repliesEnded('cancelled', result.cancelled.length);
     return threadId;
   }
+  if (result.outcome === 'revoked') return refuseWrite(context, principal);
   // As for a rename: unreadable is not found, readable but another's is forbidden (§7).
   if (result.outcome === 'missing' || !canRead(principal, result.thread)) throw threadNotFound();
   throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can delete it.');

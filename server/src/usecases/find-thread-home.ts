@@ -1,6 +1,5 @@
 import { threadNotFound } from '../domain/errors.ts';
 import { isThreadId, type OrganizationId } from '../domain/id.ts';
-import { canRead } from '../domain/visibility.ts';
 import type { Context } from './context.ts';
 import type { SignedIn } from './read-session.ts';
 
@@ -13,10 +12,8 @@ export async function findThreadHome(
   if (!isThreadId(threadId)) throw threadNotFound();
   const { entered } = await store.listMemberships(userId, access);
   for (const { organizationId } of entered) {
-    const found = await store.getThread(organizationId, threadId);
-    if (found !== undefined && canRead({ kind: 'user', organizationId, userId }, found.thread)) {
-      return organizationId;
-    }
+    const found = await store.getThread(organizationId, threadId, { userId });
+    if (found !== undefined) return organizationId;
   }
   throw threadNotFound();
 }

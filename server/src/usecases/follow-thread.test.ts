@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createIdGenerator } from '../domain/id.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
-import { note, World } from '../storage/contract/fixture.ts';
+import { by, note, World } from '../storage/contract/fixture.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { ClaimedReply, NewThread, ReplyProgress, Session, Store } from '../storage/store.ts';
 import type { Context } from './context.ts';
@@ -14,6 +14,7 @@ import { deleteThread } from './delete-thread.ts';
 import { type FollowPace, followThread, type ThreadEvent } from './follow-thread.ts';
 import type { Viewer } from './get-thread-view.ts';
 import { publishOwnThread } from './publish-thread.ts';
+import { personIn } from './read-session.ts';
 import { renameThread } from './rename-thread.ts';
 import { ReplySignals } from './reply-signals.ts';
 import { noTelemetry } from './telemetry.ts';
@@ -60,7 +61,7 @@ describe('Following a thread', () => {
   async function viewerOf(organizationId: UserPrincipal['organizationId']): Promise<Viewer> {
     const email = `${Math.random()}@acme.example`;
     const userId = await world.member(organizationId, email);
-    return { principal: { kind: 'user', organizationId, userId }, session: { email } as Session };
+    return { principal: personIn(organizationId, userId), session: { email } as Session };
   }
   function follow(pace = onSignals, viewer = ada): AsyncGenerator<ThreadEvent, void> {
     return followThread(context, viewer, thread.id, ending.signal, pace);
@@ -165,7 +166,7 @@ describe('Following a thread', () => {
     assert.equal((await nextOf(events)).type, 'progress');
     await settle(elsewhere);
     assert.equal((await nextView(events)).status.state, 'idle');
-    await elsewhere.renameThread(claim.organizationId, thread.id, thread.userId, 'Another');
+    await elsewhere.renameThread(claim.organizationId, thread.id, by(thread.userId), 'Another');
     assert.equal((await nextView(events)).thread.title, 'Another');
     await end(events);
   });

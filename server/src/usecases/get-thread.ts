@@ -18,7 +18,8 @@ export async function getThread(
   threadId: string,
 ): Promise<ThreadWithMessages> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  const found = await store.getThread(principal.organizationId, threadId);
+  const reader = { userId: principal.kind === 'user' ? principal.userId : null };
+  const found = await store.getThread(principal.organizationId, threadId, reader);
   if (found === undefined || !canRead(principal, found.thread)) throw threadNotFound();
   return { ...found, status: deriveThreadStatus(found.messages) };
 }

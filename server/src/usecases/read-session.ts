@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.ts';
-import { isOrganizationId, type OrganizationId } from '../domain/id.ts';
+import { isOrganizationId, type OrganizationId, type UserId } from '../domain/id.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import type { Membership, Session } from '../storage/store.ts';
 import type { Context } from './context.ts';
@@ -35,8 +35,11 @@ export async function enterOrganization(
   const session = await currentSession(context, tokenHash, known);
   const { membership, userId } = session;
   if (membership === undefined) throw new ServiceError('NOT_FOUND', 'No such organization.');
-  const principal: UserPrincipal = { kind: 'user', organizationId: membership.organizationId, userId };
-  return { session, tokenHash, membership, principal };
+  return { session, tokenHash, membership, principal: personIn(membership.organizationId, userId) };
+}
+
+export function personIn(organizationId: OrganizationId, userId: UserId): UserPrincipal {
+  return { kind: 'user', organizationId, userId, keyHash: null };
 }
 
 async function currentSession(

@@ -3,20 +3,23 @@ import { isThreadId } from '../domain/id.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import type { Thread } from '../domain/thread.ts';
 import { canRead } from '../domain/visibility.ts';
+import { refuseWrite } from './authenticate.ts';
 import type { Context } from './context.ts';
 
 export async function renameThread(
-  { store, threadSignals }: Context,
+  context: Context,
   principal: UserPrincipal,
   threadId: string,
   title: string,
 ): Promise<Thread> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  const result = await store.renameThread(principal.organizationId, threadId, principal.userId, title);
+  const { store, threadSignals } = context;
+  const result = await store.renameThread(principal.organizationId, threadId, principal, title);
   if (result.outcome === 'renamed') {
     threadSignals.changed(threadId);
     return result.thread;
   }
+  if (result.outcome === 'revoked') return refuseWrite(context, principal);
   // What may not be read is not there; what may be read, but is another's, is forbidden (§7).
   if (result.outcome === 'missing' || !canRead(principal, result.thread)) throw threadNotFound();
   throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can rename it.');

@@ -9,6 +9,7 @@ import { World } from '../storage/contract/fixture.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { Context } from './context.ts';
 import { type ListedThreads, listThreads } from './list-threads.ts';
+import { personIn } from './read-session.ts';
 import { searchThreads } from './search-threads.ts';
 
 describe('A search in the titles of 2,300 threads', () => {
@@ -20,7 +21,7 @@ describe('A search in the titles of 2,300 threads', () => {
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
     const organizationId = await world.organization();
     const userId = await world.member(organizationId);
-    ada = { kind: 'user', organizationId, userId };
+    ada = personIn(organizationId, userId);
     context = contextWith(10_000);
     const titles = Array.from({ length: 2300 }, (_, place) => titleAt(place));
     await Promise.all(titles.map((title) => world.thread(organizationId, userId, { title })));

@@ -68,6 +68,9 @@ export async function readPage(context: Context, walk: ThreadWalk, limit: number
   const count = Math.min(limit, Math.max(0, paginationWindow - (done?.walked ?? 0)));
   if (done !== undefined) {
     const page = await context.store.continueWalk(organizationId, listing, count, done);
+    if (page === 'expired') {
+      throw new ServiceError('INVALID_PARAMS', 'cursor: is more than a day old: begin again without it.');
+    }
     return { ...page, start: done.start, truncated: done.truncated, walk };
   }
   const { rows, more, start, size } = await context.store.beginWalk(organizationId, listing, count);

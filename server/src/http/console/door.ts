@@ -33,10 +33,7 @@ export function openDoor(context: Context, options: ConsoleOptions, caller: Call
     const token = sessionToken(request, options);
     if (request.method !== 'GET')
       proveOwnRequest(context, options, request, caller === 'anyone' ? undefined : token);
-    if (caller !== 'anyone') {
-      if (token === undefined) throw signedOut();
-      await admit(context, request, context.sha256(token), caller);
-    }
+    if (caller !== 'anyone') await admit(context, request, token, caller);
     // No id has such characters, and a store may not even be asked for them.
     if (!Object.values(request.params as Record<string, string>).every(isKeepable)) {
       throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
@@ -44,12 +41,20 @@ export function openDoor(context: Context, options: ConsoleOptions, caller: Call
   };
 }
 
+/** For a change, once its body has arrived: the session, the membership or the role may have ended meanwhile. */
+export function checkDoorAgain(context: Context, options: ConsoleOptions, caller: Exclude<Caller, 'anyone'>) {
+  return (request: FastifyRequest): Promise<void> =>
+    admit(context, request, sessionToken(request, options), caller);
+}
+
 async function admit(
   context: Context,
   request: FastifyRequest,
-  tokenHash: string,
+  token: string | undefined,
   caller: Exclude<Caller, 'anyone'>,
 ): Promise<void> {
+  if (token === undefined) throw signedOut();
+  const tokenHash = context.sha256(token);
   if (caller === 'person') {
     request.signedIn = await readSession(context, tokenHash);
     request.personId = request.signedIn.session.userId;

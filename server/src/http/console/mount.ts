@@ -5,7 +5,7 @@ import type { Context } from '../../usecases/context.ts';
 import type { EnteredSession } from '../../usecases/read-session.ts';
 import { awaitFile } from '../listener.ts';
 import { parseQuery, type QuerySchema } from '../query.ts';
-import { openDoor } from './door.ts';
+import { checkDoorAgain, openDoor } from './door.ts';
 import type { ConsoleOptions } from './options.ts';
 import type { ConsoleCall, ConsoleRoute } from './route.ts';
 
@@ -46,6 +46,8 @@ function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, 
         request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
       },
     }),
+    ...(route.method !== 'GET' &&
+      route.caller !== 'anyone' && { preHandler: checkDoorAgain(context, options, route.caller) }),
     handler: async (request, reply) => {
       const answer = await route.handle(callOf(context, request, reply));
       if (answer === undefined) return reply;

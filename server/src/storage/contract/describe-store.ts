@@ -17,6 +17,7 @@ import { describeSigningKeys } from './signing-keys.ts';
 import { describeThreads } from './threads.ts';
 import { describeUsages } from './usage.ts';
 import { describeWalks } from './walks.ts';
+import { describeWriteGrants } from './write-grants.ts';
 
 /** What every adapter promises. `fresh` answers an opener on data that no other test sees. */
 export function describeStore(engine: string, fresh: () => OpenStore): void {
@@ -37,6 +38,7 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeQuotas(world);
     describeAdmissions(world);
     describeThreads(world);
+    describeWriteGrants(world);
     describeWalks(world);
     describeReplies(world);
     describeAbandonedReplies(world);

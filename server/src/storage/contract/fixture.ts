@@ -21,6 +21,7 @@ import type {
   NewSigningKey,
   NewThread,
   Store,
+  Writer,
 } from '../store.ts';
 
 export const attemptsMax = 3;
@@ -170,6 +171,7 @@ export class World {
     let goesOn = more;
     while (goesOn && after !== undefined) {
       const page = await this.store.continueWalk(organizationId, listing, limit, { start, after });
+      if (page === 'expired') throw new Error('the walk has expired');
       shown.push(...idsOf(page.rows));
       after = page.rows.at(-1)?.position;
       goesOn = page.more;
@@ -186,6 +188,7 @@ export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewT
   return {
     id: ids.thread(),
     userId,
+    keyHash: null,
     title: 'A title',
     accountId: null,
     secondaryId: null,
@@ -196,6 +199,11 @@ export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewT
     traceId: 'trace',
     ...change,
   };
+}
+
+/** The user as they write without a key. */
+export function by(userId: UserId): Writer {
+  return { userId, keyHash: null };
 }
 
 /** A prompt in a thread that exists, with its reply. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import { type AssistantMessage, deriveThreadStatus } from '../../domain/message.ts';
 import type { NewReply, NewThread, Store } from '../store.ts';
-import { failureTexts, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
+import { by, failureTexts, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
 
 const leaseMs = 1000;
 const done = { status: 'completed', content: 'Because.', steps: [], sources: null, model: 'm' } as const;
@@ -193,7 +193,7 @@ export function describeFollowUps(world: () => World): void {
         // Whoever comes now has to wait, and acts on what it finds then.
         const creates = [0, 1, 2, 3].map(() => world().thread(organization, thread.userId));
         const adding = add(made, round % 2 === 0 ? newFollowUp() : newRetry(), nodes[0]);
-        const deleted = await nodes[1].deleteThread(organization, thread.id, thread.userId, note());
+        const deleted = await nodes[1].deleteThread(organization, thread.id, by(thread.userId), note());
         const outcome = await adding;
         await Promise.all(creates);
         assert.ok(outcome === 'added' || outcome === 'missing', outcome);
@@ -250,7 +250,7 @@ export function describeFollowUps(world: () => World): void {
       });
       assert.deepEqual(await addAs(thread.userId, strangers.thread()), { outcome: 'missing' });
       assert.deepEqual(await read(made), before);
-      await store.deleteThread(organization, thread.id, thread.userId, note());
+      await store.deleteThread(organization, thread.id, by(thread.userId), note());
       const deleted = await read(made);
       for (const userId of [thread.userId, bob]) {
         assert.deepEqual(await addAs(userId), { outcome: 'missing' });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Listing } from '../store.ts';
 import {
+  by,
   hashOf,
   newApplication,
   newDocument,
@@ -36,13 +37,15 @@ export function describeForeignOrganizations(world: () => World): void {
       const use = { day: 1, credentialId: key.id, operation: 'getThread', outcome: 'OK', requests: 1 };
       await store.addUsage([{ ...use, organizationId: home, lastUsedAt: 1 }]);
       const [gone, idle] = [await world().thread(home, userId), await world().thread(home, userId)];
-      await store.deleteThread(home, gone.id, userId, note());
+      await store.deleteThread(home, gone.id, by(userId), note());
       await store.cancelReplies(home, idle.id);
       const before = await snapshot();
 
       assert.equal(await store.getThread(foreign, thread.id), undefined);
-      assert.deepEqual(await store.renameThread(foreign, thread.id, userId, 'x'), { outcome: 'missing' });
-      assert.deepEqual(await store.deleteThread(foreign, thread.id, userId, note()), { outcome: 'missing' });
+      assert.deepEqual(await store.renameThread(foreign, thread.id, by(userId), 'x'), { outcome: 'missing' });
+      assert.deepEqual(await store.deleteThread(foreign, thread.id, by(userId), note()), {
+        outcome: 'missing',
+      });
       assert.equal(await store.setThreadPublished(foreign, thread.id, false, note()), 'missing');
       assert.equal(await store.restoreThread(foreign, gone.id, userId, 1000, note()), 'missing');
       for (const reply of [newFollowUp(), newRetry()]) {
@@ -82,10 +85,10 @@ export function describeForeignOrganizations(world: () => World): void {
         const page = await store.beginWalk(foreign, listing, 10);
         assert.deepEqual([page.rows, page.more, page.size], [[], false, 0]);
         const after = { activityAt: Number.MAX_SAFE_INTEGER, id: thread.id };
-        assert.deepEqual(
-          (await store.continueWalk(foreign, listing, 10, { start: page.start, after })).rows,
-          [],
-        );
+        // Of the home's start: an empty listing has none of its own.
+        const { start } = await store.beginWalk(home, { userId }, 1);
+        const next = await store.continueWalk(foreign, listing, 10, { start, after });
+        assert.deepEqual(next, { rows: [], more: false });
       }
       const stolen = { ...claim, organizationId: foreign };
       const result = { status: 'completed', content: 'x', steps: [], sources: null, model: 'm' } as const;
@@ -134,7 +137,7 @@ export function describeForeignOrganizations(world: () => World): void {
       const made = newThread(userId, { title: 'Home' });
       await store.createThread(home, made);
       await store.createThread(foreign, { ...made, title: 'Foreign' });
-      await store.deleteThread(foreign, made.id, userId, note());
+      await store.deleteThread(foreign, made.id, by(userId), note());
       const kept = await store.getThread(home, made.id);
       assert.equal(kept?.thread.title, 'Home');
       assert.equal(kept?.thread.deletedAt, null);

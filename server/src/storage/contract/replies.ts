@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { ClaimedReply, NewThread, Store } from '../store.ts';
-import { attemptsMax, failureTexts, note, strangers, type World } from './fixture.ts';
+import { attemptsMax, by, failureTexts, note, strangers, type World } from './fixture.ts';
 
 const leaseMs = 1000;
 
@@ -317,7 +317,7 @@ export function describeReplies(world: () => World): void {
       const { store } = world();
       const thread = await oneThread();
       const claim = await claimOne();
-      const deleted = await store.deleteThread(claim.organizationId, thread.id, thread.userId, note());
+      const deleted = await store.deleteThread(claim.organizationId, thread.id, by(thread.userId), note());
       assert.deepEqual(deleted, { outcome: 'deleted', cancelled: [thread.replyId] });
       assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
       assert.equal((await replyTo(thread, claim)).status, 'cancelled');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, newRetry, newThread, note, strangers, type World } from './fixture.ts';
+import { by, hashOf, newRetry, newThread, note, strangers, type World } from './fixture.ts';
 
 const everything = 'Z̷̡a\u0301lgo 🧶\u{10FFFF} \u2028 "\\ \t\r\n ﷽ null';
 
@@ -70,6 +70,24 @@ export function describeThreads(world: () => World): void {
       assert.equal((await world().walk(organization, { userId })).length, 2);
     });
 
+    it('are shown to a reader who may read them, and not found by anyone else', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const [ada, ben] = [await world().member(organization), await world().member(organization)];
+      const { id } = await world().thread(organization, ada);
+      const readers = [{ userId: ada }, { userId: ben }, { userId: null }];
+      const found = () =>
+        Promise.all(
+          readers.map(async (reader) => (await store.getThread(organization, id, reader))?.messages.length),
+        );
+      assert.deepEqual(await found(), [2, undefined, undefined]);
+      await store.setThreadPublished(organization, id, true, note());
+      assert.deepEqual(await found(), [2, 2, 2]);
+      await store.deleteThread(organization, id, by(ada), note());
+      assert.deepEqual(await found(), [undefined, undefined, undefined]);
+      assert.equal((await store.getThread(organization, id))?.messages.length, 2);
+    });
+
     it('answers a repeated idempotency key with what it made, and refuses it with another body', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
@@ -125,16 +143,16 @@ export function describeThreads(world: () => World): void {
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
       const { id } = await world().thread(organization, ada);
       clock.ms += 5;
-      const refused = await store.renameThread(organization, id, bob, 'Mine');
+      const refused = await store.renameThread(organization, id, by(bob), 'Mine');
       assert.equal(refused.outcome, 'refused');
       assert.equal((await store.getThread(organization, id))?.thread.title, 'A title');
-      const renamed = await store.renameThread(organization, id, ada, 'Mine');
+      const renamed = await store.renameThread(organization, id, by(ada), 'Mine');
       assert.equal(renamed.outcome, 'renamed');
       const after = (await store.getThread(organization, id))?.thread;
       assert.deepEqual(renamed.outcome === 'renamed' && renamed.thread, after);
       assert.equal(after?.title, 'Mine');
       assert.ok((after?.updatedAt ?? 0) >= clock.ms);
-      assert.deepEqual(await store.renameThread(organization, strangers.thread(), ada, 'x'), {
+      assert.deepEqual(await store.renameThread(organization, strangers.thread(), by(ada), 'x'), {
         outcome: 'missing',
       });
     });
@@ -144,9 +162,9 @@ export function describeThreads(world: () => World): void {
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
       const { id, replyId } = await world().thread(organization, ada);
-      assert.equal((await store.deleteThread(organization, id, bob, note())).outcome, 'refused');
+      assert.equal((await store.deleteThread(organization, id, by(bob), note())).outcome, 'refused');
       assert.equal((await store.getThread(organization, id))?.thread.deletedAt, null);
-      assert.deepEqual(await store.deleteThread(organization, id, ada, note()), {
+      assert.deepEqual(await store.deleteThread(organization, id, by(ada), note()), {
         outcome: 'deleted',
         cancelled: [replyId],
       });
@@ -155,10 +173,10 @@ export function describeThreads(world: () => World): void {
       const reply = kept?.messages[1];
       assert.equal(reply?.role === 'assistant' && reply.status, 'cancelled');
       assert.equal(reply?.role === 'assistant' && reply.completedAt, clock.ms);
-      assert.equal((await store.deleteThread(organization, id, ada, note())).outcome, 'refused');
-      assert.equal((await store.renameThread(organization, id, ada, 'x')).outcome, 'refused');
+      assert.equal((await store.deleteThread(organization, id, by(ada), note())).outcome, 'refused');
+      assert.equal((await store.renameThread(organization, id, by(ada), 'x')).outcome, 'refused');
       assert.equal(await store.setThreadPublished(organization, id, true, note()), 'missing');
-      assert.deepEqual(await store.deleteThread(organization, strangers.thread(), ada, note()), {
+      assert.deepEqual(await store.deleteThread(organization, strangers.thread(), by(ada), note()), {
         outcome: 'missing',
       });
     });
@@ -171,7 +189,7 @@ export function describeThreads(world: () => World): void {
       const newer = await world().thread(organization, ada);
       const restore = (userId: typeof ada) => store.restoreThread(organization, id, userId, 1000, note());
       assert.equal(await restore(ada), 'missing');
-      await store.deleteThread(organization, id, ada, note());
+      await store.deleteThread(organization, id, by(ada), note());
       const deleted = await store.getThread(organization, id);
       clock.pass(1000);
       assert.equal(await restore(bob), 'missing');
@@ -184,7 +202,7 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual(await world().walk(organization, { userId: ada }), [newer.id, id]);
       assert.equal(await restore(ada), 'missing');
 
-      await store.deleteThread(organization, id, ada, note());
+      await store.deleteThread(organization, id, by(ada), note());
       clock.pass(1001);
       assert.equal(await restore(ada), 'missing');
       assert.deepEqual(await world().walk(organization, { userId: ada }), [newer.id]);
@@ -196,16 +214,16 @@ export function describeThreads(world: () => World): void {
       const organization = await world().organization();
       const ada = await world().member(organization);
       const { id, replyId } = await world().thread(organization, ada);
-      assert.deepEqual(await store.deleteThread(organization, id, ada, note()), {
+      assert.deepEqual(await store.deleteThread(organization, id, by(ada), note()), {
         outcome: 'deleted',
         cancelled: [replyId],
       });
       assert.equal(await store.restoreThread(organization, id, ada, 1000, note()), 'restored');
-      assert.equal((await store.renameThread(organization, id, ada, 'Back')).outcome, 'renamed');
+      assert.equal((await store.renameThread(organization, id, by(ada), 'Back')).outcome, 'renamed');
       assert.equal(await store.setThreadPublished(organization, id, true, note()), 'done');
       const retry = newRetry();
       assert.deepEqual(await store.addReply(organization, id, ada, retry), { outcome: 'added' });
-      assert.deepEqual(await store.deleteThread(organization, id, ada, note()), {
+      assert.deepEqual(await store.deleteThread(organization, id, by(ada), note()), {
         outcome: 'deleted',
         cancelled: [retry.replyId],
       });
@@ -230,14 +248,14 @@ export function describeThreads(world: () => World): void {
       await store.setThreadPublished(organization, id, false, published());
       await store.setThreadPublished(organization, strangers.thread(), true, published());
       await store.restoreThread(organization, id, ada, 1000, note('thread.restored', id));
-      await store.deleteThread(organization, id, bob, note('thread.deleted', id));
+      await store.deleteThread(organization, id, by(bob), note('thread.deleted', id));
       assert.deepEqual(await noted(), []);
       await store.setThreadPublished(organization, id, true, published());
       await expect('thread.published');
       await store.setThreadPublished(organization, id, true, published());
-      await store.deleteThread(organization, id, ada, note('thread.deleted', id));
+      await store.deleteThread(organization, id, by(ada), note('thread.deleted', id));
       await expect('thread.deleted');
-      await store.deleteThread(organization, id, ada, note('thread.deleted', id));
+      await store.deleteThread(organization, id, by(ada), note('thread.deleted', id));
       await store.setThreadPublished(organization, id, false, published());
       await store.restoreThread(organization, id, bob, 1000, note('thread.restored', id));
       await store.restoreThread(organization, id, ada, 1000, note('thread.restored', id));
@@ -266,13 +284,13 @@ export function describeThreads(world: () => World): void {
 
       await store.setThreadPublished(organization, hidden.id, true, note());
       assert.deepEqual(await list('acme-'), ['acme-of-bob']);
-      await store.deleteThread(organization, hidden.id, bob, note());
+      await store.deleteThread(organization, hidden.id, by(bob), note());
       assert.deepEqual(await list('acme-'), []);
       await store.restoreThread(organization, hidden.id, bob, 1000, note());
       assert.deepEqual(await list('acme-'), ['acme-of-bob']);
       const empty = await world().thread(organization, ada, { accountId: '' });
       assert.deepEqual(await list('', 1), ['']);
-      await store.deleteThread(organization, empty.id, ada, note());
+      await store.deleteThread(organization, empty.id, by(ada), note());
       assert.deepEqual(await list('', 1), ['=']);
     });
 

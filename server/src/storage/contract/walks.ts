@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ThreadId, UserId } from '../../domain/id.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Listing } from '../store.ts';
-import { idsOf, newFollowUp, newRetry, note, type World } from './fixture.ts';
+import { by, idsOf, newFollowUp, newRetry, note, type World } from './fixture.ts';
 
 export function describeWalks(world: () => World): void {
   describe('walks', () => {
@@ -108,9 +109,9 @@ export function describeWalks(world: () => World): void {
       await store.setThreadPublished(organization, second.id, true, note());
       assert.deepEqual(await sizes(), [2, 2, 2, 2, 2, 2]);
       await store.setThreadPublished(organization, second.id, false, note());
-      await store.deleteThread(organization, first.id, userId, note());
+      await store.deleteThread(organization, first.id, by(userId), note());
       assert.deepEqual(await sizes(), [1, 0, 1, 1, 0, 1]);
-      await store.deleteThread(organization, second.id, userId, note());
+      await store.deleteThread(organization, second.id, by(userId), note());
       assert.deepEqual(await sizes(), [0, 0, 0, 0, 0, 0]);
       assert.equal(await store.restoreThread(organization, second.id, userId, 1000, note()), 'restored');
       assert.deepEqual(await sizes(), [1, 0, 1, 1, 0, 1]);
@@ -124,7 +125,7 @@ export function describeWalks(world: () => World): void {
       const made = [];
       for (let index = 0; index < 4; index += 1) made.push((await world().thread(organization, userId)).id);
       for (const id of made) {
-        await world().store.renameThread(organization, id, userId, 'Top');
+        await world().store.renameThread(organization, id, by(userId), 'Top');
         assert.equal((await world().walk(organization, { userId }))[0], id);
       }
       const newest = (await world().thread(organization, userId)).id;
@@ -139,7 +140,7 @@ export function describeWalks(world: () => World): void {
       const second = await world().thread(organization, userId);
       clock.ms -= 3_600_000;
       const third = await world().thread(organization, userId);
-      await store.renameThread(organization, first.id, userId, 'Top');
+      await store.renameThread(organization, first.id, by(userId), 'Top');
       const late = await world().thread(organization, userId);
       assert.deepEqual(await world().walk(organization, { userId }), [
         late.id,
@@ -160,12 +161,12 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(idsOf(first.rows), made.slice(0, 3));
 
       await world().thread(organization, userId);
-      await store.renameThread(organization, made[1]!, userId, 'Shown before');
-      await store.renameThread(organization, made[5]!, userId, 'Once');
+      await store.renameThread(organization, made[1]!, by(userId), 'Shown before');
+      await store.renameThread(organization, made[5]!, by(userId), 'Once');
       clock.ms += 10;
-      await store.renameThread(organization, made[5]!, userId, 'Twice');
-      await store.renameThread(organization, made[8]!, userId, 'The last');
-      await store.deleteThread(organization, made[7]!, userId, note());
+      await store.renameThread(organization, made[5]!, by(userId), 'Twice');
+      await store.renameThread(organization, made[8]!, by(userId), 'The last');
+      await store.deleteThread(organization, made[7]!, by(userId), note());
       const rest = await world().restOfWalk(organization, { userId }, 3, first);
       assert.deepEqual(rest, [made[3], made[4], made[5], made[6], made[8]]);
     });
@@ -178,9 +179,9 @@ export function describeWalks(world: () => World): void {
       for (let index = 0; index < 6; index += 1)
         made.unshift((await world().thread(organization, userId)).id);
       const before = await store.beginWalk(organization, { userId }, 1);
-      await store.renameThread(organization, made[4]!, userId, 'Moved');
+      await store.renameThread(organization, made[4]!, by(userId), 'Moved');
       const between = await store.beginWalk(organization, { userId }, 1);
-      await store.renameThread(organization, made[5]!, userId, 'Moved');
+      await store.renameThread(organization, made[5]!, by(userId), 'Moved');
       const rest = (walk: typeof before) => world().restOfWalk(organization, { userId }, 2, walk);
       assert.deepEqual(await rest(before), made.slice(1));
       assert.deepEqual(await rest(between), [made[0], made[1], made[2], made[3], made[5]]);
@@ -208,9 +209,9 @@ export function describeWalks(world: () => World): void {
         if (change === 0) {
           await world().thread(organization, owner, { accountId: 'a' });
         } else if (change === 1) {
-          await store.renameThread(organization, id, owner, 'Moved');
+          await store.renameThread(organization, id, by(owner), 'Moved');
         } else if (change === 2) {
-          await store.deleteThread(organization, id, owner, note());
+          await store.deleteThread(organization, id, by(owner), note());
           deleted.add(id);
         } else if (change === 3) {
           await store.addReply(organization, id, owner, newRetry());
@@ -241,7 +242,9 @@ export function describeWalks(world: () => World): void {
             // What was shown before it was deleted stays shown.
             const expected = atStart.filter((id) => shown.includes(id) || !deleted.has(id));
             const after = page.rows.at(-1)!.position;
-            page = await store.continueWalk(organization, listing, limit, { start, after });
+            const next = await store.continueWalk(organization, listing, limit, { start, after });
+            assert.ok(next !== 'expired');
+            page = next;
             shown.push(...idsOf(page.rows));
             assert.deepEqual(shown, expected.slice(0, shown.length), JSON.stringify(listing));
             if (!page.more) assert.deepEqual(shown, expected);
@@ -254,6 +257,35 @@ export function describeWalks(world: () => World): void {
         }
       }
       assert.ok(followed > 50, `${followed} follow-ups`);
+    });
+
+    it('go on for a day, and then are refused rather than skip what was renamed', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const made: ThreadId[] = [];
+      for (let index = 0; index < 4; index += 1)
+        made.unshift((await world().thread(organization, userId)).id);
+      const dayMs = limits.walkMsMax.default;
+      clock.pass(3 * dayMs);
+      const { rows, start } = await store.beginWalk(organization, { userId }, 1);
+      const after = rows[0]!.position;
+      const proceed = () => store.continueWalk(organization, { userId }, 10, { start, after });
+      clock.pass(1);
+      await store.renameThread(organization, made[3]!, by(userId), 'Moved');
+      // Each rename is a tick after the last: the store's time is a little ahead of the clock then.
+      clock.pass(dayMs - 10);
+      // These sweep old notes, were there any.
+      for (let times = 0; times < 3; times += 1)
+        await store.renameThread(organization, made[0]!, by(userId), 'Moved');
+      const last = await proceed();
+      assert.ok(last !== 'expired');
+      assert.deepEqual(idsOf(last.rows), made.slice(1));
+      clock.pass(10);
+      assert.equal(await proceed(), 'expired');
+      const noTime = start.split('.').slice(0, 2).join('.');
+      const walk = { start: noTime, after };
+      assert.equal(await store.continueWalk(organization, { userId }, 10, walk), 'expired');
     });
 
     it('never show a thread that was taken back or deleted meanwhile, wherever it moved', async () => {
@@ -272,7 +304,7 @@ export function describeWalks(world: () => World): void {
         { userId: bob, accountId: 'a' },
       ] satisfies Listing[]) {
         const first = await store.beginWalk(organization, listing, 1);
-        for (const id of made.slice(1)) await store.renameThread(organization, id, ada, 'Moved');
+        for (const id of made.slice(1)) await store.renameThread(organization, id, by(ada), 'Moved');
         await store.setThreadPublished(organization, made[2]!, false, note());
         const order = idsOf(first.rows);
         const rest = await world().restOfWalk(organization, listing, 1, first);

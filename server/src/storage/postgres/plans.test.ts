@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import { newFollowUp, newRetry, note } from '../contract/fixture.ts';
+import { by, newFollowUp, newRetry, note } from '../contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
 import type { Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
@@ -90,11 +90,14 @@ describe('The statements of the PostgreSQL store', () => {
       store.beginWalk(organization, { userId: user, ownOnly: true, accountId: 'a1' }, 25),
     'go on with a walk over the threads of a user': (store) =>
       store.continueWalk(organization, { userId: user, ownOnly: true }, 25, {
-        start: `${threads}.0`,
+        start: `${threads}.0.${Date.now()}`,
         after: after5000,
       }),
     'go on with a walk from its middle': (store) =>
-      store.continueWalk(organization, { userId: user }, 25, { start: `${threads}.0`, after: after5000 }),
+      store.continueWalk(organization, { userId: user }, 25, {
+        start: `${threads}.0.${Date.now()}`,
+        after: after5000,
+      }),
     'add a follow-up': async (store) => {
       const added = await store.addReply(organization, thread, user, newFollowUp());
       assert.equal(added.outcome, 'added');
@@ -104,7 +107,7 @@ describe('The statements of the PostgreSQL store', () => {
       assert.equal((await store.addReply(organization, thread, user, newRetry())).outcome, 'added');
     },
     'tell where replies come from': (store) => store.listReplyOrigins(organization, thread),
-    'rename a thread': (store) => store.renameThread(organization, thread, user, 'Renamed'),
+    'rename a thread': (store) => store.renameThread(organization, thread, by(user), 'Renamed'),
     'publish a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
     'find who has something waiting': (store) => store.organizationsWaiting(undefined, 100),
     'claim replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
@@ -119,7 +122,7 @@ describe('The statements of the PostgreSQL store', () => {
       store.listAudit(organization, { before: { at: 200, id: 'evt_20004' }, limit: 50 }),
     'search the audit log': (store) => store.listAudit(organization, { traceId: 't4', limit: 50 }),
     'list thirty days of usage': (store) => store.listUsage(organization, 400, 429),
-    'delete a thread': (store) => store.deleteThread(organization, thread, user, note()),
+    'delete a thread': (store) => store.deleteThread(organization, thread, by(user), note()),
     'restore a thread': async (store) =>
       assert.equal(await store.restoreThread(organization, thread, user, 600_000, note()), 'restored'),
   };

@@ -12,7 +12,12 @@ export const serverTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigin
  * back, the store's time goes at half its pace until the clock has caught up: leases and deadlines still run out, and
  * the two meet again. In a SELECT of its own, so that it is asked for once and an index can be searched by it.
  */
-export const now = `(SELECT greatest(coalesce($1::bigint, ${serverTime}), $2::bigint))`;
+export const now = nowText('$1', '$2');
+
+/** The same where the two parameters stand elsewhere. */
+export function nowText(wall: string, floor: string): string {
+  return `(SELECT greatest(coalesce(${wall}::bigint, ${serverTime}), ${floor}::bigint))`;
+}
 
 export class StoreTime {
   readonly #clock: NodeClock;

@@ -6,13 +6,17 @@ import { adjustSizes } from './listing-sizes.ts';
 import { isRunning } from './replies.ts';
 import { now } from './store-time.ts';
 import { findThread, ownThread, seenThread } from './thread-row.ts';
+import { apiOpen, grantedText, isRevoked } from './write-grant.ts';
 
 /** In the order in which creates and renames lock, too. */
-const gate = 'gate AS (SELECT id AS gate_id FROM organization WHERE id = $3 FOR NO KEY UPDATE)';
+const gateText = (condition: string) =>
+  `gate AS (SELECT id AS gate_id FROM organization WHERE id = $3 AND ${condition} FOR NO KEY UPDATE)`;
+const gate = gateText('true');
 
 const softDelete = {
   name: 'delete-thread',
-  text: `WITH ${seenThread}, ${gate}, held_thread AS (${ownThread('gate')}
+  text: `WITH ${seenThread}, ${gateText(apiOpen('$6'))}, ${grantedText('gate', '$6')},
+    held_thread AS (${ownThread('granted')}
     ), doomed AS (
       SELECT held_thread.* FROM held_thread JOIN seen USING (version)
     ), deleted AS (
@@ -25,7 +29,7 @@ const softDelete = {
       FROM doomed WHERE message.organization_id = $3 AND message.thread_id = $4 AND ${isRunning}
       RETURNING message.id
     ), sizes AS (${adjustSizes('$3', 'deleted')}
-    ), noted AS (${auditText('deleted', '$3', 'deleted_at', 6)})
+    ), noted AS (${auditText('deleted', '$3', 'deleted_at', 7)})
     SELECT (SELECT count(*) FROM held_thread)::int AS held, (SELECT count(*) FROM deleted)::int AS deleted,
       ARRAY(SELECT id FROM cancelled) AS cancelled`,
 };
@@ -62,9 +66,10 @@ export function postgresThreadListing({
   time,
 }: Database): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
   const find = findThread(run);
+  const revoked = isRevoked(run);
 
-  const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, userId, note) => {
-    const values = [organizationId, threadId, userId, ...auditValues(note)];
+  const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
+    const values = [organizationId, threadId, writer.userId, writer.keyHash, ...auditValues(note)];
     const [row] = await run<{ held: number; deleted: number; cancelled: MessageId[] }>(softDelete, [
       ...time.parameters(),
       ...values,
@@ -72,7 +77,8 @@ export function postgresThreadListing({
     const { held, deleted, cancelled } = row!;
     if (deleted === 1) return { outcome: 'deleted', cancelled };
     // It was changed between the look and the lock: a reply may have been added, which has to be cancelled too.
-    if (held === 1) return deleteThread(organizationId, threadId, userId, note);
+    if (held === 1) return deleteThread(organizationId, threadId, writer, note);
+    if (await revoked(organizationId, writer)) return { outcome: 'revoked' };
     const thread = await find(organizationId, threadId);
     return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
   };

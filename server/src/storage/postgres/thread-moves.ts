@@ -1,6 +1,5 @@
+import { limits } from '../../domain/limits.ts';
 import { now } from './store-time.ts';
-
-const noteKeptMs = 86_400_000;
 
 /**
  * Two parts of the statement that moves a thread ($4 of organization $3): the note of the position that it leaves, so that
@@ -12,7 +11,7 @@ export function noteMove(left: string): string {
       INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
       SELECT $3, tick_sequence, $4, activity_at, tick_at FROM ${left}
     ), forgotten AS (
-      DELETE FROM thread_move WHERE organization_id = $3 AND moved_at < ${now} - ${noteKeptMs} AND sequence IN (
+      DELETE FROM thread_move WHERE organization_id = $3 AND moved_at < ${now} - ${limits.walkMsMax.default} AND sequence IN (
         SELECT sequence FROM thread_move WHERE organization_id = $3 ORDER BY sequence LIMIT 2)
     )`;
 }

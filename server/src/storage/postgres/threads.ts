@@ -15,6 +15,7 @@ import { now } from './store-time.ts';
 import { postgresThreadListing } from './thread-listing.ts';
 import { noteMove } from './thread-moves.ts';
 import { findThread, ownThread, type ThreadRow, threadColumns, toThread } from './thread-row.ts';
+import { apiOpen, grantedText, isRevoked } from './write-grant.ts';
 
 interface IdempotencyRow {
   body_hash: string;
@@ -29,41 +30,43 @@ const nextTime = `CASE WHEN ${now} >= latest_at THEN ${now} ELSE latest_at + 1 E
 
 /**
  * Creates of one organization go one after the other, by its row's lock: sequence and time then grow in order of commit,
- * which walks rely on. `condition` says whether there is anything to create.
+ * which walks rely on. `moment` is the relation with the time, of one row if there is anything to create.
  */
-function createText(condition: string, first = ''): string {
-  return `WITH ${first}tick AS (
+function createText(moment: string, parts = ''): string {
+  return `WITH tick AS (
       UPDATE organization SET latest_at = ${nextTime}, thread_sequence = thread_sequence + 1
-      WHERE id = $3 AND ${condition} RETURNING latest_at AS at, thread_sequence
-    ), made AS (
+      WHERE id = $3 AND ${apiOpen('$14')} RETURNING id AS gate_id, latest_at AS at, thread_sequence
+    ), ${grantedText('tick', '$14')}, ${parts}made AS (
       INSERT INTO thread (organization_id, id, sequence, user_id, title, account_id, secondary_id, created_at,
         activity_at, published)
-      SELECT $3, $4, thread_sequence, $5, $6, $7, $8, at, at, false FROM tick
+      SELECT $3, $4, thread_sequence, $5, $6, $7, $8, at, at, false FROM ${moment}
       RETURNING user_id, account_id, 1 AS threads, 0 AS published
-    ), asked AS (${insertUserMessage('tick', 'at', '$9', '$10')}
-    ), reply AS (${insertReply('tick', 'at', { replyId: '$11', deadlineMs: '$12', traceId: '$13' })}
+    ), asked AS (${insertUserMessage(moment, 'at', '$9', '$10')}
+    ), reply AS (${insertReply(moment, 'at', { replyId: '$11', deadlineMs: '$12', traceId: '$13' })}
     ), sizes AS (${adjustSizes('$3', 'made')})
-    SELECT at FROM tick`;
+    SELECT at FROM ${moment}`;
 }
 
-const create = { name: 'create-thread', text: createText('true') };
-// Whoever sends the same key waits here for the first to commit, and then finds that there is nothing to do.
+const create = { name: 'create-thread', text: createText('granted') };
+// The organization's row orders creates with the same key: the second finds that there is nothing to do.
 const createOnce = {
   name: 'create-thread-once',
   text: createText(
-    'EXISTS (SELECT FROM fresh)',
+    'due',
     `fresh AS (
       INSERT INTO idempotency_key AS known (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id,
         created_at, expires_at)
-      SELECT $3, $5, $14, $15, $4, $9, $11, at, at + $16::bigint FROM (SELECT ${now} AS at) AS moment
+      SELECT $3, $5, $15, $16, $4, $9, $11, at, at + $17::bigint FROM granted
       ON CONFLICT (organization_id, user_id, key) DO UPDATE SET body_hash = excluded.body_hash,
         thread_id = excluded.thread_id, message_id = excluded.message_id, reply_id = excluded.reply_id,
         created_at = excluded.created_at, expires_at = excluded.expires_at
       WHERE known.expires_at <= excluded.created_at RETURNING 1
+    ), due AS (
+      SELECT granted.* FROM granted, fresh
     ), forgotten AS (
       DELETE FROM idempotency_key WHERE (organization_id, user_id, key) IN (
         SELECT organization_id, user_id, key FROM idempotency_key
-        WHERE organization_id = $3 AND expires_at <= ${now} AND NOT (user_id = $5 AND key = $14)
+        WHERE organization_id = $3 AND expires_at <= ${now} AND NOT (user_id = $5 AND key = $15)
         ORDER BY expires_at LIMIT 2 FOR UPDATE SKIP LOCKED)
     ), `,
   ),
@@ -81,21 +84,30 @@ const selectWithMessages = {
     FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
     WHERE thread.organization_id = $1 AND thread.id = $2 ORDER BY ${inOrderOfCreation}`,
 };
+const selectReadableWithMessages = {
+  name: 'read-thread',
+  text: `SELECT ${threadColumns}, ${messageColumns}
+    FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
+    WHERE thread.organization_id = $1 AND thread.id = $2 AND deleted_at IS NULL AND (published OR user_id = $3)
+    ORDER BY ${inOrderOfCreation}`,
+};
 const rename = {
   name: 'rename-thread',
   text: `WITH tick AS (
       UPDATE organization SET latest_at = greatest(${now}, latest_at + 1), move_sequence = move_sequence + 1
-      WHERE id = $3 AND EXISTS (
+      WHERE id = $3 AND ${apiOpen('$7')} AND EXISTS (
         SELECT FROM thread WHERE organization_id = $3 AND id = $4 AND user_id = $5 AND deleted_at IS NULL)
-      RETURNING latest_at AS tick_at, move_sequence AS tick_sequence
-    ), left_behind AS (${ownThread('tick')}
+      RETURNING id AS gate_id, latest_at AS tick_at, move_sequence AS tick_sequence
+    ), ${grantedText('tick', '$7')}, left_behind AS (${ownThread('granted')}
     ), ${noteMove('left_behind')}
     UPDATE thread SET title = $6, updated_at = tick_at, activity_at = tick_at FROM left_behind
     WHERE thread.organization_id = $3 AND thread.id = $4 RETURNING ${threadColumns}`,
 };
+
 export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
   const { run, time } = database;
   const find = findThread(run);
+  const revoked = isRevoked(run);
 
   async function createThreadOnce(
     organizationId: OrganizationId,
@@ -108,6 +120,7 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
       time.see(made.at);
       return { outcome: 'created', createdAt: made.at };
     }
+    if (await revoked(organizationId, thread)) return { outcome: 'revoked' };
     const [seen] = await run<IdempotencyRow>(findIdempotencyKey, [organizationId, thread.userId, key]);
     if (seen === undefined) throw new Error(`There is no organization ${organizationId}.`);
     if (seen.body_hash !== bodyHash) return { outcome: 'key-reused' };
@@ -120,21 +133,27 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
       if (thread.idempotency) return createThreadOnce(organizationId, thread, thread.idempotency);
       const values = parametersOf(organizationId, thread);
       const [made] = await run<{ at: number }>(create, [...time.parameters(), ...values]);
-      if (made === undefined) throw new Error(`There is no organization ${organizationId}.`);
+      if (made === undefined) {
+        if (await revoked(organizationId, thread)) return { outcome: 'revoked' };
+        throw new Error(`There is no organization ${organizationId}.`);
+      }
       time.see(made.at);
       return { outcome: 'created', createdAt: made.at };
     },
 
-    async getThread(organizationId, threadId) {
-      const rows = await run<ThreadRow & MessageRow>(selectWithMessages, [organizationId, threadId]);
+    async getThread(organizationId, threadId, reader) {
+      const rows = await (reader === undefined
+        ? run<ThreadRow & MessageRow>(selectWithMessages, [organizationId, threadId])
+        : run<ThreadRow & MessageRow>(selectReadableWithMessages, [organizationId, threadId, reader.userId]));
       const [first] = rows;
       return first && { thread: toThread(first), messages: rows.map(toMessage) };
     },
 
-    async renameThread(organizationId, threadId, userId, title) {
-      const values = [organizationId, threadId, userId, title];
+    async renameThread(organizationId, threadId, writer, title) {
+      const values = [organizationId, threadId, writer.userId, title, writer.keyHash];
       const [renamed] = await run<ThreadRow>(rename, [...time.parameters(), ...values]);
       if (renamed === undefined) {
+        if (await revoked(organizationId, writer)) return { outcome: 'revoked' };
         const thread = await find(organizationId, threadId);
         return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
       }
@@ -152,5 +171,5 @@ function parametersOf(organizationId: OrganizationId, thread: NewThread): unknow
   const { id, userId, title, accountId, secondaryId, messageId, prompt, replyId } = thread;
   const { replyDeadlineMs, traceId } = thread;
   const texts = [userId, title, accountId, secondaryId, messageId, prompt, replyId];
-  return [organizationId, id, ...texts, replyDeadlineMs, traceId];
+  return [organizationId, id, ...texts, replyDeadlineMs, traceId, thread.keyHash];
 }

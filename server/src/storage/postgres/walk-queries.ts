@@ -1,5 +1,6 @@
 import type { ListingKind } from '../listing-page.ts';
 import { type Counted, sizeExpression } from './listing-sizes.ts';
+import { nowText } from './store-time.ts';
 
 interface Queries {
   readonly firstPage: string;
@@ -10,8 +11,8 @@ interface Queries {
 const columns = 'id, user_id, title, account_id, secondary_id, created_at, updated_at, published';
 
 /**
- * Parameters: 1 organization, 2 user, 3 account, 4 account key, 5 count; of later pages 6 activity, 7 id, 8 last sequence;
- * of moves 9 last move, 10 lowest activity, 11 lowest id.
+ * Parameters: 1 organization, 2 user, 3 account, 4 account key, 5 count; of first pages 6 and 7 the time; of later pages 6
+ * activity, 7 id, 8 last sequence, 9 and 10 the time; of moves 9 last move, 10 lowest activity, 11 lowest id.
  */
 export function listingQueries(): Record<ListingKind, Queries> {
   const own = 'user_id = $2';
@@ -38,12 +39,12 @@ const named = `$2::text IS NULL AND $3::text IS NULL AND $4::text IS NULL AS unu
 function queries(counted: Counted, visible: string, ...ranges: string[]): Queries {
   return {
     firstPage: `SELECT page.*, organization.thread_sequence, organization.move_sequence,
-        ${sizeExpression(counted)} AS size, ${named}
+        ${sizeExpression(counted)} AS size, ${nowText('$6', '$7')} AS now, ${named}
       FROM organization CROSS JOIN ${merged(ranges)} AS page WHERE organization.id = $1
       ORDER BY page.activity_at DESC, page.id DESC`,
-    laterPage: `SELECT page.*, ${named} FROM ${merged(
+    laterPage: `SELECT page.*, moment.now, ${named} FROM (SELECT ${nowText('$9', '$10')} AS now) AS moment LEFT JOIN ${merged(
       ranges.map((range) => `${range} AND (activity_at, id) < ($6, $7) AND sequence <= $8`),
-    )} AS page ORDER BY activity_at DESC, id DESC`,
+    )} AS page ON true ORDER BY activity_at DESC, id DESC`,
     moves: moved(visible),
   };
 }

@@ -50,7 +50,7 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     ...sqliteSigningKeys(database, commits),
     ...sqliteAdmissions(apiKeys, applications, quotas),
     ...sqliteThreads(database, commits),
-    ...sqliteWalks(database),
+    ...sqliteWalks(database, commits),
     ...sqliteReplies(database, commits, workerLock),
     ...sqliteDocuments(database, commits),
     ...sqliteAudits(database, commits),

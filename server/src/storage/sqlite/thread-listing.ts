@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { prepareAdjustSizes } from './listing-sizes.ts';
 import { prepareCancelReplies } from './replies.ts';
 import { prepareFindThread, type ThreadRow, threadColumns, toThread } from './thread-row.ts';
+import { prepareMayWrite } from './write-grant.ts';
 
 /** What puts a thread into listings and takes it out of them, and so changes their sizes. */
 export function sqliteThreadListing(
@@ -15,6 +16,7 @@ export function sqliteThreadListing(
   const cancelReplies = prepareCancelReplies(database);
   const findThread = prepareFindThread(database);
   const writeNote = auditWriter(database);
+  const mayWrite = prepareMayWrite(database);
   const softDelete = database
     .prepare<[number, string, string, string], ThreadRow>(
       `UPDATE thread SET deleted_at = ?, deleted = 1
@@ -36,9 +38,10 @@ export function sqliteThreadListing(
     .raw();
 
   return {
-    deleteThread: (organizationId, threadId, userId, note) =>
+    deleteThread: (organizationId, threadId, writer, note) =>
       commits.durable((clock) => {
-        const deleted = softDelete.get(clock.now(), organizationId, threadId, userId);
+        if (!mayWrite(organizationId, writer)) return { outcome: 'revoked' };
+        const deleted = softDelete.get(clock.now(), organizationId, threadId, writer.userId);
         if (deleted === undefined) {
           const kept = findThread(organizationId, threadId);
           return kept ? { outcome: 'refused', thread: kept } : { outcome: 'missing' };

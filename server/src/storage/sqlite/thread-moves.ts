@@ -1,7 +1,6 @@
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Database } from './database.ts';
-
-const noteKeptMs = 86_400_000;
 
 /** The position that a thread leaves for a new one, so that walks under way still meet it there. */
 export interface ThreadMove {
@@ -24,6 +23,6 @@ export function prepareNoteMove(
   );
   return (organizationId, threadId, { leftActivityAt, movedAt }) => {
     note.run(organizationId, threadId, leftActivityAt, movedAt);
-    forgetOld.run(movedAt - noteKeptMs);
+    forgetOld.run(movedAt - limits.walkMsMax.default);
   };
 }

@@ -1,5 +1,5 @@
-import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import type { NewThread, Threads } from '../store.ts';
+import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { NewThread, Threads, Writer } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { sqliteFollowUps } from './follow-ups.ts';
@@ -20,6 +20,7 @@ import {
   threadColumns,
   toThread,
 } from './thread-row.ts';
+import { prepareMayWrite } from './write-grant.ts';
 
 interface IdempotencyRow {
   body_hash: string;
@@ -27,6 +28,13 @@ interface IdempotencyRow {
   message_id: MessageId;
   reply_id: MessageId;
   created_at: number;
+}
+
+/** The thread is found and decided on first: of one that does not fulfil the condition no message is read. */
+function withMessages(condition: string): string {
+  return `SELECT ${threadColumns}, ${messageColumns}
+    FROM thread CROSS JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
+    WHERE thread.organization_id = ? AND thread.id = ? AND ${condition} ORDER BY ${inOrderOfCreation}`;
 }
 
 export function sqliteThreads(
@@ -60,12 +68,14 @@ export function sqliteThreads(
   );
   // One statement, so that thread and messages are of one moment even beside another process.
   const selectThreadWithMessages = database
-    .prepare<[string, string], [...ThreadRow, ...MessageRow]>(
-      `SELECT ${threadColumns}, ${messageColumns}
-       FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-       WHERE thread.organization_id = ? AND thread.id = ? ORDER BY ${inOrderOfCreation}`,
+    .prepare<[string, string], [...ThreadRow, ...MessageRow]>(withMessages('true'))
+    .raw();
+  const selectReadableWithMessages = database
+    .prepare<[string, string, string | null], [...ThreadRow, ...MessageRow]>(
+      withMessages('deleted = 0 AND (published = 1 OR user_id = ?)'),
     )
     .raw();
+  const mayWrite = prepareMayWrite(database);
   const rename = database
     .prepare<[string, number, number, string, string, string], ThreadRow>(
       `UPDATE thread SET title = ?, updated_at = ?, activity_at = ?
@@ -112,14 +122,15 @@ export function sqliteThreads(
   function renameNow(
     organizationId: OrganizationId,
     threadId: ThreadId,
-    userId: UserId,
+    writer: Writer,
     title: string,
     clock: CommitClock,
   ): Awaited<ReturnType<Threads['renameThread']>> {
+    if (!mayWrite(organizationId, writer)) return { outcome: 'revoked' };
     const before = findThread(organizationId, threadId);
     if (before === undefined) return { outcome: 'missing' };
     const after = clock.after();
-    const renamed = rename.get(title, after, after, organizationId, threadId, userId);
+    const renamed = rename.get(title, after, after, organizationId, threadId, writer.userId);
     if (renamed === undefined) return { outcome: 'refused', thread: before };
     const leftActivityAt = before.updatedAt ?? before.createdAt;
     noteMove(organizationId, threadId, { leftActivityAt, movedAt: after });
@@ -129,13 +140,17 @@ export function sqliteThreads(
   return {
     createThread: (organizationId, thread) =>
       commits.durable((clock) => {
+        if (!mayWrite(organizationId, thread)) return { outcome: 'revoked' };
         if (thread.idempotency) return createOnce(organizationId, thread, thread.idempotency, clock.now());
         insertAll(organizationId, thread, clock.now());
         return { outcome: 'created', createdAt: clock.now() };
       }),
 
-    async getThread(organizationId, threadId) {
-      const rows = selectThreadWithMessages.all(organizationId, threadId);
+    async getThread(organizationId, threadId, reader) {
+      const rows =
+        reader === undefined
+          ? selectThreadWithMessages.all(organizationId, threadId)
+          : selectReadableWithMessages.all(organizationId, threadId, reader.userId);
       const first = rows[0];
       return (
         first && {
@@ -145,8 +160,8 @@ export function sqliteThreads(
       );
     },
 
-    renameThread: (organizationId, threadId, userId, title) =>
-      commits.durable((clock) => renameNow(organizationId, threadId, userId, title, clock)),
+    renameThread: (organizationId, threadId, writer, title) =>
+      commits.durable((clock) => renameNow(organizationId, threadId, writer, title, clock)),
 
     ...sqliteThreadListing(database, commits),
     ...sqliteFollowUps(database, commits),

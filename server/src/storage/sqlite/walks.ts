@@ -1,7 +1,18 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import { accountKey } from '../account-key.ts';
-import { bottom, byPosition, cut, kindOf, type ListingKind, listingKinds } from '../listing-page.ts';
+import {
+  bottom,
+  byPosition,
+  cut,
+  isExpired,
+  kindOf,
+  type ListingKind,
+  listingKinds,
+  readStart,
+  writeStart,
+} from '../listing-page.ts';
 import type { ListedThread, Listing, Threads } from '../store.ts';
+import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { toThread } from './thread-row.ts';
 import { listingQueries } from './walk-queries.ts';
@@ -42,10 +53,13 @@ export type ListedRow = [
 type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size: number];
 
 /**
- * A walk's start is the number of the last thread and of the last rename then; both count commits. Later threads are
+ * A walk's start holds the number of the last thread and of the last rename then; both count commits. Later threads are
  * left out by the one; by the other, threads renamed since are found at the position they left.
  */
-export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'continueWalk'> {
+export function sqliteWalks(
+  database: Database,
+  commits: CommitQueue,
+): Pick<Threads, 'beginWalk' | 'continueWalk'> {
   const queries = listingQueries();
   const prepare = <Parameters, Row>(sqlOf: (kind: ListingKind) => string) => {
     const statement = (kind: ListingKind) => database.prepare<[Parameters], Row>(sqlOf(kind)).raw();
@@ -72,16 +86,25 @@ export function sqliteWalks(database: Database): Pick<Threads, 'beginWalk' | 'co
   return {
     // One statement, and so one moment: the walk's start, its first page and the size of the listing.
     async beginWalk(organizationId, listing, limit) {
+      // Before the page is read: a move that it does not show is not dated earlier.
+      const at = commits.now();
       const rows = firstPages[kindOf(listing)].all(listingParameters(organizationId, listing, limit));
       // An empty listing has no second page, and so no use for a start.
       const [lastSequence, lastMove, size] = rows[0]?.slice(-3) ?? [0, 0, 0];
       const threads = rows.map((row) => toListedThread(organizationId, row));
-      return { ...cut(threads, limit), start: `${lastSequence}.${lastMove}`, size: Number(size) };
+      const start = { lastSequence: Number(lastSequence), lastMove: Number(lastMove), at };
+      return { ...cut(threads, limit), start: writeStart(start), size: Number(size) };
     },
 
-    async continueWalk(organizationId, listing, limit, { start, after }) {
-      const [lastSequence = 0, lastMove = 0] = start.split('.').map(Number);
-      const parameters = { ...listingParameters(organizationId, listing, limit), ...after, lastSequence };
+    async continueWalk(organizationId, listing, limit, walk) {
+      const start = readStart(walk.start);
+      if (isExpired(start, commits.now())) return 'expired';
+      const { lastSequence, lastMove } = start;
+      const parameters = {
+        ...listingParameters(organizationId, listing, limit),
+        ...walk.after,
+        lastSequence,
+      };
       return cut(proceed(kindOf(listing), parameters, lastMove), limit);
     },
   };

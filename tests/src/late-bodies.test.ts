@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import type { Api } from './api.ts';
+import { ConsoleClient, testPassword } from './console/console-client.ts';
+import { assertDone, Visitor } from './console/visitor.ts';
+import { describeOnEachEngine } from './engines.ts';
+import { assertEnvelope, type RawAnswer, RawConnection } from './raw-http.ts';
+import { Service } from './service.ts';
+import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
+
+const email = 'ada@example.com';
+
+/** A request whose head has arrived, and a part of its body. */
+interface Begun {
+  /** Sends the rest; answers the answer. */
+  finish(): Promise<RawAnswer>;
+}
+
+describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
+  let service: Service;
+  let acme: string;
+  let ada: IssuedKey;
+  let wide: IssuedKey;
+  let thread: string;
+  before(async () => {
+    service = await Service.start({ environment: { ...(await freshStore()), SKEIN_MODEL: 'scripted' } });
+    acme = await makeOrganization(service, 'Acme');
+    ada = await makeMember(service, acme, email);
+    wide = await makeOrgWideKey(service, acme);
+    thread = (await ada.api.create({ prompt: 'Hello', title: 'As it was' })).body.thread.id;
+    await service.skein('thread', 'publish', acme, thread);
+  });
+  after(() => service?.end());
+
+  async function begin(target: string, lines: string[], body: string): Promise<Begun> {
+    const connection = await RawConnection.open(service);
+    const [method = '', path] = target.split(' ');
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      'Host: skein.test',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      ...lines,
+    ];
+    connection.send(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`);
+    const finish = async () => {
+      connection.send(body.slice(5));
+      const answer = await connection.answer(method);
+      connection.close();
+      return answer;
+    };
+    return { finish };
+  }
+
+  /** Every write by the key, once the service has admitted all of them. */
+  async function beginAll({ key }: Pick<IssuedKey, 'key'>): Promise<Begun[]> {
+    const remaining = await remainingFor(wide.api);
+    const authorization = `Authorization: Bearer ${key}`;
+    const create = '{"prompt":"Too late"}';
+    const begun = [
+      await begin('POST /api/v1/threads', [authorization], create),
+      await begin('POST /api/v1/threads', [authorization, 'Idempotency-Key: late'], create),
+      await begin(`PATCH /api/v1/threads/${thread}`, [authorization], '{"title":"Too late"}'),
+      await begin(`DELETE /api/v1/threads/${thread}`, [authorization], '{"title":"Too late"}'),
+    ];
+    for (let asked = 1; (await remainingFor(wide.api)) > remaining - begun.length - asked; asked += 1);
+    return begun;
+  }
+
+  async function remainingFor(api: Api): Promise<number> {
+    const { headers } = await api.list({ limit: 1 });
+    return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+  }
+
+  async function assertRefused(begun: Begun[], status: 401 | 404, message: RegExp): Promise<void> {
+    for (const { finish } of begun) {
+      const answer = await finish();
+      assert.equal(answer.status, status, answer.body);
+      assert.match(assertEnvelope(answer), message);
+    }
+    const { body } = await wide.api.get(thread);
+    assert.equal(body.thread.title, 'As it was');
+  }
+
+  it('happens where nothing has ended meanwhile', async () => {
+    const authorization = `Authorization: Bearer ${ada.key}`;
+    const late = await begin('POST /api/v1/threads', [authorization], '{"prompt":"In time"}');
+    const answer = await late.finish();
+    assert.equal(answer.status, 201, answer.body);
+    assert.equal((await ada.api.delete(JSON.parse(answer.body).thread.id)).status, 200);
+  });
+
+  it('does not happen by a key that was revoked meanwhile', async () => {
+    const begun = await beginAll(ada);
+    await service.skein('key', 'revoke', acme, ada.id);
+    await assertRefused(begun, 401, /revoked/);
+    ada = await makePersonalKey(service, acme, email);
+    assert.deepEqual(
+      (await ada.api.walk()).map(({ id }) => id),
+      [thread],
+    );
+  });
+
+  it('does not happen in an organization that was taken out of the beta meanwhile', async () => {
+    const begun = await beginAll(ada);
+    await service.skein('org', 'set', acme, '--api', 'off');
+    const answers = Promise.all(begun.map(({ finish }) => finish()));
+    for (const answer of await answers) {
+      assert.equal(answer.status, 404, answer.body);
+      assert.match(assertEnvelope(answer), /not enabled/);
+    }
+    await service.skein('org', 'set', acme, '--api', 'on');
+    assert.deepEqual(
+      (await ada.api.walk()).map(({ title }) => title),
+      ['As it was'],
+    );
+  });
+
+  it('does not happen by the key of a member who was removed meanwhile', async () => {
+    const begun = await beginAll(ada);
+    await service.skein('member', 'remove', acme, email);
+    await assertRefused(begun, 401, /revoked/);
+  });
+
+  it('does not happen in the console when the session has ended, or the membership', async () => {
+    const { invitation } = await service.skein('member', 'add', acme, 'ben@example.com', '--role', 'admin');
+    const ben = new Visitor(new ConsoleClient(service.baseUrl), acme);
+    assertDone(await ben.client.acceptInvitation(invitation, testPassword));
+    const own = (await ben.post('/threads', { prompt: 'Hello', title: 'As it was' })).body.thread.id;
+    const beginConsole = async () => {
+      const cookies = [...ben.client.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const lines = [`Cookie: ${cookies}`, `X-Skein-Csrf: ${ben.client.csrfToken}`];
+      const under = `/console/organizations/${acme}`;
+      const begun = [
+        await begin(`POST ${under}/threads`, lines, '{"prompt":"Too late"}'),
+        await begin(`PATCH ${under}/threads/${own}`, lines, '{"title":"Too late"}'),
+        await begin(`POST ${under}/keys`, lines, '{"name":"Too late","scope":"org-wide"}'),
+        await begin(`POST /console/password`, lines, `{"current":"${testPassword}","next":"too late now"}`),
+      ];
+      // The service takes requests in the order of their arrival.
+      for (let times = 0; times < 3; times += 1) assertDone(await ben.get('/threads'));
+      return begun;
+    };
+    const before = await service.skein('key', 'list', acme);
+
+    const ended = await beginConsole();
+    assertDone(await ben.client.post('/sign-out'));
+    for (const { finish } of ended) assert.equal((await finish()).status, 401);
+
+    assertDone(await ben.client.signIn('ben@example.com', testPassword));
+    const removed = await beginConsole();
+    await service.skein('member', 'remove', acme, 'ben@example.com');
+    for (const { finish } of removed.slice(0, 3)) assert.equal((await finish()).status, 404);
+    assert.deepEqual(await service.skein('key', 'list', acme), before);
+
+    const back = await service.skein('member', 'add', acme, 'ben@example.com');
+    const again = new ConsoleClient(service.baseUrl);
+    assertDone(await again.acceptInvitation(back.invitation, testPassword));
+    const { threads } = assertDone(await new Visitor(again, acme).get('/threads?scope=mine'));
+    assert.deepEqual(
+      threads.map(({ title }: { title: string }) => title),
+      ['As it was'],
+    );
+  });
+});
