@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
-import { createThread, startWorld, type World } from '../world.ts';
+import { clockThatLeaps } from '../shifted-clock.ts';
+import { assertFails, createThread, startWorld, type World } from '../world.ts';
 
 const window = 5;
+const dayMs = 86_400_000;
 
 describe('The pagination window of GET /threads', () => {
   let world: World;
   before(async () => {
-    world = await startWorld({ SKEIN_PAGINATION_WINDOW: String(window) });
+    world = await startWorld({ SKEIN_PAGINATION_WINDOW: String(window), ...clockThatLeaps(dayMs + 1) });
   });
   after(() => world.end());
 
@@ -102,5 +104,19 @@ describe('The pagination window of GET /threads', () => {
       ids.slice(2),
     );
     assert.equal(rest.nextCursor, null);
+  });
+
+  it('refuses a cursor that is more than a day old, and goes on with a younger one', async () => {
+    await createMany(world.ada, 3, 'acc_old');
+    const query = { accountId: 'acc_old', limit: 1 };
+    const { nextCursor } = (await world.ada.list(query)).body;
+    const proceed = (cursor: string) => world.ada.list({ ...query, cursor });
+    assert.equal((await proceed(nextCursor)).status, 200);
+    world.service.signal('SIGUSR2');
+    let answer = await proceed(nextCursor);
+    while (answer.status === 200) answer = await proceed(nextCursor);
+    assertFails(answer, 'INVALID_PARAMS');
+    assert.match(answer.body.error.message, /^cursor: /);
+    assert.equal((await proceed((await world.ada.list(query)).body.nextCursor)).status, 200);
   });
 });
