@@ -219,6 +219,7 @@ export async function composeApp(
     limits: config.limits,
     threadUrl: (id) => `${baseUrl()}/threads/${id}`,
     authUrl: () => config.authUrl ?? baseUrl(),
+    authPath: new URL(config.authUrl ?? 'http://root').pathname.replace(/\/$/, ''),
     baseUrl,
     secure: () => config.tls !== undefined || baseUrl().startsWith('https:'),
     webFolder: join(import.meta.dirname, '../../console/dist'),

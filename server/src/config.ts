@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Limits, type LimitVariable, limitEntries, limitValues } from './domain/limits.ts';
 import { isKeepable } from './domain/text.ts';
-import { isNetwork } from './network.ts';
+import { isLoopback, isNetwork } from './network.ts';
 
 /** Everything the environment decides. `variables` below is the one place that names and explains each. */
 export interface Config {
@@ -187,8 +187,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     metricsPort: text('SKEIN_METRICS_PORT') === '' ? undefined : whole('SKEIN_METRICS_PORT', 0, 65_535),
     store: readStore(text('SKEIN_DATABASE_URL')),
     databaseConnections: whole('SKEIN_DATABASE_CONNECTIONS', 1, 1000),
-    baseUrl: readUrl('SKEIN_BASE_URL', text('SKEIN_BASE_URL')),
-    authUrl: readUrl('SKEIN_AUTH_URL', text('SKEIN_AUTH_URL')),
+    baseUrl: readBaseUrl(text('SKEIN_BASE_URL')),
+    authUrl: readAuthUrl(text('SKEIN_AUTH_URL')),
     model: readModel(text),
     // Timers hold at most 2^31 - 1 ms.
     replyLeaseMs: whole('SKEIN_REPLY_LEASE_MS', 100, 2 ** 31 - 1),
@@ -256,6 +256,23 @@ function readUrl(
   return url.href.replace(/\/+$/, '');
 }
 
+/** The web application, its cookies and its single sign-on need the root of a host. */
+function readBaseUrl(text: string): string | undefined {
+  const url = readUrl('SKEIN_BASE_URL', text);
+  if (url === undefined || new URL(url).pathname === '/') return url;
+  throw new ConfigError(
+    'SKEIN_BASE_URL',
+    'must not have a path: give the service a host name of its own, as in https://skein.example',
+  );
+}
+
+/** May have a path: the token endpoint is served there, too. */
+function readAuthUrl(text: string): string | undefined {
+  const url = readUrl('SKEIN_AUTH_URL', text);
+  if (url === undefined || /^\/?$|^(\/[\w.~-]+)+$/.test(new URL(url).pathname)) return url;
+  throw new ConfigError('SKEIN_AUTH_URL', 'must have a path of letters, digits and -._~ only, or none');
+}
+
 function readModel(text: (name: VariableName) => string): ModelChoice {
   const name = text('SKEIN_MODEL');
   if (name === 'extractive' || name === 'scripted') return { kind: name, name };
@@ -317,10 +334,6 @@ function readTrustedProxies(text: string): string[] {
     'SKEIN_TRUSTED_PROXIES',
     `must be addresses or networks with commas between them, as in 10.0.0.7,10.1.0.0/16, and has '${wrong}'`,
   );
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
 function readTls(cert: string, key: string): Config['tls'] {

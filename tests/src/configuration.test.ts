@@ -27,8 +27,13 @@ const nonsense: Record<string, Environment[]> = {
     'sqlite:./junk/skein.db',
   ].map((value) => ({ SKEIN_DATABASE_URL: value })),
   SKEIN_DATABASE_CONNECTIONS: [{ SKEIN_DATABASE_CONNECTIONS: '0' }],
-  SKEIN_AUTH_URL: [{ SKEIN_AUTH_URL: 'auth.example' }],
-  SKEIN_BASE_URL: ['skein', 'ftp://skein.example', 'https://skein.example/?a=b'].map((value) => ({
+  SKEIN_AUTH_URL: [{ SKEIN_AUTH_URL: 'auth.example' }, { SKEIN_AUTH_URL: 'https://auth.example/:a/*' }],
+  SKEIN_BASE_URL: [
+    'skein',
+    'ftp://skein.example',
+    'https://skein.example/?a=b',
+    'https://skein.example/skein',
+  ].map((value) => ({
     SKEIN_BASE_URL: value,
   })),
   SKEIN_MODEL: [{ SKEIN_MODEL: 'oracle' }, { SKEIN_MODEL: 'anthropic/' }],

@@ -218,6 +218,33 @@ describe('The demo', () => {
     await stopsCleanly(again);
   });
 
+  it('is not made for a service that others can reach: it says how to create the first organization', async () => {
+    for (const environment of [
+      { SKEIN_HOST: '0.0.0.0' },
+      { SKEIN_BASE_URL: 'https://skein.example' },
+    ] as Record<string, string>[]) {
+      const service = await start(newFolder(), environment);
+      const printed = service.output.join('\n');
+      assert.doesNotMatch(printed, /eak_|\/invitation/);
+      assert.deepEqual(await service.skein('org', 'list'), []);
+      const commands = service.output
+        .filter((line) => line.startsWith('  npx skein '))
+        .map((line) => line.trim());
+      assert.equal(commands.length, 3, printed);
+      for (const command of commands) await service.skein(...command.split(' ').slice(2));
+      await stopsCleanly(service);
+      const again = await start(service.folder, environment);
+      assert.doesNotMatch(again.output.join('\n'), /npx skein/);
+      await stopsCleanly(again);
+    }
+  });
+
+  it('is made where the base address is of this machine, too', async () => {
+    const service = await start(newFolder(), { SKEIN_BASE_URL: 'http://localhost:8080' });
+    assert.ok(curlLine(service.output));
+    await stopsCleanly(service);
+  });
+
   it('is not used up by a start that fails, nor by one that cannot show it', async () => {
     const other = await start(newFolder());
     const folder = newFolder();

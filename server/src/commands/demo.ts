@@ -17,10 +17,8 @@ export interface Demo {
   readonly invitationToken: string;
 }
 
-/** On an empty store: something to try at once. */
-export async function makeDemo(context: Context): Promise<Demo | undefined> {
-  const organizations = await context.store.listOrganizations();
-  if (organizations.length > 0) return undefined;
+/** For an empty store: something to try at once. */
+export async function makeDemo(context: Context): Promise<Demo> {
   const doer = operatorDoer(context);
   const organizationId = await createOrganization(context, doer, { name: 'Demo' });
   const admin = { email: 'admin@demo.example', role: 'admin' } as const;
@@ -32,6 +30,17 @@ export async function makeDemo(context: Context): Promise<Demo | undefined> {
   const { key } = await createApiKey(context, organizationId, doer, { userId, name: 'Demo' });
   return { key, invitationToken: invitation?.token ?? '' };
 }
+
+/** For an empty store that others can reach: no credentials are made unasked. */
+export const firstSteps = `
+Skein is ready, and has no organization yet. Create the first one, its admin and a key, with the settings of this service:
+
+  npx skein org create Example
+  npx skein member add Example you@example.com --role admin
+  npx skein key create Example --user you@example.com
+
+'member add' prints the link for the admin to sign in with.
+`;
 
 export function demoGreeting({ key, invitationToken }: Demo, baseUrl: string): string {
   return `

@@ -2,9 +2,10 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { composeApp, createLog, openContext, openMetrics, relaySignals, startWorker } from '../compose.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { isLoopback } from '../network.ts';
 import type { Context } from '../usecases/context.ts';
 import { LeaseWatch, tendReplies } from '../usecases/tend-replies.ts';
-import { demoGreeting, makeDemo } from './demo.ts';
+import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
 import { listeningUrl } from './public-url.ts';
 import { keepUsage } from './usage-keeping.ts';
 import { buildServedFiles } from './web-build.ts';
@@ -43,8 +44,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const stopTending = tend(context, worker, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
   const stopKeepingUsage = keepUsage(context, log);
-  // Where many nodes share a store, nobody is alone with an empty one.
-  if (app && config.store.engine === 'sqlite') await greetNewcomer(context, address.baseUrl);
+  if (app) await greetNewcomer(context, config, address.baseUrl);
   log.info(
     {
       role,
@@ -129,9 +129,22 @@ function clockWatch({ store }: Context, log: Log): () => Promise<void> {
 }
 
 /** Only where it can be shown, and only once we listen: a start that fails must not use up the demo. */
-async function greetNewcomer(context: Context, baseUrl: string): Promise<void> {
-  const demo = await makeDemo(context);
-  if (demo !== undefined) process.stdout.write(`${demoGreeting(demo, baseUrl)}\n`);
+async function greetNewcomer(context: Context, config: Config, baseUrl: string): Promise<void> {
+  if ((await context.store.listOrganizations()).length > 0) return;
+  const greeting = isPrivate(config) ? demoGreeting(await makeDemo(context), baseUrl) : firstSteps;
+  process.stdout.write(`${greeting}\n`);
+}
+
+/**
+ * Whether only this machine reaches the service. Elsewhere, and where many nodes share a store, nobody gets the
+ * credentials of a demo.
+ */
+function isPrivate({ store, host, baseUrl }: Config): boolean {
+  return (
+    store.engine === 'sqlite' &&
+    isLoopback(host) &&
+    (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname))
+  );
 }
 
 type Log = ReturnType<typeof createLog>;

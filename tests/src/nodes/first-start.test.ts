@@ -27,6 +27,7 @@ describe('Nodes on an empty database', () => {
     assert.equal(new Set(keySets.map((keySet) => JSON.stringify(keySet))).size, 1);
     assert.deepEqual(await nodes.skein('org', 'list'), [], 'no demo is made');
     assert.ok(!services.some(({ output }) => output.join('\n').includes('eak_')));
+    for (const { output } of services) assert.ok(output.includes('  npx skein org create Example'));
 
     await nodes.hireAda();
     const { thread } = await createThread(nodes.ada(services[0]!), { prompt: '#say Seen by all.' });

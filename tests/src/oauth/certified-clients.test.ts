@@ -22,9 +22,7 @@ const deployments: Record<string, Settings> = {
     SKEIN_BASE_URL: `http://127.0.0.1:${port}`,
     SKEIN_AUTH_URL: `http://localhost:${front.port}/auth`,
   }),
-  'with a path for both, behind a proxy': (_port, front) => ({
-    SKEIN_BASE_URL: `http://127.0.0.1:${front.port}/skein/`,
-  }),
+  'with a path for tokens': (port) => ({ SKEIN_AUTH_URL: `http://localhost:${port}/auth/v2/` }),
 };
 
 /** What a form spells otherwise: a client must encode it, and the service must read it as it was meant. */
@@ -39,13 +37,13 @@ for (const [deployment, settings] of Object.entries(deployments)) {
     let application: IssuedApplication;
     let published: string;
     before(async () => {
-      front = await startFrontProxy(['/auth', '/skein']);
+      front = await startFrontProxy(['/auth']);
       const { folder, acme, adaKey } = await prepareStore();
       organization = acme;
       let authUrl: string | undefined;
       const started = await startAddressed((port) => {
         const named = settings(port, front);
-        authUrl = named.SKEIN_AUTH_URL;
+        authUrl = named.SKEIN_AUTH_URL?.replace(/\/$/, '');
         return named;
       }, folder);
       service = started;

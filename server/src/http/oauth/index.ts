@@ -10,12 +10,14 @@ import { readClient, readForm } from './token-request.ts';
 export interface OAuthOptions {
   /** Where applications reach this surface: the issuer of their tokens. */
   readonly authUrl: () => string;
+  /** The path of that address; empty where it has none. */
+  readonly authPath: string;
 }
 
 const keySetSeconds = 300;
 
 /** Applications exchange their credentials for access tokens: RFC 6749 §4.4, RFC 8414, RFC 7517. */
-export function oauth(context: Context, { authUrl }: OAuthOptions) {
+export function oauth(context: Context, { authUrl, authPath }: OAuthOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     // As it came: what is wrong with a form is told in OAuth's own words.
     app.removeAllContentTypeParsers();
@@ -30,7 +32,7 @@ export function oauth(context: Context, { authUrl }: OAuthOptions) {
       bodyLimit: limits.openBodyBytesMax.default,
       onRequest: keepNowhere,
     };
-    app.post('/oauth2/token', tokenOptions, async (request, reply) => {
+    const token = async (request: FastifyRequest, reply: FastifyReply) => {
       const issued = await exchange(context, request);
       return reply.header('content-type', 'application/json; charset=utf-8').send(
         JSON.stringify({
@@ -40,21 +42,23 @@ export function oauth(context: Context, { authUrl }: OAuthOptions) {
           scope: issued.scope,
         }),
       );
-    });
-
-    app.get('/.well-known/jwks.json', { schema: { hide: true } }, async (_request, reply) => {
-      const keySet = await context.accessTokens.keySet();
+    };
+    const keySet = async (_request: FastifyRequest, reply: FastifyReply) => {
+      const keys = await context.accessTokens.keySet();
       return reply
         .header('content-type', 'application/jwk-set+json')
         .header('cache-control', `public, max-age=${keySetSeconds}`)
-        .send(JSON.stringify(keySet));
-    });
-
-    app.get(metadataPath, { schema: { hide: true } }, async () => authorizationServerMetadata(authUrl()));
-    // An issuer with a path has its metadata below the well-known address (RFC 8414 §3.1).
-    app.get(`${metadataPath}/*`, { schema: { hide: true } }, async () =>
-      authorizationServerMetadata(authUrl()),
-    );
+        .send(JSON.stringify(keys));
+    };
+    // At the issuer's path as it is, and without it for a proxy that strips it. An issuer with a path has its metadata
+    // below the well-known address (RFC 8414 §3.1).
+    for (const path of new Set(['', authPath])) {
+      app.post(`${path}/oauth2/token`, tokenOptions, token);
+      app.get(`${path}/.well-known/jwks.json`, { schema: { hide: true } }, keySet);
+      app.get(`${metadataPath}${path}`, { schema: { hide: true } }, async () =>
+        authorizationServerMetadata(authUrl()),
+      );
+    }
   };
 }
 
