@@ -131,6 +131,12 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
   }
 }
 
+/** What others on the network could do to the connection to the store; undefined where they can do nothing. */
+export async function storeRisk({ store }: Config): Promise<string | undefined> {
+  if (store.engine === 'sqlite') return undefined;
+  return (await import('./storage/postgres/tls.ts')).tlsRisk(store.url);
+}
+
 /** Between nodes, where the store can. Answers how to stop. */
 export function relaySignals({ store, replySignals }: Context): () => Promise<void> {
   return relayReplies(store, replySignals);

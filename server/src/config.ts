@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Limits, type LimitVariable, limitEntries, limitValues } from './domain/limits.ts';
+import { isLoopback } from './domain/loopback.ts';
 import { isKeepable } from './domain/text.ts';
-import { isLoopback, isNetwork } from './network.ts';
+import { isNetwork } from './network.ts';
 
 /** Everything the environment decides. `variables` below is the one place that names and explains each. */
 export interface Config {

@@ -1,8 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { composeApp, createLog, openContext, openMetrics, relaySignals, startWorker } from '../compose.ts';
+import {
+  composeApp,
+  createLog,
+  openContext,
+  openMetrics,
+  relaySignals,
+  startWorker,
+  storeRisk,
+} from '../compose.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { isLoopback } from '../network.ts';
+import { isLoopback } from '../domain/loopback.ts';
 import type { Context } from '../usecases/context.ts';
 import { LeaseWatch, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
@@ -29,6 +37,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
   const log = createLog(config.logLevel, metrics?.telemetry.logLineDropped);
+  await warnOfRisks(config, log);
   const context = await openContext(config, {
     baseUrl: () => address.baseUrl,
     watch: {
@@ -70,6 +79,14 @@ export async function serve(config: Config, role: Role): Promise<void> {
   await metrics?.close();
   await context.store.close();
   log.info('stopped');
+}
+
+/** What the operator should know, and what may still be meant: the service starts all the same. */
+async function warnOfRisks(config: Config, log: Log): Promise<void> {
+  const risk = await storeRisk(config);
+  if (risk !== undefined) {
+    log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);
+  }
 }
 
 /** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */

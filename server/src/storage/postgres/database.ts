@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import type { StoreTime } from './store-time.ts';
+import { withPlainTlsMode } from './tls.ts';
 
 /** A text with a name: PostgreSQL parses and plans it once per connection. */
 export interface Statement {
@@ -145,7 +146,7 @@ export class Database {
 export function plainUrl(url: string): string {
   const plain = new URL(url);
   plain.searchParams.delete('application_name');
-  return plain.href;
+  return withPlainTlsMode(plain).href;
 }
 
 /** On a connection of its own, without a limit of time: a node waits for as long as another takes. */
