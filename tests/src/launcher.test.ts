@@ -13,7 +13,7 @@ function pathWithNode(version: string | undefined): string {
   const folder = newFolder();
   for (const tool of ['dirname', 'readlink']) symlinkSync(join('/usr/bin', tool), join(folder, tool));
   if (version !== undefined) {
-    const script = `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else echo "ran $*"; fi\n`;
+    const script = `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; else echo "ran $*"; echo "$MALLOC_ARENA_MAX $NODE_OPTIONS" >&2; fi\n`;
     writeFileSync(join(folder, 'node'), script);
     chmodSync(join(folder, 'node'), 0o755);
   }
@@ -30,7 +30,11 @@ function launcherAlone(): string {
 }
 
 function launch(launcher: string, path: string, ...words: string[]) {
-  const env = { ...cleanEnvironment({}), PATH: path };
+  return launchWith({}, launcher, path, ...words);
+}
+
+function launchWith(environment: Record<string, string>, launcher: string, path: string, ...words: string[]) {
+  const env = { ...cleanEnvironment(environment), PATH: path };
   return spawnSync('/bin/sh', [launcher, ...words], { env, cwd: folders, encoding: 'utf8' });
 }
 
@@ -58,6 +62,15 @@ describe('The launcher', () => {
       assert.match(stdout, /^ran .*src\/main\.ts org create Two words\n$/);
     });
   }
+
+  it('bounds what Node.js and glibc keep of freed memory, unless the environment says otherwise', () => {
+    const bounded = (environment: Record<string, string>) =>
+      launchWith(environment, launcherAlone(), pathWithNode('v24.0.0'), 'help').stderr;
+    assert.equal(bounded({ NODE_OPTIONS: '' }), '2 --max-semi-space-size=16 \n');
+    // Of two values for one option, Node.js takes the last.
+    const chosen = { MALLOC_ARENA_MAX: '8', NODE_OPTIONS: '--max-semi-space-size=32' };
+    assert.equal(bounded(chosen), '8 --max-semi-space-size=16 --max-semi-space-size=32\n');
+  });
 
   for (const version of [undefined, 'v20.20.2', 'v22.17.9', 'v8.0.0', 'nonsense']) {
     it(`says what to install where there is ${version ?? 'no Node.js'} alone`, () => {

@@ -72,6 +72,8 @@ export class ModelThreads {
     const worker = new Worker(this.#settings.program, {
       // Not the flags of the process: a thread refuses some of them.
       execArgv: [],
+      // A task leaves little behind that outlives it. V8 would keep more for every thread.
+      resourceLimits: { maxYoungGenerationSizeMb: 24 },
     });
     // It serves the process and must not keep it alive.
     worker.unref();
