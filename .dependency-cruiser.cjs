@@ -56,7 +56,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|listing-page|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|write-health)\\.ts$`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(crypto|fs|path|timers/promises)$',
@@ -69,7 +69,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|listing-page|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|write-health)\\.ts$`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',

@@ -1,6 +1,7 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -229,6 +230,7 @@ export async function composeApp(
     baseUrl,
     secure: () => config.tls !== undefined || baseUrl().startsWith('https:'),
     webFolder: join(import.meta.dirname, '../../console/dist'),
+    uploadFolder: config.store.engine === 'sqlite' ? dirname(config.store.file) : tmpdir(),
     siteFolder: join(import.meta.dirname, '../../site/dist'),
   });
 }

@@ -123,7 +123,7 @@ describe('skein doc, beside a running service', () => {
     for (const [name, reason] of [
       ...reasons,
       ['bad/large.txt', /larger than 50 MB/] as const,
-      ['bad/missing.md', /is not there/] as const,
+      ['bad/missing.md', /file not found/] as const,
     ]) {
       const line = lines.find((each) => each.startsWith(`${name}: `));
       assert.ok(line, name);
@@ -156,7 +156,7 @@ describe('skein doc, beside a running service', () => {
       ['linked/a.md', 'linked/b.md'],
     );
     assert.deepEqual(failed, [
-      { name: 'linked/c.md', reason: 'is not there' },
+      { name: 'linked/c.md', reason: 'file not found' },
       { name: 'linked/d.md', reason: 'is not a file' },
     ]);
     assert.equal(stderr.trimEnd().split('\n').length, 2);
@@ -172,9 +172,20 @@ describe('skein doc, beside a running service', () => {
     );
     const [listed, ...others] = await service.skein('doc', 'list', shelf.org);
     assert.deepEqual(others, []);
+    const { stdout } = await runSkein(service.folder, ['doc', 'list', shelf.org]);
+    assert.match(stdout, /\n\n1 of 10000 documents, 19 bytes of 1 GB of text\n$/);
     assert.deepEqual(
       { ...listed, addedAt: 0 },
-      { id, accountId: null, name: 'otter.md', title: 'Otters', url: null, passageCount: 1, addedAt: 0 },
+      {
+        id,
+        accountId: null,
+        name: 'otter.md',
+        title: 'Otters',
+        url: null,
+        passageCount: 1,
+        bytes: 19,
+        addedAt: 0,
+      },
     );
     assert.match((await answerTo(shelf.api, { prompt: 'What does an otter eat?' })).content, /fish/);
     assert.deepEqual(await service.skein('doc', 'remove', shelf.org, id), { id, removed: true });

@@ -1,5 +1,6 @@
 /** A number of bytes for people: `50 MB`. */
 export function bytesInWords(bytes: number): string {
-  const [unit, size] = bytes >= 1024 ** 2 ? ['MB', 1024 ** 2] : bytes >= 1024 ? ['kB', 1024] : ['bytes', 1];
-  return `${Number((bytes / (size as number)).toFixed(1))} ${unit}`;
+  const units = ['bytes', 'kB', 'MB', 'GB'];
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Number((bytes / 1024 ** step).toFixed(1))} ${units[step]}`;
 }

@@ -1,8 +1,9 @@
 import { Badge, Button, Select, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { DocumentJson } from '../api/contract.ts';
+import type { DocumentJson, DocumentsJson } from '../api/contract.ts';
 import { documentsOptions } from '../api/queries.ts';
+import { bytesInWords } from '../app/byte-words.ts';
 import { Confirm } from '../app/confirm.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
@@ -30,6 +31,7 @@ export function DocumentsPage() {
         <Failure error={error} title="The documents could not be loaded" onRetry={() => refetch()} />
       )}
       {isAdmin && data !== undefined && <DocumentUpload endings={data.endings} />}
+      {data !== undefined && <Storage storage={data.storage} />}
       {data?.documents.some(({ accountId }) => accountId !== null) && (
         <AccountFilter documents={data.documents} value={account} onChange={setAccount} />
       )}
@@ -58,6 +60,16 @@ export function DocumentsPage() {
         <Text size="sm">The next reply no longer draws on it. Replies that cite it keep what they cite.</Text>
       </Confirm>
     </Page>
+  );
+}
+
+function Storage({ storage }: Pick<DocumentsJson, 'storage'>) {
+  const { documents, documentsMax, bytes, bytesMax } = storage;
+  const count = `${documents.toLocaleString()} of ${documentsMax.toLocaleString()} documents`;
+  return (
+    <Text size="sm" c="dimmed" mb="md">
+      {count}, {bytesInWords(bytes)} of {bytesInWords(bytesMax)} of text
+    </Text>
   );
 }
 

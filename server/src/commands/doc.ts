@@ -1,4 +1,5 @@
-import { documentEndings, UnreadableDocument } from '../domain/document.ts';
+import { documentEndings, storageOf, UnreadableDocument } from '../domain/document.ts';
+import { formatBytes } from '../domain/limits.ts';
 import { type AddedDocument, addDocument } from '../usecases/add-document.ts';
 import type { Context } from '../usecases/context.ts';
 import { findOrganization } from '../usecases/find-organization.ts';
@@ -15,7 +16,7 @@ import {
   table,
   UsageError,
 } from './command.ts';
-import { filesIn, readWholeFile } from './files.ts';
+import { filesIn } from './files.ts';
 import { ProgressBar } from './progress.ts';
 
 const account = { account: { type: 'string' } } as const;
@@ -48,8 +49,7 @@ export const docAdd: StoreCommand = {
     for (const name of files) {
       progress.show(printable(name));
       try {
-        const bytes = readWholeFile(name, context.limits.documentBytesMax);
-        const file = { name, bytes, accountId };
+        const file = { name, source: { path: name }, accountId };
         added.push({ name, ...(await addDocument(context, organizationId, doer, file)) });
       } catch (error) {
         // Whatever a file has, the others are still added; a fault that is not the file's ends it all.
@@ -84,7 +84,9 @@ export const docList: StoreCommand = {
       document.title,
       document.name,
     ]);
-    return { json: documents, text: table(rows, 'No documents yet.') };
+    const { documents: count, documentsMax, bytes, bytesMax } = storageOf(documents, context.limits);
+    const stored = `${count} of ${documentsMax} documents, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
+    return { json: documents, text: `${table(rows, 'No documents yet.')}\n\n${stored}` };
   },
 };
 

@@ -14,6 +14,7 @@ import { isLoopback } from '../domain/loopback.ts';
 import type { Context } from '../usecases/context.ts';
 import { LeaseWatch, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
+import { keepDocuments } from './document-keeping.ts';
 import { listeningUrl } from './public-url.ts';
 import { keepUsage } from './usage-keeping.ts';
 import { buildServedFiles } from './web-build.ts';
@@ -53,6 +54,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const stopTending = tend(context, worker, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
   const stopKeepingUsage = keepUsage(context, log);
+  const stopKeepingDocuments = keepDocuments(context, log);
   if (app) await greetNewcomer(context, config, address.baseUrl);
   log.info(
     {
@@ -76,6 +78,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   await worker?.stop();
   await stopRelaying();
   await stopKeepingUsage();
+  await stopKeepingDocuments();
   await metrics?.close();
   await context.store.close();
   log.info('stopped');

@@ -1,4 +1,6 @@
 import type { DocumentId } from './id.ts';
+import { limits as fixed, type Limits } from './limits.ts';
+import { cutText } from './text.ts';
 
 /** Something to draw on. It belongs to an organization, or to one account of it. */
 export interface Document {
@@ -10,6 +12,8 @@ export interface Document {
   readonly title: string;
   readonly url: string | null;
   readonly passageCount: number;
+  /** What the texts and headings of its passages take in UTF-8: its part of the organization's budget. */
+  readonly bytes: number;
   readonly addedAt: number;
 }
 
@@ -20,12 +24,28 @@ export interface PassageText {
   readonly text: string;
 }
 
+export interface IndexedPassage extends PassageText {
+  /** The words by which the passage is found, normalised; letters and digits only. */
+  readonly terms: readonly string[];
+}
+
 /** What a file says, whatever its format. */
 export interface DocumentText {
   readonly title: string;
   readonly url: string | null;
   readonly passages: readonly PassageText[];
 }
+
+/** A document as it is stored and found. */
+export interface IndexedDocument {
+  readonly title: string;
+  readonly url: string | null;
+  readonly bytes: number;
+  readonly passages: readonly IndexedPassage[];
+}
+
+/** Where the bytes of a document are: in a file, or in memory. */
+export type FileSource = { readonly path: string } | { readonly bytes: Uint8Array };
 
 export interface FoundPassage extends PassageText {
   readonly documentId: DocumentId;
@@ -34,8 +54,47 @@ export interface FoundPassage extends PassageText {
   readonly url: string | null;
 }
 
+/** What an organization's documents take, and may take. */
+export interface DocumentStorage {
+  readonly documents: number;
+  readonly documentsMax: number;
+  readonly bytes: number;
+  readonly bytesMax: number;
+}
+
+export function storageOf(documents: readonly Document[], limits: Limits): DocumentStorage {
+  return {
+    documents: documents.length,
+    documentsMax: limits.organizationDocumentsMax,
+    bytes: documents.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytesMax: limits.organizationBytesMax,
+  };
+}
+
+/** A title that may be stored: with an ellipsis where it was cut. */
+export function storableTitle(title: string): string {
+  return cutText(title, fixed.documentTitleLengthMax.default);
+}
+
+/** A URL that may be stored, or null: a part of a URL would lead elsewhere. */
+export function storableUrl(url: string | null): string | null {
+  return url !== null && url.length <= fixed.documentUrlLengthMax.default ? url : null;
+}
+
 /** What the names of files that can be read end in. */
 export const documentEndings = ['.md', '.markdown', '.txt', '.text', '.html', '.htm', '.pdf'] as const;
+
+/** Why a file cannot be opened, as it follows the file's name. */
+export function fileFault(code: string | undefined): string {
+  return fileFaults[code ?? ''] ?? 'cannot be read';
+}
+
+const fileFaults: Readonly<Record<string, string>> = {
+  ENOENT: 'file not found',
+  ENOTDIR: 'file not found',
+  EACCES: 'permission denied',
+  EISDIR: 'is a folder',
+};
 
 /** A file that cannot be added. The message says why, in words for the person who tried. */
 export class UnreadableDocument extends Error {}

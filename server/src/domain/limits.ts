@@ -124,6 +124,54 @@ export const limits = {
     max: 2 ** 30,
     sentence: 'Bytes of a document, uploaded or added by a command',
   },
+  documentLengthMax: {
+    default: 5_000_000,
+    variable: 'SKEIN_DOCUMENT_LENGTH_MAX',
+    max: 100_000_000,
+    sentence: 'Characters of a document as it is stored, with the headings above each passage',
+  },
+  documentPassagesMax: {
+    default: 5_000,
+    variable: 'SKEIN_DOCUMENT_PASSAGES_MAX',
+    max: 100_000,
+    sentence: 'Passages of a document',
+  },
+  documentReaders: {
+    default: 2,
+    variable: 'SKEIN_DOCUMENT_READERS',
+    max: 64,
+    sentence: 'Documents read at once by one service, each in a process of its own; organizations take turns',
+  },
+  documentReadMs: {
+    default: 30_000,
+    variable: 'SKEIN_DOCUMENT_READ_MS',
+    min: 100,
+    max: timerMsMax,
+    sentence: 'How long reading one document may take',
+  },
+  documentReadMb: {
+    default: 256,
+    variable: 'SKEIN_DOCUMENT_READ_MB',
+    min: 32,
+    max: 65_536,
+    sentence: 'Megabytes of memory that reading one document may take, and as much again for what it unpacks',
+  },
+  uploadsMax: {
+    default: 2,
+    variable: 'SKEIN_UPLOADS_MAX',
+    max: 1000,
+    sentence: 'Uploads of one organization in progress at once, in one process; further ones get 429',
+  },
+  organizationDocumentsMax: {
+    default: 10_000,
+    variable: 'SKEIN_ORGANIZATION_DOCUMENTS_MAX',
+    sentence: 'Documents of an organization',
+  },
+  organizationBytesMax: {
+    default: 1_073_741_824,
+    variable: 'SKEIN_ORGANIZATION_BYTES_MAX',
+    sentence: 'Bytes of text that the documents of an organization store',
+  },
   headerBytesMax: { default: 16_384, sentence: 'Bytes of the request line and headers' },
   openBodyBytesMax: {
     default: 16_384,
@@ -137,6 +185,16 @@ export const limits = {
   },
   pageSizeMax: { default: 100, sentence: 'Threads per page' },
   idempotencyKeyLengthMax: { default: 255, sentence: 'Characters of an `Idempotency-Key`' },
+  documentNameLengthMax: { default: 600, sentence: 'Characters of the path or name of a document' },
+  documentTitleLengthMax: {
+    default: 255,
+    sentence: 'Characters of the title of a document; the rest is cut',
+  },
+  documentUrlLengthMax: {
+    default: 2048,
+    sentence: 'Characters of the URL of a document; a longer one is dropped',
+  },
+  headingLengthMax: { default: 200, sentence: 'Characters of a heading in a document; the rest is cut' },
   nameLengthMax: { default: 255, sentence: 'Characters of the name of a key or an application' },
 } as const satisfies Readonly<Record<string, Limit>>;
 
@@ -158,8 +216,9 @@ export function limitValues(choose: (limit: Limit) => number): Limits {
 
 /** A number of bytes for people: `50 MB`. */
 export function formatBytes(bytes: number): string {
-  const [unit, size] = bytes >= 1024 ** 2 ? ['MB', 1024 ** 2] : bytes >= 1024 ? ['kB', 1024] : ['bytes', 1];
-  return `${Number((bytes / (size as number)).toFixed(1))} ${unit}`;
+  const units = ['bytes', 'kB', 'MB', 'GB'];
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Number((bytes / 1024 ** step).toFixed(1))} ${units[step]}`;
 }
 
 /** The limits where the operator has set none. */

@@ -22,7 +22,7 @@ describe('A fair queue', () => {
     for (const key of ['busy', 'busy', 'busy', 'busy', 'quiet', 'other']) void ask(key);
     for (let round = 0; round < 6; round += 1) {
       await settled();
-      queue.release();
+      queue.release(served[round]!);
     }
     assert.deepEqual(served, ['busy', 'busy', 'quiet', 'other', 'busy', 'busy']);
   });
@@ -33,13 +33,27 @@ describe('A fair queue', () => {
     for (const key of ['a', 'b', 'c']) void ask(key);
     await settled();
     assert.deepEqual(served, ['a', 'b']);
-    queue.release();
-    queue.release();
+    queue.release('a');
+    queue.release('b');
     await settled();
     assert.deepEqual(served, ['a', 'b', 'c']);
     void ask('d');
     await settled();
     assert.deepEqual(served, ['a', 'b', 'c', 'd']);
+  });
+
+  it('keeps a place for others where one organization may not hold all', async () => {
+    const queue = new FairQueue<string>(3, 2);
+    const { served, ask } = recorded(queue);
+    for (const key of ['a', 'a', 'a', 'b']) void ask(key);
+    await settled();
+    assert.deepEqual(served, ['a', 'a', 'b']);
+    queue.release('b');
+    await settled();
+    assert.deepEqual(served, ['a', 'a', 'b'], 'it holds as many as it may');
+    queue.release('a');
+    await settled();
+    assert.deepEqual(served, ['a', 'a', 'b', 'a']);
   });
 
   it('forgets a caller that gives up waiting', async () => {
@@ -52,7 +66,7 @@ describe('A fair queue', () => {
     await settled();
     gaveUp.abort();
     await settled();
-    queue.release();
+    queue.release('first');
     await settled();
     assert.deepEqual(served, ['first', 'second left', 'third']);
     await assert.rejects(queue.acquire('late', gaveUp.signal));

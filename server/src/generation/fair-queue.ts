@@ -5,19 +5,20 @@
 export class FairQueue<Key> {
   /** The next organization to be served comes first. */
   readonly #waiting = new Map<Key, (() => void)[]>();
+  readonly #held = new Map<Key, number>();
+  readonly #ofOneMax: number;
   #free: number;
 
-  constructor(places: number) {
+  /** `ofOneMax`: so many places one organization may hold, so that others need not wait for its work to end. */
+  constructor(places: number, ofOneMax = places) {
     this.#free = places;
+    this.#ofOneMax = ofOneMax;
   }
 
   /** Resolves when the caller has a place, which it must `release`. Rejects when `signal` aborts first. */
   acquire(key: Key, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return Promise.resolve();
-    }
+    if (this.#take(key)) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const take = () => {
         signal?.removeEventListener('abort', leave);
@@ -32,16 +33,26 @@ export class FairQueue<Key> {
     });
   }
 
-  release(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) {
-      this.#free += 1;
+  release(key: Key): void {
+    this.#free += 1;
+    const held = this.#held.get(key)! - 1;
+    if (held > 0) this.#held.set(key, held);
+    else this.#held.delete(key);
+    for (const [next, [start, ...rest]] of this.#waiting) {
+      if (!this.#take(next)) continue;
+      this.#waiting.delete(next);
+      if (rest.length > 0) this.#waiting.set(next, rest);
+      start?.();
       return;
     }
-    const [key, [take, ...rest]] = first;
-    this.#waiting.delete(key);
-    if (rest.length > 0) this.#waiting.set(key, rest);
-    take?.();
+  }
+
+  #take(key: Key): boolean {
+    const held = this.#held.get(key) ?? 0;
+    if (this.#free === 0 || held >= this.#ofOneMax) return false;
+    this.#free -= 1;
+    this.#held.set(key, held + 1);
+    return true;
   }
 
   #remove(key: Key, take: () => void): void {

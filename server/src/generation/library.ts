@@ -1,4 +1,4 @@
-import type { DocumentText, FoundPassage } from '../domain/document.ts';
+import type { FileSource, FoundPassage, IndexedDocument } from '../domain/document.ts';
 import type { OrganizationId } from '../domain/id.ts';
 
 /** What was searched, and what was found in it, best first. */
@@ -10,13 +10,11 @@ export interface Findings {
 
 /** Documents: how a file becomes passages, and how passages are found. */
 export interface Library {
-  /** Rejects with an `UnreadableDocument` where a file cannot be read. The format follows from the name's ending. */
-  read(name: string, bytes: Uint8Array): Promise<DocumentText>;
   /**
-   * The words by which each of these passages is found, normalised: what the store's index holds. Others have their turn
-   * meanwhile.
+   * Rejects with an `UnreadableDocument` where a file cannot be read. The format follows from the name's ending. Few files
+   * are read at once; organizations that wait take turns.
    */
-  termsOf(texts: readonly string[]): Promise<string[][]>;
+  read(organizationId: OrganizationId, name: string, source: FileSource): Promise<IndexedDocument>;
   /**
    * Draws on the organization's general documents and, with an account, on that account's. With a signal, a store that is
    * away is asked again until the signal aborts.

@@ -219,7 +219,7 @@ const tables = [
     keyLength: 2,
     columns: {
       ...{ ...id, account_key: text, name: text, title: text, url: text },
-      ...{ passages: whole, added_at: whole },
+      ...{ passages: whole, added_at: whole, state: text, kept_id: text, bytes: whole },
     },
   },
   {

@@ -1,14 +1,16 @@
 import type { Doer } from '../domain/audit.ts';
-import { type DocumentText, UnreadableDocument } from '../domain/document.ts';
+import { type FileSource, UnreadableDocument } from '../domain/document.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
+import { limits as fixed, formatBytes, type Limits } from '../domain/limits.ts';
+import type { DocumentBudget } from '../storage/store.ts';
 import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 import { organizationNotFound } from './find-organization.ts';
 
 export interface DocumentFile {
   readonly name: string;
-  readonly bytes: Uint8Array;
+  readonly source: FileSource;
   /** Null: for every thread of the organization. */
   readonly accountId: string | null;
 }
@@ -26,32 +28,49 @@ export async function addDocument(
   context: Context,
   organizationId: OrganizationId,
   doer: Doer,
-  { name, bytes, accountId }: DocumentFile,
+  { name, source, accountId }: DocumentFile,
 ): Promise<AddedDocument> {
   refuseLongNames(name, accountId);
-  const { store, ids, library } = context;
-  const { title, url, passages }: DocumentText = await library.read(name, bytes);
-  // A passage is found by what stands above it, too.
-  const terms = await library.termsOf(passages.map(({ heading, text }) => `${title}\n${heading}\n${text}`));
-  const indexed = passages.map(({ heading, text }, index) => ({ heading, text, terms: terms[index] ?? [] }));
-  const document = { id: ids.document(), accountId, name, title, url, passages: indexed };
-  const detail = { name, accountId, passages: passages.length };
+  const { store, ids, library, limits } = context;
+  const read = await library.read(organizationId, name, source);
+  const document = { id: ids.document(), accountId, name, ...read };
+  const { title } = document;
+  const passageCount = document.passages.length;
+  const detail = { name, accountId, passages: passageCount };
   const note = auditNote(context, doer, 'document.added', document.id, detail);
-  const result = await store.putDocument(organizationId, document, note);
-  if (result.outcome === 'organization-missing') throw organizationNotFound(organizationId);
-  const replaced = result.outcome === 'replaced';
-  return { id: result.id, title, passageCount: passages.length, replaced };
+  const result = await store.putDocument(organizationId, document, note, budgetOf(limits));
+  switch (result.outcome) {
+    case 'organization-missing':
+      throw organizationNotFound(organizationId);
+    case 'too-many-documents':
+    case 'too-many-bytes':
+      throw overBudget(limits, result.outcome);
+    default:
+      return { id: result.id, title, passageCount, replaced: result.outcome === 'replaced' };
+  }
 }
 
-/** What an index of any engine takes, and no more than a thread's account may have. */
-const nameLengthMax = 600;
-const accountLengthMax = 600;
+function budgetOf({ organizationDocumentsMax, organizationBytesMax }: Limits): DocumentBudget {
+  return { documentsMax: organizationDocumentsMax, bytesMax: organizationBytesMax };
+}
+
+function overBudget(limits: Limits, outcome: 'too-many-documents' | 'too-many-bytes'): UnreadableDocument {
+  const { organizationDocumentsMax, organizationBytesMax } = limits;
+  const most =
+    outcome === 'too-many-documents'
+      ? `${organizationDocumentsMax.toLocaleString('en')} documents`
+      : `${formatBytes(organizationBytesMax)} of text`;
+  return new UnreadableDocument(`does not fit: the organization may store ${most}. Remove documents first`);
+}
+
+/** What an index of any engine takes. */
+const nameLengthMax = fixed.documentNameLengthMax.default;
 
 function refuseLongNames(name: string, accountId: string | null): void {
   if ([...name].length > nameLengthMax) {
     throw new UnreadableDocument(`has a path of more than ${nameLengthMax} characters`);
   }
-  if (accountId !== null && [...accountId].length > accountLengthMax) {
-    throw new ServiceError('INVALID_PARAMS', `An account has at most ${accountLengthMax} characters.`);
+  if (accountId !== null && [...accountId].length > nameLengthMax) {
+    throw new ServiceError('INVALID_PARAMS', `An account has at most ${nameLengthMax} characters.`);
   }
 }

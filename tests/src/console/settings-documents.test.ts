@@ -78,8 +78,8 @@ describe('Documents in the console', () => {
       assert.equal((await add('prices ü.txt', 'The price is seven.', 'A')).replaced, false);
     });
 
-    it('many files at once', async () => {
-      const names = Array.from({ length: 12 }, (_, index) => `part-${index}.md`);
+    it('two files at once', async () => {
+      const names = ['part-1.md', 'part-2.md'];
       await Promise.all(names.map((name) => add(name, `# ${name}\n\nThis is ${name}.\n`)));
       const { documents } = assertDone(await world.ada.get('/documents'));
       const known = new Set(documents.map((one: any) => one.name));
@@ -114,7 +114,7 @@ describe('Documents in the console', () => {
 
     it('a file that is larger than the page says', async () => {
       const file = '# Long\n\n'.padEnd(bytesMax + 1, 'word ');
-      assertRefused(await world.ada.upload({ name: 'long.md' }, file), 400, /too large/);
+      assertRefused(await world.ada.upload({ name: 'long.md' }, file), 400, /larger than 195\.3 kB/);
       assertDone(await world.ada.upload({ name: 'long.md' }, file.slice(0, bytesMax)), 201);
     });
 

@@ -1,8 +1,9 @@
+import { limits } from '../../domain/limits.ts';
 import { type Block, evenSpaces } from './blocks.ts';
 import type { Line } from './pdf-lines.ts';
 
 const headingRatio = 1.15;
-const headingLengthMax = 200;
+const headingLengthMax = limits.headingLengthMax.default;
 const paragraphGapRatio = 1.3;
 const marker = /^(?:[-*•‣▪●◦–·]|\d{1,2}[.)]) +(?=\S)/;
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { UnreadableDocument } from '../../domain/document.ts';
 import { makePdf, type PdfLine, setLines } from './pdf-fixture.ts';
-import { readDocument } from './read-document.ts';
+import { readDocument } from './reader-fixture.ts';
 
 function refuses(bytes: Uint8Array, message: RegExp): Promise<void> {
   return assert.rejects(readDocument('a.pdf', bytes), (error) => {
@@ -98,7 +98,7 @@ describe('reading a PDF', () => {
 
   it('prints nothing and lets the process end at once', async () => {
     const program = `
-      const { readDocument } = await import(${JSON.stringify(new URL('./read-document.ts', import.meta.url))});
+      const { readDocument } = await import(${JSON.stringify(new URL('./reader-fixture.ts', import.meta.url))});
       const { makePdf, setLines } = await import(${JSON.stringify(new URL('./pdf-fixture.ts', import.meta.url))});
       const whole = Buffer.from(makePdf([setLines(700, ['Some text.'])])).toString('latin1');
       const wrong = Buffer.from(whole.replace(/startxref\\n\\d+/, 'startxref\\n7').replace('Helvetica', 'Nonesuch'), 'latin1');

@@ -1,4 +1,5 @@
 import { UnreadableDocument } from '../../domain/document.ts';
+import type { Limits } from '../../domain/limits.ts';
 import { type Block, evenSpaces, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
 import { blocksOfLines } from './pdf-blocks.ts';
@@ -14,11 +15,11 @@ const notATitle =
 const titleLengthMax = 200;
 
 /** The text of a PDF. One that only shows pictures of text has none. */
-export async function readPdf(bytes: Uint8Array): Promise<Reading> {
+export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Reading> {
   const pdf = await openPdf(bytes);
   try {
     const title = await statedTitle(pdf);
-    const blocks = blocksOfLines(withoutRunningLines(await pagesOf(pdf)));
+    const blocks = blocksOfLines(withoutRunningLines(await pagesOf(pdf, limits)));
     if (blocks.length === 0) {
       throw new UnreadableDocument('holds no text: a scan would have to be recognised first');
     }
@@ -44,7 +45,7 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-async function pagesOf(pdf: Pdf): Promise<Line[][]> {
+async function pagesOf(pdf: Pdf, limits: Limits): Promise<Line[][]> {
   const pages: Line[][] = [];
   let length = 0;
   for (let number = 1; number <= pdf.numPages; number += 1) {
@@ -55,7 +56,7 @@ async function pagesOf(pdf: Pdf): Promise<Line[][]> {
       .map((item): Run => ({ ...item, str: cleanText(item.str) }));
     const lines = linesOfPage(runs, number);
     length += lines.reduce((sum, line) => sum + line.text.length, 0);
-    checkTextLength(length);
+    checkTextLength(length, limits);
     pages.push(lines);
     page.cleanup();
   }

@@ -1,9 +1,9 @@
 import { UnreadableDocument } from '../../domain/document.ts';
+import type { Limits } from '../../domain/limits.ts';
 
-const textLengthMax = 5_000_000;
-
-export function checkTextLength(length: number): void {
-  if (length > textLengthMax) {
-    throw new UnreadableDocument('holds more than 5,000,000 characters of text: split it');
+export function checkTextLength(length: number, { documentLengthMax }: Limits): void {
+  if (length > documentLengthMax) {
+    const most = documentLengthMax.toLocaleString('en');
+    throw new UnreadableDocument(`holds more than ${most} characters of text: split it`);
   }
 }

@@ -51,8 +51,11 @@ async function put(store: Store, organizationId: OrganizationId, document: Writt
     return { heading, text, terms: termsOf(`${title}\n${heading}\n${text}`) };
   });
   const id = `doc_${title}` as DocumentId;
-  const written = { id, accountId, name: title, title, url: null, passages };
-  await store.putDocument(organizationId, written, note('document.added', id));
+  const written = { id, accountId, name: title, title, url: null, bytes: 1, passages };
+  await store.putDocument(organizationId, written, note('document.added', id), {
+    documentsMax: 1000,
+    bytesMax: 1000,
+  });
 }
 
 function note(action: AuditNote['action'], subject: string): AuditNote {

@@ -58,7 +58,7 @@ export class ModelThreads {
     void running.ended.then((isReusable) => {
       signal.removeEventListener('abort', abort);
       if (isReusable) this.#idle.push(running.worker);
-      this.#queue.release();
+      this.#queue.release(organizationId);
     });
     try {
       yield* running.events() as AsyncGenerator<Event>;

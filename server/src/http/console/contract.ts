@@ -327,6 +327,13 @@ export interface MemberRoleBody {
 /** `GET /documents`: everyone may see what replies draw on. */
 export interface DocumentsJson {
   readonly documents: readonly DocumentJson[];
+  /** What the organization stores, and may store. Bytes are of text, not of files. */
+  readonly storage: {
+    readonly documents: number;
+    readonly documentsMax: number;
+    readonly bytes: number;
+    readonly bytesMax: number;
+  };
   /** What the names of files that can be read end in. */
   readonly endings: readonly string[];
 }

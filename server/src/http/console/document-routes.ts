@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
+import { type Document, documentEndings, storageOf, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { addDocument } from '../../usecases/add-document.ts';
@@ -18,6 +18,7 @@ export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRout
       const documents = await context.store.listDocuments(principal.organizationId);
       const body: DocumentsJson = {
         documents: documents.map(presentDocument),
+        storage: storageOf(documents, limits),
         endings: documentEndings,
       };
       return { body };
@@ -34,15 +35,16 @@ export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRout
         Type.String({ format: 'text', minLength: 1, maxLength: limits.linkLengthMax }),
       ),
     }),
-    fileBytesMax: limits.documentBytesMax,
+    takesFile: true,
     async handle({ context, principal, doer, query: { name, accountId = null }, body }) {
+      const path = body as unknown as string | undefined;
       // No body at all is a file without a byte: the reader says so.
-      const bytes = (body as unknown as Uint8Array | undefined) ?? new Uint8Array();
+      const source = path === undefined ? { bytes: new Uint8Array() } : { path };
       const { id, title, passageCount, replaced } = await addDocument(
         context,
         principal.organizationId,
         doer,
-        { name, bytes, accountId },
+        { name, source, accountId },
       ).catch((error: unknown) => {
         throw error instanceof UnreadableDocument ? unreadable(name, error) : error;
       });

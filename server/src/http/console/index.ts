@@ -9,6 +9,7 @@ import { sessionRoutes } from './session-routes.ts';
 import { settingRoutes } from './setting-routes.ts';
 import { ssoRoutes } from './sso-routes.ts';
 import { threadRoutes } from './thread-routes.ts';
+import { removeLeftUploads } from './uploads.ts';
 
 export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
@@ -22,8 +23,10 @@ export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
 /** The backend of the web application, under `/console`. It knows its callers by a cookie, and counts nothing. */
 export function consoleBackend(context: Context, options: ConsoleOptions) {
   return async (app: FastifyInstance): Promise<void> => {
+    await removeLeftUploads(options.uploadFolder);
     await app.register(cookie);
     app.decorateRequest('signedIn');
+    app.decorateRequest('upload');
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
     });

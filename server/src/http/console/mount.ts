@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
@@ -8,6 +9,14 @@ import { parseQuery, type QuerySchema } from '../query.ts';
 import { checkDoorAgain, openDoor } from './door.ts';
 import type { ConsoleOptions } from './options.ts';
 import type { ConsoleCall, ConsoleRoute } from './route.ts';
+import { tooLarge, UploadPlaces, withReceivedFile } from './uploads.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The place of a request whose body is a file. */
+    upload: { readonly leave: () => void; isHandled: boolean } | undefined;
+  }
+}
 
 /** Makes a route of the value: its door, its validation and its answer follow from it. */
 export function mountConsoleRoute(
@@ -16,10 +25,10 @@ export function mountConsoleRoute(
   options: ConsoleOptions,
   route: ConsoleRoute,
 ): void {
-  if (route.fileBytesMax !== undefined) {
+  if (route.takesFile) {
     // In a scope of its own: elsewhere bodies are JSON.
     app.register(async (scope) => {
-      acceptFiles(scope);
+      acceptFiles(scope, options);
       mount(scope, context, options, route);
     });
   } else mount(app, context, options, route);
@@ -27,7 +36,7 @@ export function mountConsoleRoute(
 
 function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, route: ConsoleRoute): void {
   const { query } = route;
-  const bodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : route.fileBytesMax;
+  const bodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   app.route({
     method: route.method,
     url: addressOf(route),
@@ -49,7 +58,10 @@ function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, 
     ...(route.method !== 'GET' &&
       route.caller !== 'anyone' && { preHandler: checkDoorAgain(context, options, route.caller) }),
     handler: async (request, reply) => {
-      const answer = await route.handle(callOf(context, request, reply));
+      const call = callOf(context, request, reply);
+      const answer = await (route.takesFile
+        ? handleUpload(options, route, call, request)
+        : route.handle(call));
       if (answer === undefined) return reply;
       return reply
         .code(answer.status ?? 200)
@@ -59,12 +71,41 @@ function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, 
   });
 }
 
-/** Whoever may send a file may take their time. */
-function doorOf(context: Context, options: ConsoleOptions, { caller, fileBytesMax }: ConsoleRoute) {
+/** An upload is received once all else about its request is known to be right. */
+async function handleUpload(
+  { limits, uploadFolder }: ConsoleOptions,
+  route: ConsoleRoute,
+  call: Parameters<ConsoleRoute['handle']>[0],
+  { body, upload }: FastifyRequest,
+): ReturnType<ConsoleRoute['handle']> {
+  // The place is left when the work has ended, not when the caller has gone: the work goes on.
+  upload!.isHandled = true;
+  try {
+    if (body === undefined) return await route.handle(call);
+    return await withReceivedFile(body as IncomingMessage, uploadFolder, limits.documentBytesMax, (path) =>
+      route.handle({ ...call, body: path as never }),
+    );
+  } finally {
+    upload!.leave();
+  }
+}
+
+/** Whoever may send a file may take their time, and has a place for it before the body is read. */
+function doorOf(context: Context, options: ConsoleOptions, { caller, takesFile }: ConsoleRoute) {
   const open = openDoor(context, options, caller);
-  if (fileBytesMax === undefined) return open;
+  if (!takesFile) return open;
+  const places = new UploadPlaces(options.limits.uploadsMax);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     await open(request, reply);
+    const { organizationId } = request.params as { organizationId: string };
+    const upload = { leave: places.take(organizationId), isHandled: false };
+    request.upload = upload;
+    const leave = () => {
+      if (!upload.isHandled) upload.leave();
+    };
+    // The caller may have gone while the door asked the store.
+    if (reply.raw.destroyed) leave();
+    else reply.raw.once('close', leave);
     awaitFile(request.raw);
   };
 }
@@ -95,11 +136,16 @@ function callOf(
   return call as Parameters<ConsoleRoute['handle']>[0];
 }
 
-function acceptFiles(scope: FastifyInstance): void {
+/** Bodies are left in their sockets: see `handleUpload`. */
+function acceptFiles(scope: FastifyInstance, { limits }: ConsoleOptions): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    const isFile = request.headers['content-type'] === 'application/octet-stream';
-    const fault = 'Content-Type: must be application/octet-stream.';
-    done(isFile ? null : new ServiceError('INVALID_PARAMS', fault), body);
+  scope.addContentTypeParser('*', async ({ headers }: FastifyRequest, body: IncomingMessage) => {
+    if (headers['content-type'] !== 'application/octet-stream') {
+      throw new ServiceError('INVALID_PARAMS', 'Content-Type: must be application/octet-stream.');
+    }
+    if (Number(headers['content-length'] ?? 0) > limits.documentBytesMax) {
+      throw tooLarge(limits.documentBytesMax);
+    }
+    return body;
   });
 }

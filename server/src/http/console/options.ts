@@ -4,6 +4,8 @@ import type { Patience } from '../patience.ts';
 /** What the console's backend is told about the service around it. */
 export interface ConsoleOptions {
   readonly limits: Limits;
+  /** Where the files of uploads are while they are read. */
+  readonly uploadFolder: string;
   /** Where people reach the service. */
   readonly baseUrl: () => string;
   /** Where access tokens are issued. */

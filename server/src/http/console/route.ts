@@ -54,8 +54,8 @@ export interface ConsoleRoute<
   readonly path?: Path;
   readonly query?: Query;
   readonly body?: Body;
-  /** The body is a file, up to this size, and reaches the handler as a Buffer. */
-  readonly fileBytesMax?: number;
+  /** The body is a file, and reaches the handler as the path of a temporary file; undefined without a body. */
+  readonly takesFile?: true;
   /** Undefined: the handler has answered by itself. */
   handle(call: ConsoleCall<C, Static<Path>, Static<Query>, Static<Body>>): Promise<ConsoleAnswer | undefined>;
 }

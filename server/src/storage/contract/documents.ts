@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../domain/id.ts';
-import { newDocument, note, strangers, type World } from './fixture.ts';
+import { passagesPerCommit } from '../document-parts.ts';
+import type { NewDocument } from '../store.ts';
+import { budget, newDocument, note, strangers, type World } from './fixture.ts';
 
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
@@ -25,16 +28,16 @@ export function describeDocuments(world: () => World): void {
         url: 'https://example.org/b',
       });
       const first = newDocument({ name: 'a.md', title: 'Ä 🧶' });
-      assert.deepEqual(await store.putDocument(organization, second, note()), {
+      assert.deepEqual(await store.putDocument(organization, second, note(), budget), {
         outcome: 'added',
         id: second.id,
       });
       clock.pass(5);
-      assert.deepEqual(await store.putDocument(organization, first, note()), {
+      assert.deepEqual(await store.putDocument(organization, first, note(), budget), {
         outcome: 'added',
         id: first.id,
       });
-      const common = { passageCount: 1 };
+      const common = { passageCount: 1, bytes: 17 };
       assert.deepEqual(await store.listDocuments(organization), [
         {
           ...common,
@@ -78,6 +81,7 @@ export function describeDocuments(world: () => World): void {
           organization,
           newDocument({ accountId, passages: [passage(text, 'wool')] }),
           note(),
+          budget,
         );
       await add(null, 'general');
       await add('a', 'of a');
@@ -96,14 +100,15 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const first = newDocument({ passages: [passage('old', 'wool', 'old'), passage('older', 'old')] });
-      await store.putDocument(organization, first, note());
+      await store.putDocument(organization, first, note(), budget);
       await store.putDocument(
         organization,
         newDocument({ accountId: 'a', passages: [passage('of a', 'wool')] }),
         note(),
+        budget,
       );
       const again = newDocument({ title: 'Again', passages: [passage('new', 'wool')] });
-      assert.deepEqual(await store.putDocument(organization, again, note()), {
+      assert.deepEqual(await store.putDocument(organization, again, note(), budget), {
         outcome: 'replaced',
         id: first.id,
       });
@@ -121,8 +126,8 @@ export function describeDocuments(world: () => World): void {
       const organization = await world().organization();
       const kept = newDocument({ name: 'kept.md', passages: [passage('kept', 'wool')] });
       const removed = newDocument({ passages: [passage('1', 'wool'), passage('2', 'wool')] });
-      await store.putDocument(organization, kept, note());
-      await store.putDocument(organization, removed, note());
+      await store.putDocument(organization, kept, note(), budget);
+      await store.putDocument(organization, removed, note(), budget);
       const { holders } = await store.findPassages(organization, null, ['wool'], 10);
       assert.equal(holders[0]?.length, 3);
       assert.equal(await store.removeDocument(organization, removed.id, note()), 'removed');
@@ -139,7 +144,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const passages = ['a', 'b', 'c'].map((text) => passage(text, 'wool'));
-      await store.putDocument(organization, newDocument({ passages }), note());
+      await store.putDocument(organization, newDocument({ passages }), note(), budget);
       const [first, second, third] = (await store.findPassages(organization, null, ['wool'], 10)).holders[0]!;
       const texts = async (...numbers: number[]) =>
         (await store.readPassages(organization, numbers)).map(({ text }) => text);
@@ -152,7 +157,12 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const terms = ['größe', '羊毛', 'шерсть', '42', 'wool', 'near', 'and', 'or', 'not'];
-      await store.putDocument(organization, newDocument({ passages: [passage('all', ...terms)] }), note());
+      await store.putDocument(
+        organization,
+        newDocument({ passages: [passage('all', ...terms)] }),
+        note(),
+        budget,
+      );
       for (const term of terms) assert.deepEqual(await textsWith(organization, null, term), [['all']], term);
       for (const term of ['gro', 'größen', 'woo', 'ool', '4', '羊']) {
         assert.deepEqual(await textsWith(organization, null, term), [[]], term);
@@ -163,9 +173,9 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const general = [passage('both', 'wool', 'red'), passage('one', 'wool'), passage('other', 'red')];
-      await store.putDocument(organization, newDocument({ passages: general }), note());
+      await store.putDocument(organization, newDocument({ passages: general }), note(), budget);
       const own = newDocument({ name: 'own', accountId: 'acc', passages: [passage('own', 'wool', 'red')] });
-      await store.putDocument(organization, own, note());
+      await store.putDocument(organization, own, note(), budget);
       assert.deepEqual(await textsWith(organization, null, 'wool red', 'red wool', 'wool blue'), [
         ['both'],
         ['both'],
@@ -181,7 +191,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const passages = Array.from({ length: 20 }, (_, index) => passage(`${index}`, 'wool', `n${index}`));
-      await store.putDocument(organization, newDocument({ passages }), note());
+      await store.putDocument(organization, newDocument({ passages }), note(), budget);
       const { holders } = await store.findPassages(organization, null, ['wool', 'n7'], 5);
       assert.deepEqual([holders[0]?.length, holders[1]?.length], [5, 1]);
     });
@@ -190,15 +200,139 @@ export function describeDocuments(world: () => World): void {
       const organization = await world().organization();
       const other = await world().node();
       const document = newDocument();
-      await world().store.putDocument(organization, document, note());
+      await world().store.putDocument(organization, document, note(), budget);
       assert.equal((await other.findPassages(organization, null, ['day'], 10)).holders[0]?.length, 1);
       await other.removeDocument(organization, document.id, note());
       assert.deepEqual(await world().store.listDocuments(organization), []);
     });
 
+    it('are stored with a short title, and without a URL that is too long', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const url = (length: number) => 'https://example.org/'.padEnd(length, 'a');
+      const put = (name: string, title: string, length: number) =>
+        store.putDocument(organization, newDocument({ name, title, url: url(length) }), note(), budget);
+      await put('a', '🧶'.repeat(255), 2_048);
+      await put('b', '🧶'.repeat(256), 2_049);
+      const [first, second] = await store.listDocuments(organization);
+      assert.deepEqual([first?.title, first?.url], ['🧶'.repeat(255), url(2_048)]);
+      assert.deepEqual([second?.title, second?.url], [`${'🧶'.repeat(254)}…`, null]);
+    });
+
+    it('are refused beyond the number and the bytes that the organization may store', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const elsewhere = await world().organization();
+      const most = { documentsMax: 2, bytesMax: 100 };
+      const put = async (name: string, bytes: number, where = organization) =>
+        (await store.putDocument(where, newDocument({ name, bytes }), note(), most)).outcome;
+      assert.equal(await put('a', 101), 'too-many-bytes');
+      assert.equal(await put('a', 60), 'added');
+      assert.equal(await put('b', 41), 'too-many-bytes');
+      assert.equal(await put('b', 40), 'added');
+      assert.equal(await put('c', 0), 'too-many-documents');
+      assert.equal(await put('a', 61), 'too-many-bytes');
+      assert.equal(await put('a', 59), 'replaced');
+      assert.equal(await put('a', 100, elsewhere), 'added');
+      const [first] = await store.listDocuments(organization);
+      assert.deepEqual([first?.bytes, first?.passageCount], [59, 1]);
+      await store.removeDocument(organization, first!.id, note());
+      const outcomes = await Promise.all(['c', 'd', 'e'].map((name) => put(name, 1)));
+      assert.deepEqual(outcomes.toSorted(), ['added', 'too-many-documents', 'too-many-documents']);
+    });
+
+    describe('of many passages', () => {
+      const many = 3 * passagesPerCommit + 1;
+      const large = (text: string, change: Partial<NewDocument> = {}) =>
+        newDocument({ passages: Array.from({ length: many }, () => passage(text, 'wool')), ...change });
+
+      /** How many passages a search may find while `work` is under way, and how many documents there are. */
+      async function seenDuring(organization: OrganizationId, work: Promise<unknown>) {
+        const { store } = world();
+        const [found, listed] = [new Set<number>(), new Set<number>()];
+        let isDone = false;
+        const ended = work.finally(() => {
+          isDone = true;
+        });
+        while (!isDone) {
+          found.add((await store.findPassages(organization, null, ['wool'], 1_000)).holders[0]!.length);
+          listed.add((await store.listDocuments(organization)).length);
+          await turn();
+        }
+        await ended;
+        return { found: [...found].sort(), listed: [...listed] };
+      }
+
+      it('are found all at once, replaced all at once, and gone all at once', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const other = newDocument({ name: 'other', passages: [passage('other', 'wool')] });
+        await store.putDocument(organization, other, note(), budget);
+        const put = (text: string) => store.putDocument(organization, large(text), note(), budget);
+        const only = (seen: readonly number[], ...allowed: number[]) =>
+          assert.ok(seen.length > 0 && seen.every((count) => allowed.includes(count)), `${seen}`);
+        const adding = await seenDuring(organization, put('first'));
+        only(adding.found, 1, many + 1);
+        only(adding.listed, 1, 2);
+        const replacing = await seenDuring(organization, put('second'));
+        only(replacing.found, many + 1);
+        only(replacing.listed, 2);
+        const [texts] = await textsWith(organization, null, 'wool');
+        assert.ok(!texts!.includes('first') && texts!.includes('second'));
+        const { id } = (await store.listDocuments(organization)).find(({ name }) => name !== 'other')!;
+        const removing = await seenDuring(organization, store.removeDocument(organization, id, note()));
+        only(removing.found, 1, many + 1);
+        only(removing.listed, 1, 2);
+        assert.deepEqual(await textsWith(organization, null, 'wool'), [['other']]);
+        assert.equal((await store.findPassages(organization, null, [], 10)).passageCount, 1);
+        assert.equal(await store.sweepDocuments(), 0);
+      });
+
+      it('leave nothing where a part of them cannot be written', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const document = large('broken');
+        Object.defineProperty(document.passages[many - 1], 'text', {
+          get() {
+            throw new Error('no more');
+          },
+        });
+        await assert.rejects(store.putDocument(organization, document, note(), budget), /no more/);
+        assert.deepEqual(await store.listDocuments(organization), []);
+        assert.deepEqual((await store.findPassages(organization, null, ['wool'], 1_000)).holders, [[]]);
+        assert.equal(await store.sweepDocuments(), 0);
+      });
+
+      it('are never seen when their writer dies, and are swept a minute later', async () => {
+        const { store, clock } = world();
+        const organization = await world().organization();
+        const node = await world().node();
+        const document = large('unfinished', { name: 'unfinished' });
+        const halfway = new Promise<void>((resolve) => {
+          Object.defineProperty(document.passages[passagesPerCommit + 1], 'heading', {
+            get() {
+              resolve();
+              return '';
+            },
+          });
+        });
+        const writing = assert.rejects(node.putDocument(organization, document, note(), budget));
+        await halfway;
+        await world().end(node);
+        await writing;
+        assert.deepEqual(await store.listDocuments(organization), []);
+        assert.deepEqual((await store.findPassages(organization, null, ['wool'], 1_000)).holders, [[]]);
+        assert.equal(await store.sweepDocuments(), 0, 'it may still be written');
+        clock.pass(60_001);
+        const swept = await store.sweepDocuments();
+        assert.ok(swept >= passagesPerCommit && swept < many, `${swept} passages`);
+        assert.equal(await store.sweepDocuments(), 0);
+      });
+    });
+
     it('need an organization', async () => {
       const stranger = strangers.organization();
-      const outcome = await world().store.putDocument(stranger, newDocument(), note());
+      const outcome = await world().store.putDocument(stranger, newDocument(), note(), budget);
       assert.deepEqual(outcome, { outcome: 'organization-missing' });
       assert.deepEqual(await world().store.listDocuments(stranger), []);
       assert.deepEqual(await world().store.findPassages(stranger, null, ['day'], 10), {

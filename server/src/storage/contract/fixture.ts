@@ -12,6 +12,7 @@ import type { QuotaUse } from '../../domain/quota.ts';
 import type {
   AuditNote,
   ClaimedReply,
+  DocumentBudget,
   FailedReply,
   ListedThread,
   Listing,
@@ -77,6 +78,12 @@ export class World {
     const store = await this.#open(this.clock);
     this.#nodes.push(store);
     return store;
+  }
+
+  /** Closes one of the nodes before the others. */
+  async end(node: Store): Promise<void> {
+    this.#nodes.splice(this.#nodes.indexOf(node), 1);
+    await node.close();
   }
 
   async close(): Promise<void> {
@@ -224,10 +231,13 @@ export function newDocument(change: Partial<NewDocument> = {}): NewDocument {
     name: 'refunds.md',
     title: 'Refunds',
     url: null,
+    bytes: 17,
     passages: [{ heading: 'Goods', text: 'Thirty days.', terms: ['thirti', 'day'] }],
     ...change,
   };
 }
+
+export const budget: DocumentBudget = { documentsMax: 100, bytesMax: 1_000_000 };
 
 /** A note of a deed of the operator. */
 export function note(

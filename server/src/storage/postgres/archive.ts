@@ -16,7 +16,7 @@ import {
   type Value,
 } from '../archive.ts';
 import { applicationName, bringUpToDate, connectMs, plainUrl, types, unfinishedCopy } from './database.ts';
-import { scoped } from './documents.ts';
+import { scoped } from './document-writer.ts';
 
 /** What a repeated create answers: the embedded store reads it from this column, PostgreSQL from the message. */
 const expressions = {

@@ -14,7 +14,7 @@ import {
   type Value,
 } from '../archive.ts';
 import { type Database, openDatabase } from './database.ts';
-import { scoped } from './documents.ts';
+import { scoped } from './document-writer.ts';
 
 /** PostgreSQL keeps these in each organization; here they are the whole store's. */
 const expressions = {
@@ -65,6 +65,9 @@ export function openSqliteTarget(file: string): ArchiveTarget {
         for (const row of rows) insert(row);
         if (terms !== undefined)
           for (const [number, text] of indexed(table, rows, terms)) insertTerms.run(number, text);
+        // The index does not merge by itself: see document-writer.ts.
+        if (terms !== undefined)
+          database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
         keepProgress(database, progress);
       })(),
 

@@ -1,11 +1,10 @@
 import type { Document, FoundPassage } from '../../domain/document.ts';
-import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import type { DocumentId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../account-key.ts';
-import { replacing } from '../audit-row.ts';
-import type { Documents, NewDocument, PassageNumber } from '../store.ts';
-import { auditWriter } from './audit.ts';
+import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import { scoped, sqliteDocumentWriter } from './document-writer.ts';
 
 interface DocumentRow {
   id: DocumentId;
@@ -14,14 +13,13 @@ interface DocumentRow {
   title: string;
   url: string | null;
   passages: number;
+  bytes: number;
   added_at: number;
 }
 
 interface PassageRow {
   number: PassageNumber;
   document_id: DocumentId;
-  title: string;
-  url: string | null;
   heading: string;
   text: string;
 }
@@ -31,45 +29,12 @@ interface CorpusRow {
   passages: number;
 }
 
+type Source = Pick<FoundPassage, 'documentId' | 'title' | 'url'>;
+
 export function sqliteDocuments(database: Database, commits: CommitQueue): Documents {
-  const writeNote = auditWriter(database);
-  const findOrganization = database.prepare<[string]>('SELECT 1 FROM organization WHERE id = ?');
-  const findByName = database
-    .prepare<[string, string, string], DocumentId>(
-      'SELECT id FROM document WHERE organization_id = ? AND account_key = ? AND name = ?',
-    )
-    .pluck();
-  const insertDocument = database.prepare(
-    `INSERT INTO document (organization_id, id, account_key, name, title, url, passages, added_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const deleteDocument = database
-    .prepare<[string, string], string>(
-      'DELETE FROM document WHERE organization_id = ? AND id = ? RETURNING account_key',
-    )
-    .pluck();
-  const insertPassage = database.prepare<[string, string, string, string]>(
-    'INSERT INTO passage (organization_id, document_id, heading, text) VALUES (?, ?, ?, ?)',
-  );
-  const numbersOf = database
-    .prepare<[string, string], number>(
-      'SELECT number FROM passage WHERE organization_id = ? AND document_id = ?',
-    )
-    .pluck();
-  const deletePassage = database.prepare<[number]>('DELETE FROM passage WHERE number = ?');
-  const insertTerms = database.prepare<[number | bigint, string]>(
-    'INSERT INTO passage_term (rowid, terms) VALUES (?, ?)',
-  );
-  const deleteTerms = database.prepare<[number]>('DELETE FROM passage_term WHERE rowid = ?');
-  const growCorpus = database
-    .prepare<[string, string, number], number>(
-      `INSERT INTO corpus (organization_id, account_key, passages) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET passages = passages + excluded.passages RETURNING number`,
-    )
-    .pluck();
   const list = database.prepare<[string], DocumentRow>(
-    `SELECT id, account_key, name, title, url, passages, added_at FROM document
-     WHERE organization_id = ? ORDER BY name, account_key`,
+    `SELECT coalesce(kept_id, id) AS id, account_key, name, title, url, passages, bytes, added_at FROM document
+     WHERE organization_id = ? AND state = 'ready' ORDER BY name, account_key`,
   );
   const findCorpus = database.prepare<[string, string], CorpusRow>(
     'SELECT number, passages FROM corpus WHERE organization_id = ? AND account_key = ?',
@@ -79,54 +44,22 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
       'SELECT rowid FROM passage_term WHERE passage_term MATCH ? LIMIT ? + 0',
     )
     .pluck();
+  const hiddenNumbers = database
+    .prepare<[string, string], PassageNumber>(
+      `SELECT number FROM passage WHERE organization_id = ? AND document_id IN (
+         SELECT id FROM document WHERE organization_id = ? AND state <> 'ready')`,
+    )
+    .pluck();
   const readPassage = database.prepare<[number, string], PassageRow>(
-    `SELECT number, document_id, title, url, heading, text
-     FROM passage JOIN document ON document.organization_id = passage.organization_id AND id = document_id
-     WHERE number = ? AND passage.organization_id = ?`,
+    'SELECT number, document_id, heading, text FROM passage WHERE number = ? AND organization_id = ?',
+  );
+  const readSource = database.prepare<[string, string], Source>(
+    `SELECT coalesce(kept_id, id) AS documentId, title, url FROM document
+     WHERE organization_id = ? AND id = ? AND state = 'ready'`,
   );
 
-  function insert(organizationId: OrganizationId, document: NewDocument, id: DocumentId, now: number): void {
-    const { name, title, url, passages } = document;
-    const key = accountKey(document.accountId);
-    insertDocument.run(organizationId, id, key, name, title, url, passages.length, now);
-    const corpus = growCorpus.get(organizationId, key, passages.length)!;
-    for (const { heading, text, terms } of passages) {
-      const { lastInsertRowid } = insertPassage.run(organizationId, id, heading, text);
-      insertTerms.run(lastInsertRowid, terms.map((term) => scoped(corpus, term)).join(' '));
-    }
-  }
-
-  function remove(organizationId: OrganizationId, id: DocumentId): boolean {
-    const numbers = numbersOf.all(organizationId, id);
-    for (const number of numbers) {
-      deleteTerms.run(number);
-      deletePassage.run(number);
-    }
-    const key = deleteDocument.get(organizationId, id);
-    if (key === undefined) return false;
-    growCorpus.get(organizationId, key, -numbers.length);
-    return true;
-  }
-
   return {
-    putDocument: (organizationId, document, note) =>
-      commits.durable((clock) => {
-        if (findOrganization.get(organizationId) === undefined) return { outcome: 'organization-missing' };
-        const known = findByName.get(organizationId, accountKey(document.accountId), document.name);
-        if (known !== undefined) remove(organizationId, known);
-        insert(organizationId, document, known ?? document.id, clock.now());
-        writeNote(organizationId, known === undefined ? note : replacing(note, known), clock.now());
-        return known === undefined
-          ? { outcome: 'added', id: document.id }
-          : { outcome: 'replaced', id: known };
-      }),
-
-    removeDocument: (organizationId, documentId, note) =>
-      commits.durable((clock) => {
-        if (!remove(organizationId, documentId)) return 'missing';
-        writeNote(organizationId, note, clock.now());
-        return 'removed';
-      }),
+    ...sqliteDocumentWriter(database, commits),
 
     listDocuments: async (organizationId) => list.all(organizationId).map(toDocument),
 
@@ -137,16 +70,26 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
         .filter((corpus) => corpus !== undefined);
       const passageCount = corpora.reduce((sum, { passages }) => sum + passages, 0);
       if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
+      // Passages on their way in or out are in the index as well. There are seldom any.
+      const hidden = new Set(hiddenNumbers.all(organizationId, organizationId));
       const holders = terms.map((term) => {
         const anyCorpus = corpora.map(({ number }) => `(${allOf(number, term)})`).join(' OR ');
-        return holdersOf.all(anyCorpus, limit);
+        const found = holdersOf.all(anyCorpus, limit + hidden.size);
+        return hidden.size === 0 ? found : found.filter((number) => !hidden.has(number)).slice(0, limit);
       });
       return { passageCount, holders };
     },
 
     async readPassages(organizationId, passages) {
-      const rows = passages.map((number) => readPassage.get(number, organizationId));
-      return rows.filter((row) => row !== undefined).map(toPassage);
+      const sources = new Map<DocumentId, Source | undefined>();
+      return passages.flatMap((wanted) => {
+        const row = readPassage.get(wanted, organizationId);
+        if (row === undefined) return [];
+        const { number, document_id: id, heading, text } = row;
+        if (!sources.has(id)) sources.set(id, readSource.get(organizationId, id));
+        const source = sources.get(id);
+        return source === undefined ? [] : [{ number, ...source, heading, text }];
+      });
     },
   };
 }
@@ -158,17 +101,7 @@ function allOf(corpus: number, terms: string): string {
     .join(' AND ');
 }
 
-/** The dot belongs to no term, so that one corpus's terms are never another's. */
-export function scoped(corpus: number, term: string): string {
-  return `${corpus}·${term}`;
-}
-
 function toDocument(row: DocumentRow): Document {
-  const { id, name, title, url, passages: passageCount, added_at: addedAt } = row;
-  return { id, accountId: accountOfKey(row.account_key), name, title, url, passageCount, addedAt };
-}
-
-function toPassage(row: PassageRow): FoundPassage & { number: PassageNumber } {
-  const { number, document_id: documentId, title, url, heading, text } = row;
-  return { number, documentId, title, url, heading, text };
+  const { id, name, title, url, passages: passageCount, bytes, added_at: addedAt } = row;
+  return { id, accountId: accountOfKey(row.account_key), name, title, url, passageCount, bytes, addedAt };
 }

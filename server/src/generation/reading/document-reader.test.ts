@@ -1,9 +1,23 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
 import { makeUnfoldingPdf } from './pdf-fixture.ts';
-import { readDocument } from './read-document.ts';
-import { readInWorker } from './read-in-worker.ts';
+import { readDocument, readerWith } from './reader-fixture.ts';
+
+const folders: string[] = [];
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-reader-'));
+  folders.push(folder);
+  return folder;
+}
 
 const megabyte = 1024 * 1024;
 
@@ -170,20 +184,106 @@ describe('reading any file', () => {
     );
   });
 
-  it('ends when the time is up, and reads the next file', async () => {
-    const bytes = Buffer.from('*a _b '.repeat(500_000));
-    await assert.rejects(readInWorker({ name: 'a.md', bytes }, { timeMaxMs: 1 }), {
-      message: 'takes too long to read',
+  it('ends when the time is up, and reads the next file in its place', async () => {
+    const reader = readerWith({ documentReadMs: 2_000, documentReaders: 1 });
+    const hostile = readDocument('a.md', Buffer.from('*a_'.repeat(30_000)), reader);
+    const next = readDocument('b.md', Buffer.from('Next.'), reader);
+    await assert.rejects(hostile, (error) => {
+      assert.ok(error instanceof UnreadableDocument);
+      assert.equal(error.message, 'takes longer than 2 s to read');
+      return true;
     });
-    assert.equal((await read('a.md', 'Next.')).passages[0]?.text, 'Next.');
+    assert.equal((await next).passages[0]?.text, 'Next.');
   });
 
   it('ends when a small PDF unfolds into more than there is room for, and reads the next file', async () => {
     const bytes = makeUnfoldingPdf(1024);
     assert.ok(bytes.byteLength < 2 * megabyte);
-    const reading = readInWorker({ name: 'a.pdf', bytes }, { bufferMaxMb: 128 });
-    await assert.rejects(reading, { message: 'takes too much memory to read' });
+    const reader = readerWith({ documentReadMb: 128 });
+    await assert.rejects(readDocument('a.pdf', bytes, reader), {
+      message: 'takes more than 128 MB of memory to read',
+    });
+    assert.equal((await readDocument('a.md', Buffer.from('Next.'), reader)).passages[0]?.text, 'Next.');
+  });
+
+  it('refuses a file that fills the heap of its process, and lives on', async () => {
+    const program = join(temporaryFolder(), 'greedy.mjs');
+    writeFileSync(
+      program,
+      "process.on('message', () => { const map = new Map(); for (let i = 0; ; i++) map.set(i, i); });",
+    );
+    const reader = readerWith({ documentReadMb: 64 }, pathToFileURL(program));
+    await assert.rejects(readDocument('a.md', Buffer.from('Text.'), reader), (error) => {
+      assert.ok(error instanceof UnreadableDocument);
+      assert.equal(error.message, 'takes more than 64 MB of memory to read');
+      return true;
+    });
     assert.equal((await read('a.md', 'Next.')).passages[0]?.text, 'Next.');
+  });
+
+  it('fails, rather than blame the file, where its process ends by itself', async () => {
+    const program = join(temporaryFolder(), 'broken.mjs');
+    writeFileSync(program, "process.on('message', () => process.exit(3));");
+    const reader = readerWith({}, pathToFileURL(program));
+    await assert.rejects(readDocument('a.md', Buffer.from('Text.'), reader), (error: Error) => {
+      assert.ok(!(error instanceof UnreadableDocument));
+      assert.match(error.message, /the process that reads files ended \(3\)/);
+      return true;
+    });
+  });
+
+  it('lets another organization read while one waits for its own files', async () => {
+    const reader = readerWith({ documentReaders: 2, documentReadMs: 3_000 });
+    const hostile = { bytes: Buffer.from('*a_'.repeat(30_000)) };
+    const ended: string[] = [];
+    const reads = [
+      ...['first', 'second'].map((name) =>
+        reader.read('org_a', `${name}.md`, hostile).catch(() => ended.push(name)),
+      ),
+      reader.read('org_b', 'b.md', { bytes: Buffer.from('Text.') }).then(() => ended.push('other')),
+    ];
+    await Promise.all(reads);
+    assert.deepEqual(ended, ['other', 'first', 'second']);
+  });
+
+  it('gives every passage the words it is found by: of its text, its heading and the title', async () => {
+    const text = `---\ntitle: Returns\n---\n${'# Gloves\n\nWool lasts.\n\n# Hats\n\nFelt.\n\n'.repeat(60)}`;
+    const { passages, bytes } = await readerWith().read('org', 'a.md', { bytes: Buffer.from(text) });
+    assert.equal(passages.length, 120);
+    assert.deepEqual(passages[118]?.terms.toSorted(), ['glove', 'lasts', 'return', 'wool']);
+    assert.equal(bytes, 60 * Buffer.byteLength('GlovesWool lasts.HatsFelt.'));
+  });
+
+  it('refuses a document with more passages, or more text with its headings, than the limits', async () => {
+    const passages = readDocument(
+      'a.md',
+      Buffer.from('# a\nb\n'.repeat(11)),
+      readerWith({ documentPassagesMax: 10 }),
+    );
+    await assert.rejects(passages, { message: 'has more than 10 passages: split it' });
+    const text = Buffer.from(`# Other\n\n# ${'h'.repeat(100)}\n\n${'## b\n\ntext\n\n'.repeat(10)}`);
+    const short = readerWith({ documentLengthMax: 700 });
+    assert.ok(text.length < 700);
+    await assert.rejects(readDocument('a.md', text, short), {
+      message: 'holds more than 700 characters of text: split it',
+    });
+  });
+
+  it('cuts long headings and titles, keeps the words of the heading, and drops a long URL', async () => {
+    const long = 'word '.repeat(2_000).trim();
+    const { title, passages } = await read('a.md', `# Other\n\n# ${long}\n\n## Below\n\nText.`);
+    assert.equal(title, 'Other');
+    const last = passages.at(-1)!;
+    assert.equal([...last.heading].length, 200 + ' › Below'.length);
+    assert.match(last.heading, /^word word .*… › Below$/);
+    assert.ok(passages.filter(({ text }) => text.startsWith('word')).length > 5);
+    const html = (href: string) =>
+      read('a.html', `<title>${long}</title><link rel="canonical" href="${href}"><p>Text.</p>`);
+    const base = 'https://example.com/';
+    assert.equal((await html(base.padEnd(2_048, 'a'))).url?.length, 2_048);
+    const tooLong = await html(base.padEnd(2_049, 'a'));
+    assert.equal(tooLong.url, null);
+    assert.equal([...tooLong.title].length, 255);
   });
 });
 
@@ -202,11 +302,12 @@ describe('reading a hostile file', () => {
     'accents in a row': `a${'\u0301\u0316'.repeat(300_000)}`,
     spaces: ' '.repeat(1_000_000),
   };
+  const impatient = readerWith({ documentReadMs: 10_000 });
   for (const [name, text] of Object.entries(hostile)) {
     it(`ends, with ${name}`, async () => {
       for (const ending of ['.md', '.html', '.txt']) {
         const startedAt = performance.now();
-        await read(`a${ending}`, `${text}end`).then(
+        await readDocument(`a${ending}`, Buffer.from(`${text}end`), impatient).then(
           (document) => assert.ok(document.passages.every((passage) => passage.text.trim() !== '')),
           (error) => assert.ok(error instanceof UnreadableDocument),
         );

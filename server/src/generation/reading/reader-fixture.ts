@@ -1,0 +1,19 @@
+import type { DocumentText } from '../../domain/document.ts';
+import { defaultLimits, type Limits } from '../../domain/limits.ts';
+import { DocumentReader } from './document-reader.ts';
+
+export function readerWith(limits: Partial<Limits> = {}, program?: URL): DocumentReader {
+  return new DocumentReader({ ...defaultLimits, ...limits }, program);
+}
+
+const reader = readerWith();
+
+/** For tests: what a file in memory says, without the terms that it is found by. */
+export async function readDocument(
+  name: string,
+  bytes: Uint8Array,
+  by: DocumentReader = reader,
+): Promise<DocumentText> {
+  const { title, url, passages } = await by.read('org', name, { bytes });
+  return { title, url, passages: passages.map(({ heading, text }) => ({ heading, text })) };
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { ServiceError } from '../../domain/errors.ts';
+import { formatBytes } from '../../domain/limits.ts';
+
+const nameOf = (pid: number) => `.skein-upload-${pid}-${randomUUID()}`;
+const named = /^\.skein-upload-(\d+)-[0-9a-f-]{36}$/;
+
+/** Writes a body to a file as it arrives, runs `work` with the path of the file, and removes the file. */
+export async function withReceivedFile<T>(
+  body: Readable,
+  folder: string,
+  bytesMax: number,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  const path = join(folder, nameOf(process.pid));
+  try {
+    await receive(body, path, bytesMax);
+    return await work(path);
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function receive(body: Readable, path: string, bytesMax: number): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let bytes = 0;
+    // Not destroyed where it is too long: the connection would be gone before the answer.
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      await file.write(chunk);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Removes what processes that were killed left in the folder. */
+export async function removeLeftUploads(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid] = named.exec(name) ?? [];
+    // We have just started: what bears our number is of an earlier process.
+    if (pid === undefined || (Number(pid) !== process.pid && isRunning(Number(pid)))) continue;
+    await rm(join(folder, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+export function tooLarge(bytesMax: number): ServiceError {
+  return new ServiceError('INVALID_PARAMS', `The file is larger than ${formatBytes(bytesMax)}.`);
+}
+
+/** How many uploads of each organization this process has in progress. */
+export class UploadPlaces {
+  readonly #max: number;
+  readonly #taken = new Map<string, number>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Answers how to leave the place; what comes when all are taken is refused. */
+  take(organizationId: string): () => void {
+    const taken = this.#taken.get(organizationId) ?? 0;
+    if (taken >= this.#max) {
+      const running = `${this.#max} ${this.#max === 1 ? 'upload' : 'uploads'}`;
+      const sentence = `Your organization has ${running} in progress: try again when one has ended.`;
+      throw new ServiceError('RATE_LIMITED', sentence);
+    }
+    this.#taken.set(organizationId, taken + 1);
+    let isLeft = false;
+    return () => {
+      if (isLeft) return;
+      isLeft = true;
+      const left = this.#taken.get(organizationId)! - 1;
+      if (left === 0) this.#taken.delete(organizationId);
+      else this.#taken.set(organizationId, left);
+    };
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { budget, newDocument, note, strangers } from '../contract/fixture.ts';
+import { passagesPerCommit } from '../document-parts.ts';
+import { CommitQueue, machineClock } from './commit-queue.ts';
+import { type Database, openDatabase } from './database.ts';
+import { sqliteDocumentWriter } from './document-writer.ts';
+import { sqliteOrganizations } from './organizations.ts';
+
+describe('The writer of documents', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-writer-'));
+  let database: Database;
+  before(() => {
+    database = openDatabase(join(folder, 'skein.db'));
+  });
+  after(() => {
+    database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** A queue that notes by how many each commit changes the number of passages. */
+  class WatchedQueue extends CommitQueue {
+    readonly changes: number[] = [];
+
+    override flush(): void {
+      const count = database.prepare<[], number>('SELECT count(*) FROM passage').pluck();
+      const start = count.get()!;
+      super.flush();
+      this.changes.push(Math.abs(count.get()! - start));
+    }
+  }
+
+  it('changes few passages in one commit, however many documents are written and removed at once', async () => {
+    const commits = new WatchedQueue(database, machineClock);
+    const writer = sqliteDocumentWriter(database, commits);
+    const organizationId = strangers.organization();
+    const organization = { id: organizationId, name: 'Acme', apiEnabled: true, dailyQuota: 1 };
+    await sqliteOrganizations(database, commits).createOrganization(organization, note());
+    const count = 4 * passagesPerCommit;
+    const documents = ['a', 'b', 'c', 'a'].map((name) =>
+      newDocument({
+        name,
+        passages: Array.from({ length: count }, (_, index) => ({
+          heading: '',
+          text: `${index}`,
+          terms: [`n${index}`, 'wool'],
+        })),
+      }),
+    );
+    await Promise.all(documents.map((one) => writer.putDocument(organizationId, one, note(), budget)));
+    const [, second, third] = documents;
+    await Promise.all([second, third].map((one) => writer.removeDocument(organizationId, one!.id, note())));
+    const { changes } = commits;
+    assert.equal(
+      changes.reduce((sum, change) => sum + change, 0),
+      (4 + 1 + 2) * count,
+    );
+    assert.ok(Math.max(...changes) <= passagesPerCommit, `${Math.max(...changes)} in one commit`);
+  });
+});

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Service } from '../service.ts';
+import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { assertDone, assertRefused, until, type Visitor } from './visitor.ts';
+
+const limits = {
+  SKEIN_ORGANIZATION_DOCUMENTS_MAX: '3',
+  SKEIN_ORGANIZATION_BYTES_MAX: '1000',
+  SKEIN_DOCUMENT_READ_MS: '4000',
+};
+
+/** An upload whose body the test sends as it likes. */
+class OpenUpload {
+  readonly #request: ClientRequest;
+  readonly answer: Promise<{ status: number; message: string; headers: IncomingMessage['headers'] }>;
+
+  constructor({ client }: Visitor, name: string, contentLength: number) {
+    const url = new URL(`/console${client.at(`/documents?name=${name}`)}`, client.baseUrl);
+    const cookie = [...client.cookies].map(([key, value]) => `${key}=${value}`).join('; ');
+    this.#request = request(url, {
+      method: 'POST',
+      headers: {
+        cookie,
+        'x-skein-csrf': client.csrfToken,
+        'content-type': 'application/octet-stream',
+        'content-length': contentLength,
+      },
+    });
+    this.answer = new Promise((resolve, reject) => {
+      this.#request.once('error', reject).once('response', (response) => {
+        const chunks: Buffer[] = [];
+        response
+          .on('data', (chunk) => chunks.push(chunk))
+          .once('end', () => {
+            const body = JSON.parse(Buffer.concat(chunks).toString());
+            resolve({
+              status: response.statusCode!,
+              message: body.error?.message ?? '',
+              headers: response.headers,
+            });
+          });
+      });
+    });
+    this.answer.catch(() => {});
+    this.#request.flushHeaders();
+  }
+
+  send(text: string): void {
+    this.#request.write(text);
+  }
+
+  abort(): void {
+    this.#request.destroy();
+  }
+}
+
+describe('Uploads in the console', () => {
+  let world: SettingsWorld;
+  before(async () => {
+    world = await startSettingsWorld(limits);
+  });
+  after(() => world?.end());
+
+  const filesOf = (service: Service) => {
+    const folder = join(service.folder, 'data');
+    return readdirSync(folder)
+      .filter((name) => name.startsWith('.skein-upload-'))
+      .map((name) => join(folder, name));
+  };
+  const untilFiles = (count: number, service = world.service) =>
+    until(
+      async () => filesOf(service),
+      (files) => files.length === count,
+    );
+
+  it('are refused beyond what the organization may store, and the page says how much it stores', async () => {
+    const put = (name: string, text: string) => world.ada.upload({ name }, text);
+    assertDone(await put('one.md', 'x'.repeat(600)), 201);
+    assertRefused(
+      await put('two.md', 'x'.repeat(500)),
+      400,
+      /^two\.md does not fit: the organization may store 1000 bytes of text\. Remove documents first\.$/,
+    );
+    for (const name of ['two.md', 'three.md']) assertDone(await put(name, 'x'), 201);
+    assertRefused(await put('four.md', 'x'), 400, /^four\.md does not fit: .* 3 documents\. Remove/);
+    assertDone(await put('one.md', 'y'.repeat(500)), 201);
+    const { storage, documents } = assertDone(await world.ada.get('/documents'));
+    assert.deepEqual(storage, { documents: 3, documentsMax: 3, bytes: 502, bytesMax: 1_000 });
+    for (const { id } of documents) assertDone(await world.ada.delete(`/documents/${id}`));
+  });
+
+  it('are two at a time for an organization: the third is refused before its body is sent', async () => {
+    const running = ['a.md', 'b.md'].map((name) => new OpenUpload(world.ada, name, 10));
+    for (const upload of running) upload.send('Some ');
+    for (const file of await untilFiles(2)) assert.equal(statSync(file).mode & 0o777, 0o600);
+    const third = await new OpenUpload(world.ada, 'c.md', 50_000_000).answer;
+    assert.equal(third.status, 429);
+    assert.match(
+      third.message,
+      /^Your organization has 2 uploads in progress: try again when one has ended\.$/,
+    );
+    assertDone(await world.eve.upload({ name: 'other.md' }, 'Of another organization.'), 201);
+    for (const upload of running) upload.send('text.');
+    for (const upload of running) assert.equal((await upload.answer).status, 201);
+    assertDone(await world.ada.upload({ name: 'c.md' }, 'Some text.'), 201);
+    assert.deepEqual(filesOf(world.service), []);
+  });
+
+  it('leave their place and no file when they are given up', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const running = ['d.md', 'e.md'].map((name) => new OpenUpload(world.ada, name, 1_000));
+      for (const upload of running) upload.send('Some ');
+      await untilFiles(2);
+      for (const upload of running) upload.abort();
+      await untilFiles(0);
+    }
+    const outcome = await until(
+      () => world.ada.upload({ name: 'a.md' }, 'Some text.'),
+      ({ status }) => status !== 429,
+    );
+    assertDone(outcome, 201);
+  });
+
+  it('end at the limit of time where a file keeps its reader busy, and others are read meanwhile', async () => {
+    const hostile = world.ada.upload({ name: 'a.md' }, '*a_'.repeat(30_000));
+    let isDone = false;
+    void hostile.then(() => {
+      isDone = true;
+    });
+    assertDone(await world.eve.upload({ name: 'other.md' }, 'Twenty-two bytes here.'), 201);
+    assert.ok(!isDone, 'the hostile file is still being read');
+    assertRefused(await hostile, 400, /^a\.md takes longer than 4 s to read\.$/);
+    assertDone(await world.ada.upload({ name: 'a.md' }, 'Some text.'), 201);
+  });
+
+  it('leave nothing behind at the next start when the service is killed', async () => {
+    const upload = new OpenUpload(world.ada, 'a.md', 1_000);
+    upload.send('Some ');
+    await untilFiles(1);
+    await world.service.end('SIGKILL');
+    assert.equal(filesOf(world.service).length, 1);
+    const next = await Service.start({
+      folder: world.service.folder,
+      environment: { SKEIN_MODEL: 'scripted' },
+    });
+    assert.deepEqual(filesOf(next), []);
+    await next.end();
+  });
+});
