@@ -33,6 +33,7 @@ import { machineClock } from './storage/sqlite/commit-queue.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
+import { Drain } from './usecases/drain.ts';
 import { ReplySignals } from './usecases/reply-signals.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
 import { ThreadSignals } from './usecases/thread-signals.ts';
@@ -210,6 +211,7 @@ export async function composeApp(
   context: Context,
   log: Logger,
   baseUrl: () => string,
+  drain: Drain = new Drain(undefined),
 ): Promise<FastifyInstance> {
   // Loaded here, so that the operator's commands start without the HTTP stack.
   const { buildApp } = await import('./http/app.ts');
@@ -217,6 +219,7 @@ export async function composeApp(
   await context.accessTokens.keySet();
   return buildApp(context, {
     log,
+    drain,
     tls: config.tls,
     trustedProxies: config.trustedProxies,
     refused: (traceId, reason) => {

@@ -21,6 +21,8 @@ export interface Config {
   readonly authUrl: string | undefined;
   readonly model: ModelChoice;
   readonly replyLeaseMs: number;
+  /** Undefined: it depends on whether anyone asks for `/readyz`. */
+  readonly drainMs: number | undefined;
   readonly limits: Limits;
   readonly replyThreads: number;
   /** Addresses and networks, whose word for where a request came from is believed. */
@@ -123,6 +125,11 @@ export const variables = {
     meaning:
       'Threads for the embedded model, ranking and corroboration. Default: one per processor but one, from 1 to 4',
   },
+  SKEIN_DRAIN_MS: {
+    default: '',
+    meaning:
+      'How long `/readyz` says 503 at a stop before the service stops listening; up to twice as long while requests still arrive. Default: 5000 once anyone has asked for `/readyz`, else 0',
+  },
   SKEIN_TRUSTED_PROXIES: {
     default: '',
     meaning:
@@ -197,6 +204,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       text('SKEIN_REPLY_THREADS') === ''
         ? Math.min(4, Math.max(1, availableParallelism() - 1))
         : whole('SKEIN_REPLY_THREADS', 1, 64),
+    drainMs: text('SKEIN_DRAIN_MS') === '' ? undefined : whole('SKEIN_DRAIN_MS', 0, 600_000),
     trustedProxies: readTrustedProxies(text('SKEIN_TRUSTED_PROXIES')),
     sso: readSso(text),
     logLevel: choice('SKEIN_LOG_LEVEL', logLevels),

@@ -12,6 +12,7 @@ import {
 import { type Config, ConfigError } from '../config.ts';
 import { isLoopback } from '../domain/loopback.ts';
 import type { Context } from '../usecases/context.ts';
+import { Drain } from '../usecases/drain.ts';
 import { LeaseWatch, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
 import { keepDocuments } from './document-keeping.ts';
@@ -23,7 +24,7 @@ export const roles = ['all', 'api', 'worker'] as const;
 export type Role = (typeof roles)[number];
 
 /** After this long, what still runs at a stop is cut off. */
-const drainMs = 10_000;
+const finishMs = 10_000;
 /** After this long the process ends in any case: a database that is gone without a word keeps nobody. */
 const stopMs = 20_000;
 /** How soon what another process did is noticed. */
@@ -49,7 +50,8 @@ export async function serve(config: Config, role: Role): Promise<void> {
     telemetry: metrics?.telemetry,
   });
   const metricsUrl = metrics && (await listenForScrapes(config, metrics, context));
-  const app = role === 'worker' ? undefined : await listen(config, context, log, address);
+  const drain = new Drain(config.drainMs);
+  const app = role === 'worker' ? undefined : await listen(config, context, log, address, drain);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
   const stopTending = tend(context, worker, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
@@ -70,10 +72,11 @@ export async function serve(config: Config, role: Role): Promise<void> {
 
   const signal = await stopRequested;
   log.info({ signal }, 'stopping');
+  if (app) await drain.start();
   // What is still held then is taken up by others when its lease has run out.
   setTimeout(() => process.exit(1), stopMs).unref();
   await stopBuilding?.();
-  if (app) await drain(app);
+  if (app) await finish(app);
   await stopTending();
   await worker?.stop();
   await stopRelaying();
@@ -181,8 +184,9 @@ async function listen(
   context: Context,
   log: Log,
   address: Address,
+  drain: Drain,
 ): Promise<FastifyInstance> {
-  const app = await composeApp(config, context, log, () => address.baseUrl);
+  const app = await composeApp(config, context, log, () => address.baseUrl, drain);
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
@@ -231,8 +235,8 @@ function urlOf({ address, port }: AddressInfo, tls: Config['tls']): string {
   return listeningUrl({ host: address, port, tls });
 }
 
-async function drain(app: FastifyInstance): Promise<void> {
-  const cutOff = setTimeout(() => app.server.closeAllConnections(), drainMs);
+async function finish(app: FastifyInstance): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), finishMs);
   await app.close();
   clearTimeout(cutOff);
 }

@@ -3,12 +3,13 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import { ServiceError } from '../domain/errors.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Context } from '../usecases/context.ts';
+import type { Drain } from '../usecases/drain.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/options.ts';
 import { type DocumentationOptions, serveDocumentation } from './documentation.ts';
 import { sendError } from './error-response.ts';
-import { health } from './health.ts';
+import { health, readyUrl } from './health.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type Listener, type ListenerOptions } from './listener.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
@@ -29,6 +30,7 @@ export interface AppOptions
     DocumentationOptions {
   readonly log: FastifyBaseLogger;
   readonly limits: Limits;
+  readonly drain: Drain;
   /** Who says in `X-Forwarded-For` where a request came from. Everyone else's word is not looked at. */
   readonly trustedProxies: readonly string[];
 }
@@ -38,6 +40,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   let closing = false;
   let listener: Listener | undefined;
   const patience = new Patience();
+  const { drain } = options;
   const app = fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -82,7 +85,9 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     context.telemetry.requestBegan();
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     // Node drops what came in one packet with a request to upgrade: the peer must know that nothing more is read.
-    if (closing || request.headers.upgrade !== undefined) reply.header('connection', 'close');
+    if (closing || drain.isStarted || request.headers.upgrade !== undefined)
+      reply.header('connection', 'close');
+    if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.requestArrived();
     done(closing ? shuttingDown() : undefined);
   });
   // After every surface's own door, and before a body is read.
@@ -102,7 +107,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   await app.register(apiV1(context, options, patience), { prefix: '/api/v1' });
   await app.register(oauth(context, options));
   await app.register(consoleBackend(context, { ...options, patience }), { prefix: '/console' });
-  await app.register(health(context));
+  await app.register(health(context, drain));
   await publishReference(app);
   await sendBuiltFiles(app);
   await serveDocumentation(app, options);

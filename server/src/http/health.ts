@@ -1,11 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../usecases/context.ts';
+import type { Drain } from '../usecases/drain.ts';
+
+export const readyUrl = '/readyz';
 
 /** `/healthz`: the process lives. `/readyz`: it can serve, which also needs its store. */
-export function health({ store }: Context) {
+export function health({ store }: Context, drain: Drain) {
   return async (app: FastifyInstance): Promise<void> => {
     app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
-    app.get('/readyz', { schema: { hide: true } }, async (request, reply) => {
+    app.get(readyUrl, { schema: { hide: true } }, async (request, reply) => {
+      drain.probeArrived();
+      if (drain.isStarted) return reply.code(503).send({ status: 'draining' });
       try {
         await store.ping();
         return { status: 'ready' };
