@@ -79,6 +79,8 @@ describe('The statements of the PostgreSQL store', () => {
   const after5000 = { activityAt: 20_000, id: thread };
   const work: Record<string, (store: Store) => Promise<unknown>> = {
     'get a thread': (store) => store.getThread(organization, thread),
+    'get a thread for a reader': async (store) =>
+      assert.ok(await store.getThread(organization, thread, { userId: user })),
     'begin a walk over own and published threads': (store) =>
       store.beginWalk(organization, { userId: user }, 25),
     'begin a walk over an account': (store) =>
@@ -126,6 +128,26 @@ describe('The statements of the PostgreSQL store', () => {
     'restore a thread': async (store) =>
       assert.equal(await store.restoreThread(organization, thread, user, 600_000, note()), 'restored'),
   };
+
+  it('reads no message of a thread that the reader may not read', async () => {
+    // Thread number 5 of the seed: the first one of a user that is not published.
+    const [home, hidden] = ['org_5' as OrganizationId, 'thr_00000005' as ThreadId];
+    const searchesOfMessages = async (read: (store: Store) => Promise<unknown>) => {
+      await rowsReadBy(read);
+      const counted = `SELECT sum(idx_scan)::int AS searches FROM pg_stat_user_indexes WHERE relname = 'message'`;
+      return (await client.query(counted)).rows[0].searches;
+    };
+    for (const userId of [user, null]) {
+      const searches = await searchesOfMessages(async (store) =>
+        assert.equal(await store.getThread(home, hidden, { userId }), undefined),
+      );
+      assert.equal(searches, 0);
+    }
+    const searches = await searchesOfMessages(async (store) =>
+      assert.ok(await store.getThread(home, hidden, { userId: 'usr_0' as UserId })),
+    );
+    assert.ok(searches > 0);
+  });
 
   for (const [name, run] of Object.entries(work)) {
     it(`${name} without reading more than a page of rows, however many there are`, async () => {
