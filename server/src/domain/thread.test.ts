@@ -40,7 +40,7 @@ describe('A generated title', () => {
       ['soft\u00adhyphen \u3164filler\u{e0041} \u{10ffff}unassigned', 'softhyphen filler unassigned'],
       ['\u200b \n\u2800\u200d\nSecond\u200e line', 'Second line'],
       [`${'\u200b'.repeat(90_000)}Refunds?`, 'Refunds?'],
-      [`a${'\u200b'.repeat(1_998)}🧶`, 'a'],
+      [`a${'\u200b'.repeat(598)}🧶`, 'a'],
     ] as const) {
       assert.equal(titleFromPrompt(prompt), title, JSON.stringify(prompt.slice(0, 100)));
     }

@@ -16,8 +16,8 @@ export interface Thread {
 const generatedTitleGraphemesMax = 80;
 /** A grapheme can be thousands of combining marks long: the title is bounded in UTF-16 units, too. */
 const generatedTitleUnitsMax = 500;
-/** How much of the line is read: enough for a title even where most of it is invisible. */
-const titleSourceUnitsMax = 2_000;
+/** How much of the line is read: more than a title has, since some of it may be invisible. */
+const titleSourceUnitsMax = 600;
 const fallbackTitle = 'New thread';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
