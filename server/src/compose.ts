@@ -34,15 +34,13 @@ import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import { Drain } from './usecases/drain.ts';
+import { FailedSignIns } from './usecases/failed-sign-ins.ts';
 import { ReplySignals } from './usecases/reply-signals.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
 import { ThreadSignals } from './usecases/thread-signals.ts';
 import { UsageCounter } from './usecases/usage-counter.ts';
 
-/** Failures in a minute before the next attempts are refused: of one client or person from one place, and of a place. */
-const failuresOfOneMax = 10;
-/** Many people may share an office's address, or a proxy's. */
-const failuresOfPlaceMax = 100;
+const accountFailuresWindowMs = 15 * 60_000;
 
 const noWatch: StoreWatch = { connectionBroke() {}, writesFail() {}, writesSucceed() {} };
 
@@ -66,6 +64,7 @@ export async function openContext(
   }: ContextOptions = {},
 ): Promise<Context> {
   const store = await openStore(config, watch, mustExist);
+  const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   return {
     store,
@@ -77,12 +76,15 @@ export async function openContext(
     sha256: (text) => hash('sha256', text),
     equalHashes: (one, other) => timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex')),
     accessTokens: openAccessTokens(config, store, baseUrl),
-    failedAttempts: new FailedAttempts(Date.now, failuresOfOneMax),
+    failedAttempts: new FailedAttempts(Date.now, personFailuresMax),
     passwords: createPasswords(),
     passwordAttempts: {
-      ofPerson: new FailedAttempts(Date.now, failuresOfOneMax),
-      ofPlace: new FailedAttempts(Date.now, failuresOfPlaceMax),
+      ofPerson: new FailedAttempts(Date.now, personFailuresMax),
+      ofPlace: new FailedAttempts(Date.now, placeFailuresMax),
+      ofAccount: new FailedAttempts(Date.now, accountFailuresMax, accountFailuresWindowMs),
+      ofDevice: new FailedAttempts(Date.now, personFailuresMax),
     },
+    failedSignIns: new FailedSignIns(Date.now),
     identityProvider: config.sso && createIdentityProvider(config.sso),
     knownKeys: new Map(),
     limits: config.limits,

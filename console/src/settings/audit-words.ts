@@ -8,6 +8,7 @@ const words: Record<string, string> = {
   'member.role-changed': "Changed a member's role",
   'member.removed': 'Removed a member',
   'session.started': 'Signed in',
+  'session.refused': 'Refused sign-ins',
   'session.ended-everywhere': 'Signed out everywhere',
   'password.changed': 'Changed the password',
   'password.voided': 'Voided a password set before the address was proven',

@@ -39,7 +39,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
   const log = createLog(config.logLevel, metrics?.telemetry.logLineDropped);
-  await warnOfRisks(config, log);
+  await warnOfRisks(config, role, log);
   const context = await openContext(config, {
     baseUrl: () => address.baseUrl,
     watch: {
@@ -88,11 +88,21 @@ export async function serve(config: Config, role: Role): Promise<void> {
 }
 
 /** What the operator should know, and what may still be meant: the service starts all the same. */
-async function warnOfRisks(config: Config, log: Log): Promise<void> {
+async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> {
   const risk = await storeRisk(config);
   if (risk !== undefined) {
     log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);
   }
+  if (role !== 'worker' && hidesCallers(config)) {
+    log.warn(
+      'SKEIN_BASE_URL is https and TLS ends elsewhere, but SKEIN_TRUSTED_PROXIES is not set: all callers seem to come from the proxy, and share its limit of failed sign-ins',
+    );
+  }
+}
+
+/** Whether a proxy in front, which is not named, makes every caller look like itself. */
+function hidesCallers({ baseUrl, tls, trustedProxies }: Config): boolean {
+  return baseUrl?.startsWith('https:') === true && tls === undefined && trustedProxies.length === 0;
 }
 
 /** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */

@@ -1,20 +1,22 @@
 import type { createLog } from '../compose.ts';
 import type { Context } from '../usecases/context.ts';
+import { noteFailedSignIns } from '../usecases/failed-sign-ins.ts';
 import { flushUsage } from '../usecases/flush-usage.ts';
 
 /** A process that is killed loses the counts of this long. */
 const keepEveryMs = 1000;
 
 /**
- * Keeps what is counted of requests, beside them: none waits for it. Answers how to stop, which keeps the rest. While the
- * store fails, the counts stay in memory.
+ * Keeps what is counted of requests and of failed sign-ins, beside them: none waits for it. Answers how to stop, which keeps
+ * the rest. While the store fails, the counts stay in memory.
  */
 export function keepUsage(context: Context, log: ReturnType<typeof createLog>): () => Promise<void> {
   let failing = false;
   let running: Promise<void> | undefined;
-  const keepOnce = async () => {
+  const keepOnce = async (isLast = false) => {
     try {
       await flushUsage(context);
+      await noteFailedSignIns(context, isLast);
       failing = false;
     } catch (error) {
       // Told once for as long as it lasts.
@@ -31,6 +33,6 @@ export function keepUsage(context: Context, log: ReturnType<typeof createLog>): 
   return async () => {
     clearInterval(timer);
     await running;
-    await keepOnce();
+    await keepOnce(true);
   };
 }

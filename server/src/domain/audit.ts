@@ -21,6 +21,7 @@ export const auditActions = [
   'member.role-changed',
   'member.removed',
   'session.started',
+  'session.refused',
   'session.ended-everywhere',
   'password.changed',
   'password.voided',

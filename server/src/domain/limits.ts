@@ -172,6 +172,15 @@ export const limits = {
     variable: 'SKEIN_ORGANIZATION_BYTES_MAX',
     sentence: 'Bytes of text that the documents of an organization store',
   },
+  personFailuresMax: {
+    default: 10,
+    sentence: 'Failed sign-ins of one person or application from one place in a minute',
+  },
+  placeFailuresMax: { default: 100, sentence: 'Failed sign-ins from one place in a minute' },
+  accountFailuresMax: {
+    default: 50,
+    sentence: 'Failed sign-ins of one person from all places in 15 minutes, unless the device is known',
+  },
   headerBytesMax: { default: 16_384, sentence: 'Bytes of the request line and headers' },
   openBodyBytesMax: {
     default: 16_384,

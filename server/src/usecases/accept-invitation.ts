@@ -1,11 +1,11 @@
-import type { Acceptance } from '../domain/account.ts';
+import type { Acceptance, Password } from '../domain/account.ts';
 import type { Doer } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { isOrganizationId } from '../domain/id.ts';
 import { passwordFault } from '../domain/password.ts';
 import { isInvitationToken } from '../domain/sign-in-token.ts';
 import type { Invitation } from '../storage/store.ts';
-import { attempt } from './attempt-password.ts';
+import { attempt, type Origin } from './attempt-password.ts';
 import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 import type { SignedIn } from './read-session.ts';
@@ -15,8 +15,9 @@ import { type StartedSession, startSession } from './start-session.ts';
 export async function readInvitation(
   context: Context,
   { token, address }: { token: string; address: string },
+  traceId: string,
 ): Promise<Invitation> {
-  const invitation = await attempt(context, { person: undefined, address }, () =>
+  const invitation = await attempt(context, { person: undefined, address, traceId }, () =>
     findInvitation(context, token),
   );
   if (invitation === undefined) throw gone();
@@ -26,13 +27,13 @@ export async function readInvitation(
 /** Opens the organization to the person, with the password they choose or prove, and begins a session. */
 export async function acceptInvitation(
   context: Context,
-  { token, password, address }: { token: string; password: string; address: string },
+  { token, password, ...from }: { token: string; password: string } & Origin,
   traceId: string,
 ): Promise<StartedSession> {
   const { store, sha256 } = context;
-  const invitation = await readInvitation(context, { token, address });
+  const invitation = await readInvitation(context, { token, address: from.address }, traceId);
   const { userId, email } = invitation;
-  const acceptance = await acceptanceOf(context, invitation, { password, address });
+  const acceptance = await acceptanceOf(context, invitation, password, { ...from, traceId });
   const doer = { actor: { kind: 'user', userId }, traceId } as const;
   const note = auditNote(context, doer, 'member.joined', userId, { email, password: acceptance.kind });
   const accepted = await store.acceptInvitation(sha256(token), acceptance, note);
@@ -74,15 +75,18 @@ async function findInvitation({ store, sha256 }: Context, token: string): Promis
 async function acceptanceOf(
   context: Context,
   { terms, resets, passwords: known, email }: Invitation,
-  { password, address }: { password: string; address: string },
+  password: string,
+  from: Origin & { traceId: string },
 ): Promise<Acceptance> {
   const { ids, passwords } = context;
-  const hashes = known.map(({ hash }) => hash);
+  const hashes = known.map(hashOf);
   if (terms === 'sso') {
     throw new ServiceError('INVALID_PARAMS', 'You have no password here: sign in through your provider.');
   }
   if (!resets && hashes.length > 0) {
-    const hash = await attempt(context, { person: email, address }, () => passwords.find(hashes, password));
+    const hash = await attempt(context, { person: email, ...from }, (only) =>
+      passwords.find(known.filter(({ id }) => only === undefined || id === only).map(hashOf), password),
+    );
     if (hash !== undefined) return { kind: 'proven', hash };
     // Not UNAUTHORIZED: nobody's session has ended.
     if (terms === 'prove') {
@@ -91,6 +95,10 @@ async function acceptanceOf(
   }
   const hash = await passwords.hash(checked(password, email), resets ? undefined : hashes[0]);
   return { kind: 'chosen', password: { id: ids.password(), hash } };
+}
+
+function hashOf({ hash }: Password): string {
+  return hash;
 }
 
 function checked(password: string, email: string): string {

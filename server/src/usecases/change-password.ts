@@ -1,7 +1,7 @@
 import type { Doer } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { passwordFault } from '../domain/password.ts';
-import { attempt } from './attempt-password.ts';
+import { attempt, type Origin } from './attempt-password.ts';
 import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 import type { SignedIn } from './read-session.ts';
@@ -10,7 +10,7 @@ import type { SignedIn } from './read-session.ts';
 export async function changePassword(
   context: Context,
   { session: { userId, email, access }, tokenHash }: SignedIn,
-  { current, next, address }: { current: string; next: string; address: string },
+  { current, next, ...from }: { current: string; next: string } & Origin,
   doer: Doer,
 ): Promise<void> {
   const { store, passwords } = context;
@@ -19,8 +19,9 @@ export async function changePassword(
   if (own === undefined) {
     throw new ServiceError('INVALID_PARAMS', 'You have no password here: you sign in through your provider.');
   }
-  const proven = await attempt(context, { person: email, address }, () =>
-    passwords.find([own.hash], current),
+  const attempted = { person: email, ...from, traceId: doer.traceId };
+  const proven = await attempt(context, attempted, (only = own.id) =>
+    passwords.find(only === own.id ? [own.hash] : [], current),
   );
   if (proven === undefined) throw new ServiceError('INVALID_PARAMS', 'current: is not your password.');
   const fault = passwordFault(next, email);

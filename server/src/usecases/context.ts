@@ -7,6 +7,7 @@ import type { Limits } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
+import type { FailedSignIns } from './failed-sign-ins.ts';
 import type { ReplySignals } from './reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { ThreadSignals } from './thread-signals.ts';
@@ -28,6 +29,7 @@ export interface Context {
   readonly failedAttempts: FailedAttempts;
   readonly passwords: Passwords;
   readonly passwordAttempts: PasswordAttempts;
+  readonly failedSignIns: FailedSignIns;
   /** Undefined where people sign in by password alone. */
   readonly identityProvider: IdentityProvider | undefined;
   /** By hash: whose a key is, of those that called lately. */
@@ -51,8 +53,13 @@ export interface Passwords {
   find(hashes: readonly string[], password: string): Promise<string | undefined>;
 }
 
-/** Passwords can be guessed, unlike other secrets here: attempts are counted by person and place, and by place alone. */
+/** Passwords can be guessed, unlike other secrets here: attempts are counted in several ways. */
 export interface PasswordAttempts {
+  /** By person and place. */
   readonly ofPerson: FailedAttempts;
   readonly ofPlace: FailedAttempts;
+  /** By person, from all places together. */
+  readonly ofAccount: FailedAttempts;
+  /** By known device, which is let through where the others are used up. */
+  readonly ofDevice: FailedAttempts;
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/errors.ts';
 import { normalizeEmail } from '../domain/organization.ts';
-import { attempt } from './attempt-password.ts';
+import { attempt, type Origin } from './attempt-password.ts';
 import type { Context } from './context.ts';
 import { type StartedSession, startSession } from './start-session.ts';
 
@@ -10,14 +10,15 @@ import { type StartedSession, startSession } from './start-session.ts';
  */
 export async function signIn(
   context: Context,
-  { email, password, address }: { email: string; password: string; address: string },
+  { email, password, ...from }: { email: string; password: string } & Origin,
   traceId: string,
 ): Promise<StartedSession> {
   const { store, passwords } = context;
   const spelling = normalizeEmail(email) ?? '';
-  const started = await attempt(context, { person: spelling, address }, async () => {
+  const started = await attempt(context, { person: spelling, ...from, traceId }, async (only) => {
     const person = await store.findPerson(spelling);
-    const hashes = person?.passwords.map(({ hash }) => hash) ?? [];
+    const tried = person?.passwords.filter(({ id }) => only === undefined || id === only) ?? [];
+    const hashes = tried.map(({ hash }) => hash);
     const passwordHash = await passwords.find(hashes, password);
     if (person === undefined || passwordHash === undefined) return undefined;
     return startSession(context, person.userId, { proof: 'password', passwordHash }, traceId);

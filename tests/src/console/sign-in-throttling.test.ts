@@ -8,23 +8,35 @@ import { ConsoleClient, signedInMember, testPassword } from './console-client.ts
 
 const failuresOfPersonMax = 10;
 const failuresOfPlaceMax = 100;
+const failuresOfAccountMax = 50;
 
 describe('Guessing at passwords', () => {
   let service: Service;
+  let ben: ConsoleClient;
   before(async () => {
-    service = await Service.start({ environment: clockThatLeaps(60_000) });
+    service = await Service.start({
+      environment: { ...clockThatLeaps(60_000), SKEIN_TRUSTED_PROXIES: '127.0.0.1' },
+    });
     await signedInMember(service, 'Demo', 'ada@demo.example');
-    await signedInMember(service, 'Demo', 'ben@demo.example');
+    ben = await signedInMember(service, 'Demo', 'ben@demo.example', 'admin');
   });
   after(() => service?.end());
 
-  const signIn = (email: string, password: string) =>
-    new ConsoleClient(service.baseUrl).signIn(email, password);
+  const nobody = () => new ConsoleClient(service.baseUrl);
+  const signIn = (email: string, password: string) => nobody().signIn(email, password);
 
-  async function assertThrottled(answer: Awaited<ReturnType<typeof signIn>>, what?: string): Promise<void> {
+  /** From another address than everybody else's, as the trusted proxy tells it. */
+  const signInFrom = (address: string, email: string, password: string, client = nobody()) =>
+    client.call('POST', '/sign-in', { body: { email, password }, headers: { 'x-forwarded-for': address } });
+
+  async function assertThrottled(
+    answer: Awaited<ReturnType<typeof signIn>>,
+    what?: string,
+    secondsMax = 60,
+  ): Promise<void> {
     assertRefused(answer, 'RATE_LIMITED', what);
     const seconds = Number(answer.headers.get('retry-after'));
-    assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `${seconds} s`);
+    assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= secondsMax, `${seconds} s`);
   }
 
   /** The minute is over. */
@@ -61,7 +73,9 @@ describe('Guessing at passwords', () => {
   it('by changing a password is told to wait, too', async () => {
     const client = await signedInMember(service, 'Demo', 'cleo@demo.example');
     const change = () => client.post('/password', { current: 'a guess', next: 'another good one' });
-    for (let time = 0; time < failuresOfPersonMax; time += 1) assertRefused(await change(), 'INVALID_PARAMS');
+    // Those that everyone has, and those of a known device.
+    for (let time = 0; time < 2 * failuresOfPersonMax; time += 1)
+      assertRefused(await change(), 'INVALID_PARAMS');
     await assertThrottled(await change());
   });
 
@@ -75,6 +89,68 @@ describe('Guessing at passwords', () => {
     assert.equal(heard, failuresOfPlaceMax);
     await assertThrottled(await guess(heard));
     await assertThrottled(await signIn('ben@demo.example', testPassword));
+    assert.equal((await ben.signIn('ben@demo.example', testPassword)).status, 200, 'a known device is heard');
     await leap('ben@demo.example', testPassword);
+  });
+
+  it('never locks out a device that has signed in before, and gives it failures of its own', async () => {
+    const email = 'dora@demo.example';
+    const [known, other] = [await signedInMember(service, 'Demo', email), nobody()];
+    assert.equal((await other.signIn(email, testPassword)).status, 200);
+    assert.match(known.cookies.get('skein-device') ?? '', /^[\w-]{100,400}$/);
+    assert.equal((await known.post('/sign-out')).status, 200);
+    for (let time = 0; time < failuresOfPersonMax; time += 1)
+      assertRefused(await signIn(email, 'not the password'), 'UNAUTHORIZED');
+    await assertThrottled(await signIn(email, testPassword), 'a stranger waits');
+    assert.equal((await known.signIn(email, testPassword)).status, 200);
+
+    for (let time = 0; time < failuresOfPersonMax; time += 1)
+      assertRefused(await known.signIn(email, 'not the password'), 'UNAUTHORIZED');
+    await assertThrottled(await known.signIn(email, testPassword));
+    assert.equal((await other.signIn(email, testPassword)).status, 200, 'each device counts for itself');
+
+    const thief = nobody();
+    thief.cookies.set('skein-device', other.cookies.get('skein-device') as string);
+    const victim = 'emil@demo.example';
+    await signedInMember(service, 'Demo', victim);
+    for (let time = 0; time < failuresOfPersonMax; time += 1)
+      assertRefused(await signIn(victim, 'not the password'), 'UNAUTHORIZED');
+    assertRefused(await thief.signIn(victim, testPassword), 'UNAUTHORIZED', 'it is known for one person');
+    thief.cookies.set('skein-device', 'made-up');
+    await assertThrottled(await thief.signIn(victim, testPassword));
+  });
+
+  it('of one person from many addresses is told to wait, except on a known device', async () => {
+    const email = 'fay@demo.example';
+    const known = await signedInMember(service, 'Demo', email);
+    for (let place = 0; place < failuresOfAccountMax; place += 1)
+      assertRefused(await signInFrom(`192.0.2.${place}`, email, 'not the password'), 'UNAUTHORIZED');
+    await assertThrottled(await signInFrom('198.51.100.1', email, testPassword), 'a fresh address', 900);
+    assert.equal((await signInFrom('198.51.100.2', email, testPassword, known)).status, 200);
+    assert.equal((await signInFrom('198.51.100.3', 'ben@demo.example', testPassword)).status, 200);
+  });
+
+  it('is in the audit log: the first failure at once, a flood as one entry', async () => {
+    const refused = async (email: string) => {
+      const { body } = await ben.get(ben.at('/audit?limit=100'));
+      return body.events.filter(
+        ({ action, detail }: any) => action === 'session.refused' && detail.email === email,
+      );
+    };
+    const [event, ...others] = await eventually(
+      () => refused('fay@demo.example'),
+      (events) => events.length > 0,
+    );
+    assert.deepEqual([event.actor, others.length], ['Skein', 0]);
+    assert.ok(event.detail.failures >= 1 && event.detail.places >= 1, JSON.stringify(event.detail));
+    const [flood] = await eventually(
+      () => {
+        service.signal('SIGUSR2');
+        return refused('fay@demo.example');
+      },
+      (events) => events.length === 2,
+    );
+    assert.equal(flood.detail.failures + event.detail.failures, failuresOfAccountMax + 1);
+    assert.deepEqual(await refused('stranger@demo.example'), [], 'nobody to tell');
   });
 });

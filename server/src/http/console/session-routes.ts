@@ -6,12 +6,13 @@ import { acceptInvitation, acceptMembership, readInvitation } from '../../usecas
 import { TooManyAttempts } from '../../usecases/attempt-password.ts';
 import { changePassword } from '../../usecases/change-password.ts';
 import type { Context } from '../../usecases/context.ts';
+import { knownDeviceMs, openDevice, sealDevice } from '../../usecases/known-device.ts';
 import { readSession, type SignedIn, signedOut } from '../../usecases/read-session.ts';
 import { signIn } from '../../usecases/sign-in.ts';
 import { signOut, signOutEverywhere } from '../../usecases/sign-out.ts';
 import type { StartedSession } from '../../usecases/start-session.ts';
 import type { InvitationJson, LimitsJson, SessionJson, SignInOffer } from './contract.ts';
-import { dropSessionToken, keepSessionToken, sessionToken } from './cookies.ts';
+import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';
 import { csrfTokenOf } from './csrf.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
@@ -20,6 +21,8 @@ const email = Type.String({ format: 'text', maxLength: 320 });
 // Twice: a character may be two units of a password that was valid when it was set.
 const password = Type.String({ format: 'text', maxLength: 2 * passwordLengthMax });
 const token = Type.String({ maxLength: 128 });
+/** Kept when the person signs out. */
+const deviceCookie = 'skein-device';
 
 /** Signing in and out, and what belongs to a person rather than to one of their organizations. */
 export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
@@ -29,7 +32,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     sessionRoute(options),
     signOutRoute(options),
     signOutEverywhereRoute(options),
-    passwordRoute,
+    passwordRoute(options),
     readInvitationRoute,
     acceptInvitationRoute(options),
     acceptMembershipRoute(options),
@@ -53,7 +56,8 @@ const signInRoute = (options: ConsoleOptions) =>
     caller: 'anyone',
     body: Type.Object({ email, password }),
     async handle({ context, body, address, traceId, reply }) {
-      const started = await withPatience(reply, signIn(context, { ...body, address }, traceId));
+      const device = knownDevice(context, options, reply);
+      const started = await withPatience(reply, signIn(context, { ...body, address, device }, traceId));
       return { body: await welcome(context, options, reply, started) };
     },
   });
@@ -93,24 +97,26 @@ const signOutEverywhereRoute = (options: ConsoleOptions) =>
     },
   });
 
-const passwordRoute = defineConsoleRoute({
-  method: 'POST',
-  url: '/password',
-  caller: 'person',
-  body: Type.Object({ current: password, next: password }),
-  async handle({ context, session, body, address, doer, reply }) {
-    await withPatience(reply, changePassword(context, session, { ...body, address }, doer));
-    return { body: {} };
-  },
-});
+const passwordRoute = (options: ConsoleOptions) =>
+  defineConsoleRoute({
+    method: 'POST',
+    url: '/password',
+    caller: 'person',
+    body: Type.Object({ current: password, next: password }),
+    async handle({ context, session, body, address, doer, reply }) {
+      const device = knownDevice(context, options, reply);
+      await withPatience(reply, changePassword(context, session, { ...body, address, device }, doer));
+      return { body: {} };
+    },
+  });
 
 const readInvitationRoute = defineConsoleRoute({
   method: 'POST',
   url: '/invitation/read',
   caller: 'anyone',
   body: Type.Object({ token }),
-  async handle({ context, body, address, reply }) {
-    const invitation = await withPatience(reply, readInvitation(context, { ...body, address }));
+  async handle({ context, body, address, traceId, reply }) {
+    const invitation = await withPatience(reply, readInvitation(context, { ...body, address }, traceId));
     const { email: invited, organizationName, terms } = invitation;
     return {
       body: { email: invited, organization: organizationName, password: terms } satisfies InvitationJson,
@@ -125,7 +131,8 @@ const acceptInvitationRoute = (options: ConsoleOptions) =>
     caller: 'anyone',
     body: Type.Object({ token, password }),
     async handle({ context, body, address, traceId, reply }) {
-      const started = await withPatience(reply, acceptInvitation(context, { ...body, address }, traceId));
+      const from = { address, device: knownDevice(context, options, reply) };
+      const started = await withPatience(reply, acceptInvitation(context, { ...body, ...from }, traceId));
       return { body: await welcome(context, options, reply, started) };
     },
   });
@@ -142,6 +149,10 @@ const acceptMembershipRoute = (options: ConsoleOptions) =>
       return { body: await presentSession(context, session, own) };
     },
   });
+
+function knownDevice(context: Context, options: ConsoleOptions, { request }: FastifyReply) {
+  return openDevice(context, readCookie(request, options, deviceCookie));
+}
 
 /** The browser gets the new session in the place of whichever it had. */
 export async function keepSession(
@@ -165,6 +176,10 @@ async function welcome(
 ): Promise<SessionJson> {
   await keepSession(context, options, reply, started);
   const session = await readSession(context, context.sha256(started.token));
+  const { access } = session.session;
+  if (access.proof === 'password') {
+    setCookie(reply, options, deviceCookie, sealDevice(context, access.passwordId), knownDeviceMs);
+  }
   return presentSession(context, session, started.token);
 }
 

@@ -1,0 +1,86 @@
+import { auditNote } from './audit-note.ts';
+import type { Context } from './context.ts';
+
+interface Failures {
+  count: number;
+  /** Counted up to a bound: the log says "at least". */
+  readonly places: Set<string>;
+  traceId: string;
+  notedAt: number | undefined;
+}
+
+/** A flood of failures becomes one note per person in this long. */
+const noteEveryMs = 15 * 60_000;
+const peopleMax = 10_000;
+const placesMax = 100;
+
+/**
+ * Counts failed sign-ins in memory by the address that was tried, and gives them out for the audit log: the first at once,
+ * what follows together. Writing happens beside the requests, so that its time tells nobody which addresses are known.
+ */
+export class FailedSignIns {
+  readonly #now: () => number;
+  readonly #failures = new Map<string, Failures>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  count(email: string, place: string, traceId: string): void {
+    let failures = this.#failures.get(email);
+    if (failures === undefined) {
+      failures = { count: 0, places: new Set(), traceId, notedAt: undefined };
+      this.#failures.set(email, failures);
+      if (this.#failures.size > peopleMax) this.#failures.delete(this.#failures.keys().next().value!);
+    }
+    failures.count += 1;
+    failures.traceId = traceId;
+    if (failures.places.size < placesMax) failures.places.add(place);
+  }
+
+  /** What is due, or everything that was counted. It counts as noted: `giveBack` what could not be. */
+  take(all = false): { email: string; count: number; places: number; traceId: string }[] {
+    const now = this.#now();
+    const due = [];
+    for (const [email, failures] of this.#failures) {
+      const { count, places, traceId, notedAt } = failures;
+      const isDue = all || notedAt === undefined || now - notedAt >= noteEveryMs;
+      if (!isDue) continue;
+      if (count === 0) this.#failures.delete(email);
+      else {
+        due.push({ email, count, places: places.size, traceId });
+        Object.assign(failures, { count: 0, notedAt: now });
+        places.clear();
+      }
+    }
+    return due;
+  }
+
+  giveBack(email: string, count: number): void {
+    const failures = this.#failures.get(email);
+    if (failures !== undefined)
+      Object.assign(failures, { count: failures.count + count, notedAt: undefined });
+  }
+}
+
+/** Writes what is due into the log of each organization that the person has joined. An unknown address is nobody's. */
+export async function noteFailedSignIns(
+  context: Pick<Context, 'store' | 'ids' | 'failedSignIns'>,
+  all = false,
+): Promise<void> {
+  const { store, failedSignIns } = context;
+  for (const { email, count, places, traceId } of failedSignIns.take(all)) {
+    try {
+      const person = await store.findPerson(email);
+      if (person === undefined) continue;
+      const { userId } = person;
+      const doer = { actor: { kind: 'skein' }, traceId } as const;
+      const note = auditNote(context, doer, 'session.refused', userId, { email, failures: count, places });
+      const { entered } = await store.listMemberships(userId, { proof: 'sso' });
+      for (const { organizationId } of entered) await store.writeAudit(organizationId, note);
+    } catch (error) {
+      failedSignIns.giveBack(email, count);
+      throw error;
+    }
+  }
+}
