@@ -230,7 +230,8 @@ describe('Signing in over HTTPS', () => {
     const service = await Service.start({ environment: { SKEIN_BASE_URL: 'https://skein.example' } });
     try {
       assert.match(service.output.join('\n'), /SKEIN_TRUSTED_PROXIES is not set/);
-      const { invitation } = await service.skein('member', 'add', 'Demo', 'ada@demo.example');
+      await service.skein('org', 'create', 'Acme');
+      const { invitation } = await service.skein('member', 'add', 'Acme', 'ada@acme.example');
       const listening = service.output.join('\n').match(/http:\/\/127\.0\.0\.1:\d+/)?.[0] as string;
       const client = new ConsoleClient(listening);
       const answer = await client.acceptInvitation(invitation, testPassword);
