@@ -1,13 +1,13 @@
 import type { AccessTokens } from '../domain/access-token.ts';
 import type { FailedAttempts } from '../domain/attempts.ts';
 import type { CursorSeal } from '../domain/cursor.ts';
+import type { FailedSignIns } from '../domain/failed-sign-ins.ts';
 import type { IdGenerator } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
-import type { FailedSignIns } from './failed-sign-ins.ts';
 import type { ReplySignals } from './reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { ThreadSignals } from './thread-signals.ts';

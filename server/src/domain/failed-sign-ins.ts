@@ -1,6 +1,3 @@
-import { auditNote } from './audit-note.ts';
-import type { Context } from './context.ts';
-
 interface Failures {
   count: number;
   /** Counted up to a bound: the log says "at least". */
@@ -60,27 +57,5 @@ export class FailedSignIns {
     const failures = this.#failures.get(email);
     if (failures !== undefined)
       Object.assign(failures, { count: failures.count + count, notedAt: undefined });
-  }
-}
-
-/** Writes what is due into the log of each organization that the person has joined. An unknown address is nobody's. */
-export async function noteFailedSignIns(
-  context: Pick<Context, 'store' | 'ids' | 'failedSignIns'>,
-  all = false,
-): Promise<void> {
-  const { store, failedSignIns } = context;
-  for (const { email, count, places, traceId } of failedSignIns.take(all)) {
-    try {
-      const person = await store.findPerson(email);
-      if (person === undefined) continue;
-      const { userId } = person;
-      const doer = { actor: { kind: 'skein' }, traceId } as const;
-      const note = auditNote(context, doer, 'session.refused', userId, { email, failures: count, places });
-      const { entered } = await store.listMemberships(userId, { proof: 'sso' });
-      for (const { organizationId } of entered) await store.writeAudit(organizationId, note);
-    } catch (error) {
-      failedSignIns.giveBack(email, count);
-      throw error;
-    }
   }
 }
