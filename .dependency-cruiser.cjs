@@ -69,7 +69,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|postgres-urls|write-health)\\.ts$`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',

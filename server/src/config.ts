@@ -6,6 +6,7 @@ import { type Limits, type LimitVariable, limitEntries, limitValues } from './do
 import { isLoopback } from './domain/loopback.ts';
 import { isKeepable } from './domain/text.ts';
 import { isNetwork } from './network.ts';
+import { postgresUrls } from './storage/postgres-urls.ts';
 
 /** Everything the environment decides. `variables` below is the one place that names and explains each. */
 export interface Config {
@@ -91,7 +92,8 @@ export const variables = {
   },
   SKEIN_DATABASE_URL: {
     default: 'sqlite:./data/skein.db',
-    meaning: 'The store: `sqlite:` and a file, or `postgres://USER:PASSWORD@HOST/DATABASE`',
+    meaning:
+      'The store: `sqlite:` and a file, or `postgres://USER:PASSWORD@HOST/DATABASE`; several hosts are separated by commas',
   },
   SKEIN_DATABASE_CONNECTIONS: {
     default: '10',
@@ -237,7 +239,11 @@ export function readRemoteConfig(environment: NodeJS.ProcessEnv): RemoteConfig {
 }
 
 export function readStore(url: string): StoreChoice {
-  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return { engine: 'postgres', url };
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const read = postgresUrls(url);
+    if ('fault' in read) throw new ConfigError('SKEIN_DATABASE_URL', read.fault);
+    return { engine: 'postgres', url };
+  }
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
   // The address may hold a password: it is not repeated.
   if (file === undefined) {

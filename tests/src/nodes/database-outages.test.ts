@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { Ledger } from '../ledger.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { startStandby } from '../postgres/standby.ts';
@@ -111,10 +111,7 @@ describe('A database that goes away and comes back under load', () => {
     }
     await load.goOn();
     await load.judge();
-    const { acknowledged, failed, slowestMs } = load.ledger;
-    t.diagnostic(
-      `${acknowledged} acknowledged, ${failed} refused, ${load.ledger.asked.length} replies completed, the slowest took ${Math.round(slowestMs)} ms`,
-    );
+    t.diagnostic(describeLoad(load));
   });
 
   it('keeps no node from stopping while it is away', { timeout: 60_000 }, async () => {
@@ -128,39 +125,66 @@ describe('A database that goes away and comes back under load', () => {
 });
 
 describe('A synchronous standby that takes over under load', () => {
-  let nodes: Nodes;
-  let proxy: DatabaseProxy;
-  const servers: PostgresServer[] = [];
-  after(async () => {
-    await nodes?.end();
-    proxy?.stop();
-    await Promise.all(servers.map((server) => server.remove()));
+  const running: { nodes?: Nodes; proxy?: DatabaseProxy; servers: PostgresServer[] } = { servers: [] };
+  afterEach(async () => {
+    await running.nodes?.end();
+    running.proxy?.stop();
+    await Promise.all(running.servers.splice(0).map((server) => server.remove()));
   });
 
-  it('has all that was acknowledged, and the nodes find it by themselves', {
-    timeout: 120_000,
-  }, async (t) => {
+  async function startPair() {
     const primary = await startPostgres();
-    servers.push(primary);
+    running.servers.push(primary);
     const standby = await startStandby(primary);
-    servers.push(standby.server);
-    proxy = await DatabaseProxy.start(primary.port);
-    nodes = await Nodes.prepare(replySettings, proxy.urlOf(primary.url));
+    running.servers.push(standby.server);
+    return { primary, standby };
+  }
+
+  /** `onKill` is what somebody does when the primary is gone, before the standby is promoted. */
+  async function failOver(
+    { primary, standby }: Awaited<ReturnType<typeof startPair>>,
+    url: string,
+    onKill: () => void,
+  ): Promise<string> {
+    const nodes = await Nodes.prepare(replySettings, url);
+    running.nodes = nodes;
     const services = await Promise.all([nodes.start(), nodes.start()]);
     const load = new Load(nodes, services);
     await load.goOn();
     await primary.kill();
-    // Led there too early, the nodes can read, but serve nobody, and say so.
-    proxy.switchTo(standby.server.port);
+    onKill();
     await load.suffer();
     await standby.promote();
     await Promise.all(services.map((service) => eventually(() => isReady(service), Boolean)));
     await load.goOn();
     await load.judge();
-    const { acknowledged, failed, slowestMs } = load.ledger;
-    t.diagnostic(
-      `${acknowledged} acknowledged, ${failed} refused, ${load.ledger.asked.length} replies completed, the slowest took ${Math.round(slowestMs)} ms`,
-    );
     for (const service of services) assert.equal(await service.end(), 0);
+    return describeLoad(load);
+  }
+
+  it('has all that was acknowledged, and the nodes find it by themselves behind a proxy', {
+    timeout: 120_000,
+  }, async (t) => {
+    const pair = await startPair();
+    const proxy = await DatabaseProxy.start(pair.primary.port);
+    running.proxy = proxy;
+    // Led there too early, the nodes can read, but serve nobody, and say so.
+    const leadThere = () => proxy.switchTo(pair.standby.server.port);
+    t.diagnostic(await failOver(pair, proxy.urlOf(pair.primary.url), leadThere));
+  });
+
+  it('has all that was acknowledged, and the nodes find it by themselves with both hosts in their URL', {
+    timeout: 120_000,
+  }, async (t) => {
+    const pair = await startPair();
+    const { password, port } = pair.primary;
+    // The standby comes first: the order does not matter.
+    const hosts = `127.0.0.1:${pair.standby.server.port},127.0.0.1:${port}`;
+    const url = `postgres://postgres:${password}@${hosts}/postgres?target_session_attrs=read-write`;
+    t.diagnostic(await failOver(pair, url, () => {}));
   });
 });
+
+function describeLoad({ ledger: { acknowledged, failed, asked, slowestMs } }: Load): string {
+  return `${acknowledged} acknowledged, ${failed} refused, ${asked.length} replies completed, the slowest answer took ${Math.round(slowestMs)} ms`;
+}

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import {
   type Archive,
   type ArchiveTable,
@@ -15,8 +15,9 @@ import {
   type Terms,
   type Value,
 } from '../archive.ts';
-import { applicationName, bringUpToDate, connectMs, plainUrl, types, unfinishedCopy } from './database.ts';
+import { applicationName, bringUpToDate, types, unfinishedCopy } from './database.ts';
 import { scoped } from './document-writer.ts';
+import { Servers } from './servers.ts';
 
 /** What a repeated create answers: the embedded store reads it from this column, PostgreSQL from the message. */
 const expressions = {
@@ -68,15 +69,7 @@ export async function openPostgresTarget(url: string): Promise<ArchiveTarget> {
 }
 
 async function open<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString: plainUrl(url),
-    connectionTimeoutMillis: connectMs,
-    keepAlive: true,
-    application_name: `${applicationName} copy`,
-    types,
-  });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await new Servers(url).connect({ application_name: `${applicationName} copy`, types });
   try {
     await client.query('SET statement_timeout = 0');
     // Batches come by index: a table that was just filled has no statistics, and would be sorted for each of them.

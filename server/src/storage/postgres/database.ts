@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
+import { refuseUnfitPooler } from './pooler.ts';
+import { connectMs, type Servers } from './servers.ts';
 import type { StoreTime } from './store-time.ts';
-import { withPlainTlsMode } from './tls.ts';
 
 /** A text with a name: PostgreSQL parses and plans it once per connection. */
 export interface Statement {
@@ -25,7 +26,6 @@ export interface PoolSettings {
 
 /** By it PostgreSQL tells who is connected. */
 export const applicationName = 'skein';
-export const connectMs = 5_000;
 const statementMs = 30_000;
 const idleMs = 30_000;
 /** Any number will do, as long as no other program on this database takes the same. */
@@ -42,6 +42,11 @@ export const types = {
 /** disk_full, io_error, undefined_file, data_corrupted, index_corrupted. A database that cannot be reached is told by any query. */
 const diskErrors = new Set(['53100', '58030', '58P01', 'XX001', 'XX002']);
 const insufficientPrivilege = '42501';
+const readOnlyTransaction = '25006';
+const readWritable = {
+  name: 'read-writable',
+  text: "SELECT current_setting('transaction_read_only') = 'off' AS writable FROM store_clock",
+};
 /** A small write may find room in pages that are there, when others fail: this one needs 128 KiB of its own. */
 const takeRoom = {
   name: 'take-room',
@@ -62,13 +67,13 @@ export class Database {
 
   /** Connects and brings the schema up to date; a node that starts meanwhile waits for its turn. */
   static async open(
-    url: string,
+    servers: Servers,
     time: StoreTime,
     { connectionsMax, onError, watch, mustExist = false }: PoolSettings,
   ): Promise<Database> {
-    await migrate(url, mustExist);
+    await migrate(servers, mustExist);
     const pool = new pg.Pool({
-      connectionString: plainUrl(url),
+      ...servers.poolConfig(),
       max: connectionsMax,
       connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: idleMs,
@@ -108,14 +113,30 @@ export class Database {
     } catch (error) {
       this.#noteFailure(error as pg.DatabaseError);
       broken = await client.query('ROLLBACK').then(
-        () => undefined,
+        () => ((error as pg.DatabaseError).code === readOnlyTransaction ? (error as Error) : undefined),
         (fault: Error) => fault,
       );
       throw error;
     } finally {
-      // A connection that cannot even roll back is not used again.
+      // A connection that cannot roll back, or whose server no longer takes writes, is not used again.
       client.release(broken);
     }
+  }
+
+  /**
+   * Rejects unless the server takes writes: every request counts against a quota, so nothing can be served from a standby.
+   * Its connection is closed: the next one may lead to the primary.
+   */
+  async assertWritable(): Promise<void> {
+    const client = await this.#pool.connect();
+    let writable = false;
+    try {
+      const { rows } = await client.query(readWritable);
+      writable = rows[0].writable;
+    } finally {
+      client.release(!writable);
+    }
+    if (!writable) throw new Error('The database cannot be written to.');
   }
 
   /** Rejects unless the database has room for a new table. The rest of the transaction takes it back. */
@@ -142,26 +163,14 @@ export class Database {
   }
 }
 
-/** Our name is how others see that the store is in use: an address that gives another takes no part in that. */
-export function plainUrl(url: string): string {
-  const plain = new URL(url);
-  plain.searchParams.delete('application_name');
-  return withPlainTlsMode(plain).href;
-}
-
 /** On a connection of its own, without a limit of time: a node waits for as long as another takes. */
-async function migrate(url: string, mustExist: boolean): Promise<void> {
-  const client = new pg.Client({
-    connectionString: plainUrl(url),
-    application_name: applicationName,
-    connectionTimeoutMillis: connectMs,
-    keepAlive: true,
-  });
-  // What breaks it is told by the query that it breaks.
-  client.on('error', () => {});
-  await client.connect();
+async function migrate(servers: Servers, mustExist: boolean): Promise<void> {
+  const connect = (statement_timeout?: number) =>
+    servers.connect({ application_name: applicationName, ...(statement_timeout && { statement_timeout }) });
+  const client = await connect();
   try {
     await refuseUnfit(client);
+    await refuseUnfitPooler(client, () => connect(statementMs));
     if (mustExist && (await schemaVersion(client)) === 0) throw new Error('it holds no store of Skein');
     await bringUpToDate(client);
     if (await unfinishedCopy(client))

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Replies, ReplyName, ReplyNews } from '../store.ts';
-import { applicationName, type Database, plainUrl } from './database.ts';
+import { applicationName, type Database } from './database.ts';
+import { connectMs, type Servers } from './servers.ts';
 
 const channel = 'skein_replies';
 /** A notification holds 8,000 bytes; a reply's names take about 110. */
@@ -23,7 +24,7 @@ interface Notification {
  */
 export function postgresNews(
   { run }: Database,
-  url: string,
+  servers: Servers,
 ): Pick<Replies, 'tellNews' | 'hearNews'> & { close(): Promise<void> } {
   const from = randomUUID();
   let listener: pg.Client | undefined;
@@ -31,32 +32,38 @@ export function postgresNews(
 
   async function listen(told: (news: ReplyNews) => void): Promise<void> {
     while (!closed) {
-      const client = new pg.Client({
-        connectionString: plainUrl(url),
-        application_name: `${applicationName} news`,
-        connectionTimeoutMillis: 5_000,
-        keepAlive: true,
-        // A peer that is gone without a word is noticed within minutes, not after the system's two hours.
-        keepAliveInitialDelayMillis: 10_000,
-      });
-      const gone = new Promise<void>((resolve) => {
-        client.once('end', resolve);
-        client.on('error', () => resolve());
-      });
-      client.on('notification', ({ payload }) => {
-        const news = readNotification(payload);
-        if (news !== undefined && news.from !== from) told(toNews(news));
-      });
-      listener = client;
-      try {
-        await client.connect();
-        await client.query(`LISTEN ${channel}`);
-        await gone;
-      } catch {
-        // Told by whatever else needs the database.
-      }
-      await client.end().catch(() => {});
+      // A failure is told by whatever else needs the database.
+      await listenOnce(told).catch(() => {});
       if (!closed) await pause(reconnectMs, undefined, { ref: false });
+    }
+  }
+
+  /** Until the connection breaks. */
+  async function listenOnce(told: (news: ReplyNews) => void): Promise<void> {
+    const client = new pg.Client({
+      connectionString: await servers.primary(),
+      application_name: `${applicationName} news`,
+      connectionTimeoutMillis: connectMs,
+      keepAlive: true,
+      // A peer that is gone without a word is noticed within minutes, not after the system's two hours.
+      keepAliveInitialDelayMillis: 10_000,
+    });
+    if (closed) return;
+    const gone = new Promise<void>((resolve) => {
+      client.once('end', resolve);
+      client.on('error', () => resolve());
+    });
+    client.on('notification', ({ payload }) => {
+      const news = readNotification(payload);
+      if (news !== undefined && news.from !== from) told(toNews(news));
+    });
+    listener = client;
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+      await gone;
+    } finally {
+      await client.end().catch(() => {});
     }
   }
 

@@ -13,6 +13,7 @@ import { postgresMembers } from './members.ts';
 import { postgresNews } from './news.ts';
 import { postgresOrganizations } from './organizations.ts';
 import { postgresReplies } from './replies.ts';
+import { Servers } from './servers.ts';
 import { postgresSessions } from './sessions.ts';
 import { postgresSigningKeys } from './signing-keys.ts';
 import { type NodeClock, now, StoreTime, serverTime } from './store-time.ts';
@@ -25,10 +26,6 @@ const keepSecret = {
   text: 'INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING',
 };
 const readSecret = { name: 'read-secret', text: 'SELECT value FROM secret WHERE name = $1' };
-const readWritable = {
-  name: 'read-writable',
-  text: "SELECT current_setting('transaction_read_only') = 'off' AS writable FROM store_clock",
-};
 const readTime = {
   name: 'read-time',
   text: `SELECT latest_at, greatest(latest_at, ${now}) AS at,
@@ -50,13 +47,14 @@ export async function openPostgresStore(
   clock: NodeClock = systemClock,
 ): Promise<Store> {
   const time = new StoreTime(clock);
-  const database = await Database.open(url, time, settings);
+  const servers = new Servers(url);
+  const database = await Database.open(servers, time, settings);
   const { run } = database;
   const beforeMs = time.steady();
   const [found] = await run<TimeRow>(readTime, time.parameters());
   time.see(found!.latest_at);
   const jumps = new ClockJumps({ time: found!.at, beforeMs, afterMs: time.steady() });
-  const { close: closeNews, ...news } = postgresNews(database, url);
+  const { close: closeNews, ...news } = postgresNews(database, servers);
 
   return {
     ...postgresOrganizations(database),
@@ -83,9 +81,7 @@ export async function openPostgresStore(
     },
 
     async ping() {
-      const [state] = await run<{ writable: boolean }>(readWritable, []);
-      // Every request counts against a quota: from a standby nothing can be served.
-      if (!state!.writable) throw new Error('The database cannot be written to.');
+      await database.assertWritable();
       if (database.health.failure !== undefined) await database.tryToWrite();
     },
 

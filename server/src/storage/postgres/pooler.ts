@@ -1,0 +1,35 @@
+import type pg from 'pg';
+
+/** Backends change with every transaction: so many rounds meet one that another client has used. */
+const rounds = 5;
+const probe = { name: 'skein-pooler-probe', text: 'SELECT pg_backend_pid() AS pid' };
+/** invalid_sql_statement_name, duplicate_prepared_statement. */
+const statementErrors = new Set(['26000', '42P05']);
+
+/**
+ * Refuses a pooler that gives each transaction another connection and does not carry prepared statements along: the
+ * service would start and then fail in its work. It is tried out, because a pooler does not say what it is. `client` is
+ * connected; a second one is opened only where a pooler stands in between.
+ */
+export async function refuseUnfitPooler(client: pg.Client, connect: () => Promise<pg.Client>): Promise<void> {
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+  // A pooler has clients of its own numbers.
+  if (rows[0].pid === (client as pg.Client & { processID: number }).processID) return;
+  const other = await connect().catch((error: Error) => {
+    if (!/unsupported startup parameter/.test(error.message)) throw error;
+    throw new Error(`${error.message}: set ignore_startup_parameters = statement_timeout in PgBouncer`);
+  });
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      for (const one of [client, other]) await one.query(probe);
+    }
+  } catch (error) {
+    if (!statementErrors.has((error as pg.DatabaseError).code ?? '')) throw error;
+    throw new Error(
+      'a pooler in transaction mode stands before it and loses prepared statements: set max_prepared_statements above 0 ' +
+        '(PgBouncer 1.21 or newer), or pool_mode = session',
+    );
+  } finally {
+    await other.end();
+  }
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, describe, it } from 'node:test';
+import { findProgram } from '../machine.ts';
+import { dropDatabase, testDatabase } from '../postgres/databases.ts';
+import { createThread } from '../world.ts';
+import { Nodes } from './nodes.ts';
+import { PgBouncer } from './pgbouncer.ts';
+
+const program = findProgram('pgbouncer');
+const skip = program === undefined && 'PgBouncer is not installed: apt-get install pgbouncer';
+const keepsStatements = program !== undefined && isFrom1_21(program);
+
+describe('A PgBouncer before the database', { skip }, () => {
+  const running: PgBouncer[] = [];
+  const databases: string[] = [];
+  after(async () => {
+    for (const one of running) await one.stop();
+    for (const url of databases) await dropDatabase(url);
+  });
+
+  async function pooled(settings: Record<string, string>): Promise<Nodes> {
+    const database = await testDatabase();
+    databases.push(database);
+    const pooler = await PgBouncer.start(program!, database, settings);
+    running.push(pooler);
+    return new Nodes(pooler.url);
+  }
+  async function assertServes(one: Nodes): Promise<void> {
+    await one.hireAda();
+    const service = await one.start();
+    const api = one.ada(service);
+    const { thread } = await createThread(api, { prompt: '#say Through the pooler.' });
+    assert.equal((await api.untilDone(thread.id)).messages[1].content, 'Through the pooler.');
+    assert.equal(await service.end(), 0);
+  }
+
+  it('is refused at the start, by name of the setting, where it loses prepared statements', async () => {
+    const off = keepsStatements ? { max_prepared_statements: '0' } : {};
+    const one = await pooled({ pool_mode: 'transaction', ...off });
+    const { exitCode, stderr } = await one.run('org', 'create', 'Acme');
+    assert.equal(exitCode, 1);
+    assert.match(
+      stderr,
+      /max_prepared_statements above 0 \(PgBouncer 1\.21 or newer\), or pool_mode = session/,
+    );
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  });
+
+  it('serves in session mode', { timeout: 60_000 }, async () => {
+    await assertServes(await pooled({ pool_mode: 'session' }));
+  });
+
+  it('serves in transaction mode with prepared statements', {
+    timeout: 60_000,
+    skip: !keepsStatements && 'this PgBouncer is older than 1.21',
+  }, async () => {
+    await assertServes(await pooled({ pool_mode: 'transaction', max_prepared_statements: '200' }));
+  });
+
+  it('is refused where it does not ignore statement_timeout, with the setting to change', async () => {
+    const one = await pooled({ pool_mode: 'session', ignore_startup_parameters: 'extra_float_digits' });
+    const { exitCode, stderr } = await one.run('org', 'create', 'Acme');
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /ignore_startup_parameters = statement_timeout/);
+  });
+});
+
+function isFrom1_21(path: string): boolean {
+  const text = execFileSync(path, ['--version'], { encoding: 'utf8' });
+  const [, major, minor] = /PgBouncer (\d+)\.(\d+)/.exec(text) ?? [];
+  return Number(major) > 1 || Number(minor) >= 21;
+}
