@@ -8,6 +8,7 @@ describe('A connection to PostgreSQL', () => {
   it('is told to be unencrypted where the address asks for no TLS', () => {
     for (const query of ['', '?sslmode=disable', '?ssl=0', '?application_name=x'])
       assert.match(tlsRisk(at('db.internal', query)) ?? '', /not encrypted/, query);
+    assert.match(tlsRisk(at('localhost:5432,db.internal:5433')) ?? '', /not encrypted/);
   });
 
   it('is told to be unchecked where the certificate may be anyone’s', () => {

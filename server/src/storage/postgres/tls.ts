@@ -1,4 +1,5 @@
 import { isLoopback } from '../../domain/loopback.ts';
+import { postgresUrls } from '../postgres-urls.ts';
 
 /**
  * The driver treats all of these as `verify-full`: it never falls back to an unencrypted connection, and always checks
@@ -17,7 +18,12 @@ export function withPlainTlsMode(url: URL): URL {
 
 /** What others on the network could do to a connection by this address; undefined where they can do nothing. */
 export function tlsRisk(address: string): string | undefined {
-  const url = new URL(address);
+  const read = postgresUrls(address);
+  const risks = 'fault' in read ? [] : read.urls.map((url) => riskOf(new URL(url)));
+  return risks.find((risk) => risk !== undefined);
+}
+
+function riskOf(url: URL): string | undefined {
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname);
   // Without a host, and with a folder, it is a socket of this machine.
   if (host === '' || host.startsWith('/') || isLoopback(host)) return undefined;
