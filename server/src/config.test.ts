@@ -29,7 +29,7 @@ describe('The configuration', () => {
     assert.deepEqual(readConfig({ SKEIN_DATABASE_URL: 'sqlite:///tmp/x.db' }).store, file);
     const url = 'postgres://skein:secret@db.example/skein';
     assert.deepEqual(readConfig({ SKEIN_DATABASE_URL: url }).store, { engine: 'postgres', url });
-    assert.equal(readConfig({ SKEIN_BASE_URL: 'https://x.example/y/' }).baseUrl, 'https://x.example/y');
+    assert.equal(readConfig({ SKEIN_BASE_URL: 'https://x.example/' }).baseUrl, 'https://x.example');
   });
 
   it('takes a language model with what its provider needs', () => {

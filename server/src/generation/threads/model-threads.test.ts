@@ -101,7 +101,7 @@ describe('Model threads', () => {
 
     for (const how of ['crash', 'loop']) {
       it(`fail that reply alone, for now, and write the next (${how})`, async () => {
-        const model = misbehaving({ taskMsMax: how === 'loop' ? 300 : 60_000 });
+        const model = misbehaving({ taskMsMax: how === 'loop' ? 5_000 : 60_000 });
         const failed = replyOf(model, how, 'org_1');
         const next = replyOf(model, 'fine', 'org_2');
         await assert.rejects(failed, (error) => error instanceof ModelError && error.transient);
@@ -110,7 +110,7 @@ describe('Model threads', () => {
     }
 
     it('free the place of an aborted task', async () => {
-      const model = misbehaving({ abortMsMax: 300 });
+      const model = misbehaving({ abortMsMax: 2_000 });
       for (const how of ['wait', 'loop']) {
         const abort = new AbortController();
         const events = model.reply(request(how, 'org_1', abort.signal))[Symbol.asyncIterator]();
