@@ -236,7 +236,7 @@ export function contentTypes(operation: Operation): fc.Arbitrary<Part<readonly s
       line('APPLICATION/JSON'),
       line('application/json;charset="UTF-8"'),
       line('application/json; charset=utf8; version=1'),
-      line(`application/json; ${'a'.repeat(5000)}`),
+      line('application/json; a'),
     ),
     anyOf(
       'validation',
