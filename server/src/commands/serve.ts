@@ -39,7 +39,6 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
   const log = createLog(config.logLevel, metrics?.telemetry.logLineDropped);
-  await warnOfRisks(config, role, log);
   const context = await openContext(config, {
     baseUrl: () => address.baseUrl,
     watch: {
@@ -49,6 +48,8 @@ export async function serve(config: Config, role: Role): Promise<void> {
     },
     telemetry: metrics?.telemetry,
   });
+  // Once the store is open: a start that fails says one sentence.
+  await warnOfRisks(config, role, log);
   const metricsUrl = metrics && (await listenForScrapes(config, metrics, context));
   const drain = new Drain(config.drainMs);
   const app = role === 'worker' ? undefined : await listen(config, context, log, address, drain);
