@@ -59,6 +59,11 @@ export class RawConnection {
     this.#socket.end();
   }
 
+  /** Leaves whatever comes in the kernel's buffer. */
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
   /** Ends the connection by a TCP reset; what was received is not read. */
   reset(): void {
     this.#tcp.resetAndDestroy();
@@ -82,6 +87,11 @@ export class RawConnection {
       if (Date.now() > deadline) throw new NoAnswer(`nothing for ${timeoutMs} ms after ${this.#excerpt()}`);
       await this.#change(deadline - Date.now());
     }
+  }
+
+  /** Resolves when anything was received, the other side has closed, or the time is up. */
+  async somethingReceived(timeoutMs: number): Promise<void> {
+    if (this.#received.length === 0 && !this.#ended) await this.#change(timeoutMs);
   }
 
   /** Waits for the other side to close; answers what it said that was not read yet. */
@@ -113,6 +123,18 @@ export class RawConnection {
   #excerpt(): string {
     return JSON.stringify(this.#received.toString('latin1').slice(0, 200));
   }
+}
+
+/** The answers to requests other than HEAD; what is left at the end must be nothing. */
+export function answersIn(received: Buffer): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let rest = received; rest.length > 0; ) {
+    const taken = takeAnswer(rest, 'GET');
+    assert.ok(taken, `half an answer: ${JSON.stringify(rest.toString('latin1', 0, 200))}`);
+    if (taken.answer.status >= 200) answers.push(taken.answer);
+    rest = taken.rest;
+  }
+  return answers;
 }
 
 function takeAnswer(received: Buffer, method: string): { answer: RawAnswer; rest: Buffer } | undefined {

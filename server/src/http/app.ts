@@ -35,7 +35,7 @@ export interface AppOptions
   readonly trustedProxies: readonly string[];
 }
 
-/** Every HTTP surface on one server. Closing it refuses what comes and finishes what runs. */
+/** Every HTTP surface on one server. Closing it refuses new connections and finishes what runs. */
 export async function buildApp(context: Context, options: AppOptions): Promise<FastifyInstance> {
   let closing = false;
   let listener: Listener | undefined;
@@ -88,7 +88,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
     if (closing || drain.isStarted || request.headers.upgrade !== undefined)
       reply.header('connection', 'close');
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.requestArrived();
-    done(closing ? shuttingDown() : undefined);
+    done();
   });
   // After every surface's own door, and before a body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -113,8 +113,4 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   await serveDocumentation(app, options);
   await serveWebApplication(app, options);
   return app;
-}
-
-function shuttingDown(): ServiceError {
-  return new ServiceError('INTERNAL_ERROR', 'The service is shutting down: try again.');
 }

@@ -1,22 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Limits, limits } from '../domain/limits.ts';
-import { errorBody } from './error-response.ts';
-import { ambiguityOf } from './headers.ts';
+import { Connection, type ConnectionOptions, destroyLater } from './connection.ts';
 
-export interface ListenerOptions {
+export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly limits: Pick<Limits, 'requestTimeoutMs'>;
-  /** Told of every request that Node refused before it became one. */
-  readonly refused: (traceId: string, reason: string) => void;
 }
 
 const headerBytesMax = limits.headerBytesMax.default;
@@ -24,9 +15,8 @@ const headersTimeoutMs = 10_000;
 const keepAliveMs = 65_000;
 /** So many times as long as other requests a file may take: 50 MB in ten minutes, which is 90 kB a second. */
 const fileTimeouts = 20;
+const timerMsMax = 2 ** 31 - 1;
 const tooSlow = 'The request took too long to arrive.';
-/** How long a refused peer may go on sending: closing at once would reset the connection and take the answer along. */
-const lingerMs = 1000;
 
 export interface Listener {
   readonly server: Server;
@@ -42,14 +32,15 @@ export function awaitFile(request: IncomingMessage): void {
 }
 
 /** The socket's side of the service: what Node refuses before a request exists gets the envelope, too. */
-export function createListener(handler: RequestListener, options: ListenerOptions): Listener {
+export function createListener(handle: RequestListener, options: ListenerOptions): Listener {
   const { tls } = options;
   const { requestTimeoutMs } = options.limits;
   const checkEveryMs = Math.min(2000, requestTimeoutMs / 4);
+  const handshakeTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const serverOptions = {
     maxHeaderSize: headerBytesMax,
     // Of files. Node knows one limit for all: of other requests it is seen to below.
-    requestTimeout: Math.min(fileTimeouts * requestTimeoutMs, 2 ** 31 - 1),
+    requestTimeout: Math.min(fileTimeouts * requestTimeoutMs, timerMsMax),
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     connectionsCheckingInterval: checkEveryMs,
     keepAliveTimeout: keepAliveMs,
@@ -58,34 +49,34 @@ export function createListener(handler: RequestListener, options: ListenerOption
     // Nothing here is upgraded to: the request is answered as if it had not asked (RFC 9110 §7.8).
     shouldUpgradeCallback: () => false,
   };
-  const connections = new Connections();
-  const refuse = (socket: Duplex, reason: string) => connections.refuse(socket, reason, options.refused);
-  const tracked: RequestListener = (request, response) => {
-    // What follows a refused request on its connection may be a part of it: it is not for us to run.
-    if (connections.isRefused(request.socket)) return;
-    const ambiguity = ambiguityOf(request);
-    if (ambiguity !== undefined) {
-      refuse(request.socket, ambiguity);
-      return;
-    }
-    connections.begin(request.socket, response);
-    handler(request, response);
-  };
+  const connections = new Connections({ handle, refused: options.refused });
+  const receive: RequestListener = (request, response) =>
+    connections.of(request.socket)?.receive(request, response);
   const server = tls
-    ? createTlsServer({ ...serverOptions, ...tls }, tracked)
-    : createServer(serverOptions, tracked);
-  // A peer that closes its side after a whole request still gets the answer.
+    ? createTlsServer({ ...serverOptions, ...tls, handshakeTimeout }, receive)
+    : createServer(serverOptions, receive);
+  // A peer that closes its side after a whole request still gets the answer; over TLS Node ends both sides.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  const check = setInterval(() => {
-    for (const socket of connections.late(requestTimeoutMs)) refuse(socket, tooSlow);
-  }, checkEveryMs);
+  const check = setInterval(() => connections.refuseLate(requestTimeoutMs), checkEveryMs);
   check.unref();
   server.on('close', () => clearInterval(check));
+  // Later than the limits above, which answer before they close.
+  const silenceMs = Math.min(requestTimeoutMs + 2 * checkEveryMs, timerMsMax);
+  server.setTimeout(silenceMs, (socket) => connections.of(socket)?.timeOut());
   ignoreSocketErrors(server);
-  server.on(tls ? 'secureConnection' : 'connection', (socket: Duplex) => connections.add(socket));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(socket, reasonOf(error)));
-  server.on('connect', (_: unknown, socket: Duplex) => refuse(socket, 'CONNECT is not offered here.'));
-  server.on('checkExpectation', ({ socket }) => refuse(socket, 'Expect: is not understood.'));
+  connections.follow(server, tls !== undefined);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const connection = connections.of(socket);
+    // A failed TLS handshake leaves nobody who could read an answer.
+    if (connection === undefined) socket.destroy();
+    else connection.refuse(reasonOf(error));
+  });
+  server.on('connect', (_: unknown, socket: Duplex) => {
+    connections.of(socket)?.refuse('CONNECT is not offered here.');
+    // Node no longer reads it, and would not see its end.
+    socket.resume();
+  });
+  server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Expect: is not understood.'));
   return { server, letGo: () => connections.letGo() };
 }
 
@@ -110,87 +101,52 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   }
 }
 
-/** The last two exchanges of a connection. Answers go out in order: when one is out, so are all before it. */
-interface Connection {
-  current: ServerResponse | undefined;
-  /** When the head of the current request had arrived, by a clock that nobody sets. */
-  begunAt: number;
-  previous: ServerResponse | undefined;
-}
-
 class Connections {
+  readonly #options: ConnectionOptions;
   readonly #open = new Map<Duplex, Connection>();
-  readonly #refused = new WeakSet<Duplex>();
+  /** Accepted sockets without a finished TLS handshake, by the peer's address and port. */
+  readonly #handshaking = new Map<string, Socket>();
 
-  add(socket: Duplex): void {
-    this.#open.set(socket, { current: undefined, begunAt: 0, previous: undefined });
-    socket.once('close', () => this.#open.delete(socket));
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
   }
 
-  begin(socket: Duplex, response: ServerResponse): void {
-    const connection = this.#open.get(socket);
-    if (connection === undefined) return;
-    connection.previous = connection.current;
-    connection.current = response;
-    connection.begunAt = performance.now();
+  of(socket: Duplex): Connection | undefined {
+    return this.#open.get(socket);
   }
 
-  /** Those whose request, if it is not a file, has been on its way for longer than this. */
-  late(timeoutMs: number): Duplex[] {
-    const since = performance.now() - timeoutMs;
-    return [...this.#open]
-      .filter(
-        ([, { current, begunAt }]) =>
-          current !== undefined && begunAt < since && !current.req.complete && !files.has(current.req),
-      )
-      .map(([socket]) => socket);
+  follow(server: Server, isTls: boolean): void {
+    if (isTls) {
+      server.on('connection', (socket: Socket) => {
+        const peer = peerOf(socket);
+        this.#handshaking.set(peer, socket);
+        socket.once('close', () => this.#handshaking.delete(peer));
+      });
+    }
+    server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#handshaking.delete(peerOf(socket));
+      this.#open.set(socket, new Connection(socket, this.#options));
+      socket.once('close', () => this.#open.delete(socket));
+      // Node 24 leaves a write pending for good, and the socket open, on about half of the TLS connections that are reset
+      // between a request and its answer.
+      if (isTls) socket.once('end', () => destroyLater(socket));
+    });
   }
 
-  letGo(): void {
-    for (const [socket, { current }] of this.#open) {
-      if (current === undefined || current.writableFinished) socket.destroy();
-      else {
-        current.shouldKeepAlive = false;
-        current.once('close', () => socket.end());
-      }
+  refuseLate(timeoutMs: number): void {
+    const time = performance.now() - timeoutMs;
+    for (const connection of this.#open.values()) {
+      const request = connection.requestArrivingSince(time);
+      if (request !== undefined && !files.has(request)) connection.refuse(tooSlow);
     }
   }
 
-  isRefused(socket: Duplex): boolean {
-    return this.#refused.has(socket);
-  }
-
-  /** A refusal waits for the answers before it, so that each request reads its own. */
-  refuse(socket: Duplex, reason: string, report: ListenerOptions['refused']): void {
-    // Whatever else the peer sends meanwhile is refused already.
-    if (this.#refused.has(socket)) return;
-    this.#refused.add(socket);
-    const { current, previous } = this.#open.get(socket) ?? {};
-    // The fault lies either in the body of the current request, or behind it.
-    const inBody = current !== undefined && !current.req.complete;
-    const before = inBody ? previous : current;
-    const speak = () => {
-      // A request that was answered before its body had arrived has heard enough.
-      if (!(inBody && current.headersSent) && socket.writable) answer(socket, reason, report);
-      close(socket);
-    };
-    if (before === undefined || before.writableFinished || before.destroyed) speak();
-    else before.once('close', speak);
+  letGo(): void {
+    for (const socket of this.#handshaking.values()) socket.destroy();
+    for (const connection of this.#open.values()) connection.letGo();
   }
 }
 
-function answer(socket: Duplex, reason: string, report: ListenerOptions['refused']): void {
-  const traceId = randomUUID();
-  const body = errorBody('INVALID_PARAMS', reason, traceId);
-  socket.write(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${traceId}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
-  );
-  report(traceId, reason);
-}
-
-function close(socket: Duplex): void {
-  socket.end();
-  socket.resume();
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

@@ -9,6 +9,8 @@ import { StoreGauges } from './store-gauges.ts';
 /** A scraper sends its request in one packet. */
 const requestTimeoutMs = 10_000;
 
+const plainText = 'text/plain; charset=utf-8';
+
 /** What this process counts, served in the Prometheus format on a port of its own, which need not be exposed. */
 export class MetricsServer {
   readonly telemetry: Telemetry;
@@ -49,17 +51,19 @@ export class MetricsServer {
 
   async #answer({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
     if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') {
-      response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
-      response.end('There is nothing here but GET /metrics.\n');
+      send(response, 404, plainText, 'There is nothing here but GET /metrics.\n');
       return;
     }
     try {
       await this.#storeGauges?.refresh();
-      response.setHeader('content-type', this.#registry.contentType);
-      response.end(await this.#registry.metrics());
+      send(response, 200, this.#registry.contentType, await this.#registry.metrics());
     } catch (error) {
-      response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' });
-      response.end(`The metrics could not be collected: ${(error as Error).message}\n`);
+      send(response, 500, plainText, `The metrics could not be collected: ${(error as Error).message}\n`);
     }
   }
+}
+
+function send(response: ServerResponse, status: number, contentType: string, body: string): void {
+  const headers = { 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
+  response.writeHead(status, headers).end(body);
 }

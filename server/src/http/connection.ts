@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorBody } from './error-response.ts';
+import { ambiguityOf } from './headers.ts';
+
+export interface ConnectionOptions {
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Told of every request that Node refused before it became one. */
+  readonly refused: (traceId: string, reason: string) => void;
+}
+
+/** Pipelined requests that may wait on one connection before it is read no further. Node parses what it has read: up to 64 KiB. */
+const waitingMax = 8;
+/** How long a peer that is done may go on sending: closing at once would reset the connection and take the answer along. */
+const lingerMs = 1000;
+
+/**
+ * A connection whose requests are handled one at a time, in their order: the next one starts when the kernel has taken
+ * the answer before it. A peer that sends many requests and reads no answers costs one answer in memory.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #options: ConnectionOptions;
+  /** The request that is being handled, or the last one that was. */
+  #current: ServerResponse | undefined;
+  #startedAt = 0;
+  readonly #waiting: ServerResponse[] = [];
+  #refusal: string | undefined;
+  #isPaused = false;
+
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && (this.#current === undefined || this.#current.writableFinished);
+  }
+
+  receive(request: IncomingMessage, response: ServerResponse): void {
+    // What follows a refused request on its connection may be part of it, and is not run.
+    if (this.#refusal !== undefined) return;
+    const ambiguity = ambiguityOf(request);
+    if (ambiguity !== undefined) this.refuse(ambiguity);
+    else if (this.isIdle) this.#start(response);
+    else {
+      if (this.#waiting.length === 0) this.#continueAfterCurrent();
+      this.#waiting.push(response);
+      if (this.#waiting.length === waitingMax) this.#pause();
+    }
+  }
+
+  /** The request whose body has been arriving since before this time, by `performance.now()`. */
+  requestArrivingSince(time: number): IncomingMessage | undefined {
+    const request = this.#current?.req;
+    return request !== undefined && !request.complete && this.#startedAt < time ? request : undefined;
+  }
+
+  /** Nothing was read or written for a while. Whoever takes no answer is cut off; a handler that is busy is not disturbed. */
+  timeOut(): void {
+    if (this.isIdle || this.#socket.writableLength > 0) this.#socket.destroy();
+  }
+
+  /** Ends the connection once the request that is being handled is answered. */
+  letGo(): void {
+    if (this.isIdle) this.#socket.destroy();
+    else if (this.#current !== undefined) {
+      this.#current.shouldKeepAlive = false;
+      this.#current.once('close', () => this.#socket.end());
+    }
+  }
+
+  /** Refuses the request that is arriving. The answers before it are sent first, so that each request reads its own. */
+  refuse(reason: string): void {
+    if (this.#refusal !== undefined) return;
+    this.#refusal = reason;
+    if (this.#waiting.at(-1)?.req.complete === false) this.#waiting.pop();
+    const isHandled = this.#waiting.length === 0 && this.#current?.req.complete === false;
+    // A request that was answered before its body had arrived needs no second answer.
+    if (isHandled && this.#current?.headersSent) this.#close();
+    else if (isHandled || this.isIdle) this.#answerRefusal(reason);
+    else if (this.#waiting.length === 0) this.#continueAfterCurrent();
+  }
+
+  #start(response: ServerResponse): void {
+    this.#current = response;
+    this.#startedAt = performance.now();
+    this.#options.handle(response.req, response);
+  }
+
+  #continueAfterCurrent(): void {
+    this.#current?.once('close', () => {
+      if (this.#waiting.length > 0) takeTurn(() => this.#startNext());
+      else if (this.#refusal !== undefined) this.#answerRefusal(this.#refusal);
+    });
+  }
+
+  #startNext(): void {
+    // The answer before it announced that it is the last one, or the peer has gone.
+    if (!this.#socket.writable) this.#waiting.length = 0;
+    const next = this.#waiting.shift();
+    if (next === undefined) {
+      if (this.#refusal !== undefined) this.#answerRefusal(this.#refusal);
+      return;
+    }
+    this.#start(next);
+    if (this.#waiting.length > 0 || this.#refusal !== undefined) this.#continueAfterCurrent();
+    if (this.#waiting.length < waitingMax) this.#resume();
+  }
+
+  #pause(): void {
+    this.#isPaused = true;
+    this.#socket.pause();
+    // Node resumes the socket when an answer has drained or a body is wanted.
+    this.#socket.on('resume', this.#stayPaused);
+  }
+
+  readonly #stayPaused = (): void => {
+    this.#socket.pause();
+  };
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.off('resume', this.#stayPaused);
+    this.#socket.resume();
+  }
+
+  #answerRefusal(reason: string): void {
+    if (this.#socket.writable) {
+      const traceId = randomUUID();
+      const body = errorBody('INVALID_PARAMS', reason, traceId);
+      this.#socket.write(
+        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
+          `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${traceId}\r\nCache-Control: no-store\r\n` +
+          `Connection: close\r\n\r\n${body}`,
+      );
+      this.#options.refused(traceId, reason);
+    }
+    this.#close();
+  }
+
+  #close(): void {
+    this.#socket.end();
+    this.#resume();
+    this.#socket.resume();
+    destroyLater(this.#socket);
+  }
+}
+
+export function destroyLater(socket: Socket): void {
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+}
+
+const turns: (() => void)[] = [];
+const startsPerTurn = 4;
+
+/**
+ * A few pipelined requests start in each turn of the event loop, whatever their connections: a flood of them delays the
+ * requests of other connections by these few.
+ */
+function takeTurn(start: () => void): void {
+  turns.push(start);
+  if (turns.length === 1) setImmediate(runTurn);
+}
+
+function runTurn(): void {
+  const starts = turns.splice(0, startsPerTurn);
+  if (turns.length > 0) setImmediate(runTurn);
+  for (const start of starts) start();
+}

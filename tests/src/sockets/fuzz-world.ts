@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { metricsUrlOf } from '../scrape.ts';
+import { root, Service } from '../service.ts';
+import type { FuzzTarget } from './fuzz-run.ts';
+
+/** A service that speaks HTTP and one that speaks HTTPS, with three ports to send anything to. */
+export class FuzzWorld {
+  readonly services: readonly Service[];
+  readonly targets: readonly FuzzTarget[];
+
+  private constructor(services: readonly Service[], targets: readonly FuzzTarget[]) {
+    this.services = services;
+    this.targets = targets;
+  }
+
+  static async start(): Promise<FuzzWorld> {
+    const environment = { SKEIN_MODEL: 'scripted', SKEIN_METRICS_PORT: '0', SKEIN_DAILY_QUOTA: '1000000000' };
+    const tls = {
+      SKEIN_TLS_CERT: join(root, 'tests/stand-ins/localhost-certificate.pem'),
+      SKEIN_TLS_KEY: join(root, 'tests/stand-ins/localhost-key.pem'),
+    };
+    const [plain, secure] = await Promise.all([
+      Service.start({ environment }),
+      Service.start({ environment: { ...environment, ...tls } }),
+    ]);
+    const keyOf = async (service: Service): Promise<string> =>
+      (await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example')).key;
+    const [key, secureKey] = await Promise.all([keyOf(plain), keyOf(secure)]);
+    const metricsUrl = metricsUrlOf(plain) as string;
+    return new FuzzWorld(
+      [plain, secure],
+      [
+        { name: 'HTTP', baseUrl: plain.baseUrl, key },
+        { name: 'HTTPS', baseUrl: secure.baseUrl, key: secureKey },
+        { name: 'metrics', baseUrl: new URL(metricsUrl).origin, key },
+      ],
+    );
+  }
+
+  /** Lines of the logs that tell of something unexpected. */
+  faults(): string[] {
+    return this.services.flatMap(({ output }) => output.filter((line) => /"level":[56]0/.test(line)));
+  }
+
+  /** Whether every service stopped as it should: one that died before did not exit with 0 now. */
+  async end(): Promise<boolean> {
+    return (await Promise.all(this.services.map((service) => service.end()))).every((code) => code === 0);
+  }
+}
