@@ -128,8 +128,8 @@ describe('docs/operating.md', () => {
     const [, seconds] = /timeout=(\d+)/.exec(response.headers.get('keep-alive') ?? '') ?? [];
     assert.ok(seconds && document.includes(`an idle connection open for ${seconds} s`));
     const source = readFileSync(join(root, 'server/src/commands/serve.ts'), 'utf8');
-    const [, drainMs] = /^const drainMs = ([\d_]+);$/m.exec(source) ?? [];
-    assert.ok(drainMs, 'serve.ts says how long it drains');
-    assert.ok(document.includes(`after ${Number(drainMs.replaceAll('_', '')) / 1000} s is cut off`));
+    const [, finishMs] = /^const finishMs = ([\d_]+);$/m.exec(source) ?? [];
+    assert.ok(finishMs, 'serve.ts says when it cuts off requests');
+    assert.ok(document.includes(`after ${Number(finishMs.replaceAll('_', '')) / 1000} s is cut off`));
   });
 });

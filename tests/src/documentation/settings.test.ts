@@ -87,7 +87,8 @@ describe('JSON in the documentation', () => {
 describe('Every block of the documentation', () => {
   it('is of a kind that is run or checked', () => {
     // errors-document.test.ts sends the requests in `http`; `yaml` is Prometheus's own, and `text` is to be read.
-    const known = ['sh', 'ts', 'env', 'json', 'text', 'http', 'yaml'];
+    // rolling-restarts.test.ts runs `haproxy` and `nginx`.
+    const known = ['sh', 'ts', 'env', 'json', 'text', 'http', 'yaml', 'haproxy', 'nginx'];
     for (const { page, samples } of pages)
       for (const { language } of samples) assert.ok(known.includes(language), `${page}: ${language}`);
     assert.deepEqual(
