@@ -24,7 +24,7 @@ module.exports = {
     ),
     only(
       'store-port',
-      `${source}/storage/(store|account-store|audit-store|document-store|reply-store|thread-store|usage-store)\\.ts$`,
+      `${source}/storage/(store|account-store|audit-store|document-store|reply-store|retention-store|purge-store|thread-store|usage-store)\\.ts$`,
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),
@@ -56,7 +56,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|retention-rules|purge-rules|purge-survey|write-health)\\.ts$`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(crypto|fs|path|timers/promises)$',
@@ -69,7 +69,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|postgres-urls|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|retention-rules|purge-rules|purge-survey|postgres-urls|write-health)\\.ts$`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',

@@ -12,6 +12,7 @@ import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts } from './domain/attempts.ts';
 import { FailedSignIns } from './domain/failed-sign-ins.ts';
 import { createIdGenerator } from './domain/id.ts';
+import { keptMs } from './domain/retention.ts';
 import { corroborated } from './generation/corroboration/corroborated.ts';
 import type { Model } from './generation/model.ts';
 import { languageModel } from './generation/models/language.ts';
@@ -88,6 +89,7 @@ export async function openContext(
     identityProvider: config.sso && createIdentityProvider(config.sso),
     knownKeys: new Map(),
     limits: config.limits,
+    kept: keptMs(config.retention),
     replySignals: new ReplySignals(),
     threadSignals: new ThreadSignals(),
     telemetry,

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Limits, type LimitVariable, limitEntries, limitValues } from './domain/limits.ts';
 import { isLoopback } from './domain/loopback.ts';
+import type { RetentionDays } from './domain/retention.ts';
 import { isKeepable } from './domain/text.ts';
 import { isNetwork } from './network.ts';
 import { postgresUrls } from './storage/postgres-urls.ts';
@@ -30,6 +31,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Undefined: people sign in by password alone. */
   readonly sso: SsoChoice | undefined;
+  readonly retention: RetentionDays;
   readonly logLevel: string;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
 }
@@ -144,6 +146,26 @@ export const variables = {
   SKEIN_OIDC_CLIENT_ID: { default: '', meaning: 'What the provider knows Skein by' },
   SKEIN_OIDC_CLIENT_SECRET: { default: '', meaning: 'Its secret there; never logged, never shown' },
   SKEIN_OIDC_NAME: { default: 'single sign-on', meaning: 'What people know the provider by' },
+  SKEIN_RETENTION_DELETED_THREADS_DAYS: {
+    default: 'forever',
+    meaning: 'Days after which a deleted thread is removed for good, with its messages; at least 1',
+  },
+  SKEIN_RETENTION_AUDIT_DAYS: {
+    default: 'forever',
+    meaning: 'Days after which an entry of the audit log is removed; at least 1',
+  },
+  SKEIN_RETENTION_USAGE_DAYS: {
+    default: 'forever',
+    meaning: 'Days after which the counts of requests of a day are removed; at least 1',
+  },
+  SKEIN_RETENTION_IDEMPOTENCY_DAYS: {
+    default: '0',
+    meaning: 'Days for which an idempotency key is kept after it has expired, or `forever`',
+  },
+  SKEIN_RETENTION_SESSIONS_DAYS: {
+    default: '0',
+    meaning: 'Days for which a session of the console is kept after it has expired, or `forever`',
+  },
   SKEIN_LOG_LEVEL: {
     default: 'info',
     meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
@@ -190,6 +212,15 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     if (choices.includes(text(name))) return text(name);
     throw new ConfigError(name, `must be one of ${choices.join(', ')}, and is '${text(name)}'`);
   };
+  const days = (name: VariableName, min: number): number | undefined => {
+    if (text(name) === 'forever') return undefined;
+    const value = /^\d{1,5}$/.test(text(name)) ? Number(text(name)) : Number.NaN;
+    if (value >= min) return value;
+    throw new ConfigError(
+      name,
+      `must be a number of days from ${min} to 99999, or forever, and is '${text(name)}'`,
+    );
+  };
 
   return {
     host: text('SKEIN_HOST'),
@@ -209,6 +240,14 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     drainMs: text('SKEIN_DRAIN_MS') === '' ? undefined : whole('SKEIN_DRAIN_MS', 0, 600_000),
     trustedProxies: readTrustedProxies(text('SKEIN_TRUSTED_PROXIES')),
     sso: readSso(text),
+    retention: {
+      // A deletion can be undone for ten minutes, and a walk under way looks for what was renamed in the last day.
+      deletedThreads: days('SKEIN_RETENTION_DELETED_THREADS_DAYS', 1),
+      audit: days('SKEIN_RETENTION_AUDIT_DAYS', 1),
+      usage: days('SKEIN_RETENTION_USAGE_DAYS', 1),
+      idempotency: days('SKEIN_RETENTION_IDEMPOTENCY_DAYS', 0),
+      sessions: days('SKEIN_RETENTION_SESSIONS_DAYS', 0),
+    },
     logLevel: choice('SKEIN_LOG_LEVEL', logLevels),
     limits: limitValues(({ variable, default: fixed, min = 1, max }) =>
       variable === undefined ? fixed : whole(variable as LimitVariable, min, max),

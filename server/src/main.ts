@@ -16,6 +16,7 @@ import { doctor } from './commands/doctor.ts';
 import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
 import { memberAdd, memberInvite, memberList, memberRemove } from './commands/member.ts';
 import { orgCreate, orgList, orgSet } from './commands/org.ts';
+import { purge } from './commands/purge.ts';
 import { ask } from './commands/remote/ask.ts';
 import { RemoteFailure } from './commands/remote/failure.ts';
 import { type RemoteCommand, runRemoteCommand } from './commands/remote/remote-command.ts';
@@ -53,6 +54,7 @@ const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   docSearch,
   usage,
   audit,
+  purge,
   copy,
   backup,
   doctor,

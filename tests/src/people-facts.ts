@@ -31,6 +31,8 @@ export async function signPeopleIn(folder: string, made: Made): Promise<PeopleHe
     assert.equal(await goThrough(provider, viaProvider), '/');
     const [invited] = (await viaProvider.get('/session')).body.invitations;
     assert.equal((await viaProvider.post(`/invitations/${invited.id}/accept`)).status, 200);
+    const asked = { prompt: 'Asked in the console' };
+    assert.equal((await viaProvider.post(viaProvider.at('/threads', invited.id), asked)).status, 201);
     const { invitation: unused } = await service.skein('member', 'invite', made.acme, 'ben@acme.example');
     return {
       passwordCookies: byPassword.cookies,

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { openContext } from '../compose.ts';
 import type { Config, StoreChoice } from '../config.ts';
 import type { Diagnosis } from '../storage/store.ts';
+import type { Context } from '../usecases/context.ts';
+import { surveyRetention } from '../usecases/survey-retention.ts';
 import type { BareCommand } from './command.ts';
 
 export const doctor: BareCommand = {
@@ -41,11 +43,11 @@ function finding(check: string, look: () => Diagnosis): Diagnosis {
 
 async function checkStore(config: Config): Promise<Diagnosis[]> {
   try {
-    const { store } = await openContext(config, { mustExist: true });
+    const context = await openContext(config, { mustExist: true });
     try {
-      return await store.diagnose();
+      return [...(await context.store.diagnose()), await checkRetention(context)];
     } finally {
-      await store.close();
+      await context.store.close();
     }
   } catch (error) {
     return [failure('store', error as NodeJS.ErrnoException)];
@@ -127,4 +129,14 @@ function checkBaseUrl({ baseUrl, tls }: Config): Diagnosis {
   const detail =
     baseUrl ?? `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL where callers use another`;
   return { check: 'base url', ok: true, detail };
+}
+
+/** What is configured and how much is due: the service removes that within minutes of its start. */
+async function checkRetention(context: Context): Promise<Diagnosis> {
+  const rules = await surveyRetention(context);
+  const kept = rules.map(({ kind, days, due }) => {
+    const name = kind.replaceAll('_', ' ');
+    return days === undefined ? `${name} kept for good` : `${name} after ${days} d (${due} due)`;
+  });
+  return { check: 'retention', ok: true, detail: kept.join(', ') };
 }

@@ -17,6 +17,7 @@ import { LeaseWatch, tendReplies } from '../usecases/tend-replies.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
 import { keepDocuments } from './document-keeping.ts';
 import { listeningUrl } from './public-url.ts';
+import { keepRetention } from './retention-keeping.ts';
 import { keepUsage } from './usage-keeping.ts';
 import { buildServedFiles } from './web-build.ts';
 
@@ -58,6 +59,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   const stopRelaying = relaySignals(context);
   const stopKeepingUsage = keepUsage(context, log);
   const stopKeepingDocuments = keepDocuments(context, log);
+  const stopRetention = keepRetention(context, log);
   if (app) await greetNewcomer(context, config, address.baseUrl);
   log.info(
     {
@@ -83,6 +85,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   await stopRelaying();
   await stopKeepingUsage();
   await stopKeepingDocuments();
+  await stopRetention();
   await metrics?.close();
   await context.store.close();
   log.info('stopped');

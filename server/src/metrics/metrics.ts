@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { retentionKinds } from '../domain/retention.ts';
 import type { AttemptOutcome, Telemetry } from '../usecases/telemetry.ts';
 
 export interface ProcessFacts {
@@ -42,6 +43,7 @@ export function createMetrics(facts: ProcessFacts): { registry: Registry; teleme
     telemetry: {
       ...countRequests(registry),
       ...countReplies(registry, facts),
+      ...countRemovals(registry),
       logLineDropped: () => linesDropped.inc(),
     },
   };
@@ -171,6 +173,17 @@ function countReplies(
     },
     repliesEnded: (outcome, count) => ended.inc({ outcome }, count),
   };
+}
+
+function countRemovals(registry: Registry): Pick<Telemetry, 'retentionRemoved'> {
+  const removed = new Counter({
+    name: 'skein_retention_removed_total',
+    help: 'What this process has removed because it was older than the settings allow, by kind.',
+    labelNames: ['kind'] as const,
+    registers: [registry],
+  });
+  for (const kind of retentionKinds) removed.inc({ kind }, 0);
+  return { retentionRemoved: (kind, count) => removed.inc({ kind }, count) };
 }
 
 /** A number in memory, read when it is asked for. */

@@ -47,6 +47,7 @@ export interface Marks {
   readonly latestAt: number;
   readonly passage: number;
   readonly corpus: number;
+  readonly move: number;
 }
 
 export type ColumnKind = 'text' | 'whole' | 'flag' | 'bytes';

@@ -5,14 +5,18 @@ import type { QuotaUse } from '../domain/quota.ts';
 import type { Accounts } from './account-store.ts';
 import type { AuditNote, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
+import type { Purges } from './purge-store.ts';
 import type { Replies } from './reply-store.ts';
+import type { Retention } from './retention-store.ts';
 import type { Threads } from './thread-store.ts';
 import type { Usages } from './usage-store.ts';
 
 export type * from './account-store.ts';
 export type * from './audit-store.ts';
 export type * from './document-store.ts';
+export type * from './purge-store.ts';
 export type * from './reply-store.ts';
+export type * from './retention-store.ts';
 export type * from './thread-store.ts';
 export type * from './usage-store.ts';
 
@@ -35,7 +39,9 @@ export interface Store
     Documents,
     Accounts,
     Audits,
-    Usages {
+    Usages,
+    Retention,
+    Purges {
   /** The value kept under `name`; the first caller's `candidate` is kept for all who come later, on every node. */
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
   /**

@@ -6,6 +6,7 @@ import type { IdGenerator } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
+import type { Kept } from '../domain/retention.ts';
 import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
 import type { ReplySignals } from './reply-signals.ts';
@@ -35,6 +36,8 @@ export interface Context {
   /** By hash: whose a key is, of those that called lately. */
   readonly knownKeys: Map<string, Principal>;
   readonly limits: Limits;
+  /** For how long what retention removes is kept. */
+  readonly kept: Kept;
   readonly replySignals: ReplySignals;
   readonly threadSignals: ThreadSignals;
   readonly telemetry: Telemetry;

@@ -1,5 +1,5 @@
 import type { Doer } from '../domain/audit.ts';
-import { threadNotFound } from '../domain/errors.ts';
+import { ServiceError } from '../domain/errors.ts';
 import { isThreadId } from '../domain/id.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import type { Thread } from '../domain/thread.ts';
@@ -18,10 +18,16 @@ export async function restoreThread(
   threadId: string,
 ): Promise<Thread> {
   const { organizationId, userId } = principal;
-  if (!isThreadId(threadId)) throw threadNotFound();
+  if (!isThreadId(threadId)) throw gone();
   const note = auditNote(context, doer, 'thread.restored', threadId);
   const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
-  if (outcome === 'missing') throw threadNotFound();
+  if (outcome === 'missing') throw gone();
   context.threadSignals.changed(threadId);
   return (await getThread(context, principal, threadId)).thread;
+}
+
+/** The same for all that cannot be restored, whether it never existed or was removed for good. */
+function gone(): ServiceError {
+  const sentence = 'There is no such thread, or its deletion can no longer be undone.';
+  return new ServiceError('NOT_FOUND', sentence);
 }

@@ -1,3 +1,5 @@
+import type { RetentionKind } from '../domain/retention.ts';
+
 /**
  * Told of what an operator counts. It never fails and never waits. Its words are few by their types, and never an id: what
  * is counted by them stays bounded, whoever calls and however many there are.
@@ -19,6 +21,7 @@ export interface Telemetry {
   repliesEnded(outcome: 'cancelled' | 'failed', count: number): void;
   /** A log line that was not written because the output took none. */
   logLineDropped(): void;
+  retentionRemoved(kind: RetentionKind, count: number): void;
 }
 
 /** How a worker leaves a reply. `stopped`: it was cancelled or taken over, or the worker stops; nothing was settled here. */
@@ -38,4 +41,5 @@ export const noTelemetry: Telemetry = {
   replyLeft: ignore,
   repliesEnded: ignore,
   logLineDropped: ignore,
+  retentionRemoved: ignore,
 };

@@ -233,7 +233,7 @@ describe('reading any file', () => {
   });
 
   it('lets another organization read while one waits for its own files', async () => {
-    const reader = readerWith({ documentReaders: 2, documentReadMs: 3_000 });
+    const reader = readerWith({ documentReaders: 2, documentReadMs: 8_000 });
     const hostile = { bytes: Buffer.from('*a_'.repeat(30_000)) };
     const ended: string[] = [];
     const reads = [

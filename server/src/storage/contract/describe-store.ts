@@ -11,8 +11,10 @@ import { describeFollowUps } from './follow-ups.ts';
 import { describeForeignOrganizations } from './foreign-organizations.ts';
 import { describeMembers } from './members.ts';
 import { describeOrganizations } from './organizations.ts';
+import { describePurges } from './purges.ts';
 import { describeQuotas } from './quotas.ts';
 import { describeReplies } from './replies.ts';
+import { describeRetention } from './retention.ts';
 import { describeSigningKeys } from './signing-keys.ts';
 import { describeThreads } from './threads.ts';
 import { describeUsages } from './usage.ts';
@@ -46,6 +48,8 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeDocuments(world);
     describeAudits(world);
     describeUsages(world);
+    describeRetention(world);
+    describePurges(world);
     describeForeignOrganizations(world);
   });
 }

@@ -130,22 +130,6 @@ export function describeInvitations(world: () => World): void {
       assert.equal((await store.findMember(organization, email))?.invitedUntil, null);
       assert.deepEqual(await people.accept(token, 'first'), { outcome: 'missing' });
     });
-
-    it('forgets expired ones of the organization as new ones are made', async () => {
-      const { clock } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const [one, two, three] = [
-        await people.add(organization, '1@example.org'),
-        await people.add(organization, '2@example.org'),
-        await people.add(organization, '3@example.org'),
-      ];
-      const token = await people.invite(organization, one, { keepMs: day });
-      clock.pass(day);
-      await people.invite(organization, two);
-      // Two rows cannot bear the same hash.
-      await people.invite(organization, three, { tokenHash: token });
-    });
   });
 
   describe('accepting an invitation', () => {

@@ -251,20 +251,5 @@ export function describeSessions(world: () => World): void {
       const noted = [one, other, foreign].map((id) => people.noted(id, 'session.ended-everywhere', userId));
       assert.deepEqual(await Promise.all(noted), [1, 1, 0], 'an end of nothing is not written down');
     });
-
-    it('forgets expired ones as new ones are made', async () => {
-      const { store, clock } = world();
-      const people = new Accounting(world());
-      const userId = await people.add(await world().organization(), email);
-      const session = newSession(userId, { idleMs: hour });
-      assert.equal(await store.createSession(session, note()), 'created');
-      const other = await people.signIn(userId);
-      clock.pass(hour);
-      await people.signIn(userId);
-      // Two rows cannot bear the same hash.
-      assert.equal(await store.createSession(session, note()), 'created');
-      assert.ok(await people.isLive(session.tokenHash));
-      assert.ok(await people.isLive(other));
-    });
   });
 }

@@ -75,15 +75,6 @@ export function describeUsages(world: () => World): void {
       );
     });
 
-    it('adds all reports of a call or none', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      await assert.rejects(() => store.addUsage([report(organization), report(strangers.organization())]));
-      assert.deepEqual(await store.listUsage(organization, day, day), []);
-      await store.addUsage([report(organization)]);
-      assert.equal((await store.listUsage(organization, day, day))[0]?.requests, 1);
-    });
-
     describe('of prompts in the console', () => {
       const ada = 'usr_ada' as UserId;
       const ben = 'usr_ben' as UserId;

@@ -136,7 +136,8 @@ function reader(client: pg.Client, place: string): Archive {
       const { rows } = await client.query(
         `SELECT greatest((SELECT latest_at FROM store_clock), (SELECT max(latest_at) FROM organization)) AS "latestAt",
           (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM passage_number) AS passage,
-          (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM corpus_number) AS corpus`,
+          (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM corpus_number) AS corpus,
+          (SELECT coalesce(max(move_sequence), 0) FROM organization) AS move`,
       );
       return rows[0];
     },

@@ -24,8 +24,7 @@ interface InvitationRow {
   identity_bound: boolean;
 }
 
-// The membership is held until the commit: whoever removes the member waits, and takes the invitation along. At most two
-// that have expired are forgotten, as for sessions.
+// The membership is held until the commit: whoever removes the member waits, and takes the invitation along.
 const create = {
   name: 'create-invitation',
   text: `WITH invited AS (
@@ -38,11 +37,6 @@ const create = {
         by_operator = excluded.by_operator, resets = excluded.resets,
         created_at = excluded.created_at, expires_at = excluded.expires_at
       RETURNING created_at
-    ), forgotten AS (
-      DELETE FROM invitation WHERE (organization_id, user_id) IN (
-        SELECT organization_id, user_id FROM invitation
-        WHERE organization_id = $3 AND expires_at <= ${now} AND user_id <> $4
-        ORDER BY expires_at LIMIT 2 FOR UPDATE SKIP LOCKED)
     ), noted AS (${auditText('made', '$3', 'created_at', 9)})
     SELECT service, (SELECT created_at FROM made) AS made_at FROM invited`,
 };

@@ -12,7 +12,9 @@ import { postgresInvitations } from './invitations.ts';
 import { postgresMembers } from './members.ts';
 import { postgresNews } from './news.ts';
 import { postgresOrganizations } from './organizations.ts';
+import { postgresPurges } from './purge.ts';
 import { postgresReplies } from './replies.ts';
+import { postgresRetention } from './retention.ts';
 import { Servers } from './servers.ts';
 import { postgresSessions } from './sessions.ts';
 import { postgresSigningKeys } from './signing-keys.ts';
@@ -72,6 +74,8 @@ export async function openPostgresStore(
     ...postgresDocuments(database),
     ...postgresAudits(database),
     ...postgresUsages(database),
+    ...postgresRetention(database),
+    ...postgresPurges(database),
     ...news,
 
     async secret(name, candidate) {

@@ -3,8 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { RetentionKind } from '../../domain/retention.ts';
 import { by, newFollowUp, newRetry, note } from '../contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
+import { retentionRules } from '../retention-rules.ts';
 import type { Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
 
@@ -29,6 +31,13 @@ const seed = [
    FROM generate_series(1, 40000) AS i`,
   `INSERT INTO usage_day SELECT 'org_' || i % 10, i / 50, 'key_' || i / 10 % 5, 'getThread', 'OK', 1
    FROM generate_series(1, 40000) AS i`,
+  `INSERT INTO idempotency_key SELECT 'org_' || i % 10, 'usr_1', 'k' || i, 'h', 't' || i, 'm', 'r', i, i
+   FROM generate_series(1, 40000) AS i`,
+  `INSERT INTO thread_move SELECT 'org_' || i % 10, i, 't' || i, 1e9, i FROM generate_series(1, 40000) AS i`,
+  `INSERT INTO session SELECT lpad(i::text, 64, '0'), 'usr_1', 'sso', i, i, i, i FROM generate_series(1, 40000) AS i`,
+  'INSERT INTO quota_use SELECT DISTINCT organization_id, day, 1 FROM usage_day',
+  // A tenth of the threads is deleted.
+  'UPDATE thread SET deleted_at = sequence WHERE sequence / 10 % 10 = 7',
   'ANALYZE',
   'SELECT pg_stat_reset()',
 ];
@@ -65,7 +74,8 @@ describe('The statements of the PostgreSQL store', () => {
     await work(store);
     await store.close();
     await untilAlone();
-    const counted = `relname IN ('thread', 'message', 'audit_event', 'usage_day')`;
+    const counted = `relname IN ('thread', 'message', 'audit_event', 'usage_day', 'quota_use', 'idempotency_key', 'session',
+      'thread_move')`;
     const { rows } = await client.query(`SELECT
       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE ${counted})::int AS scanned,
       (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE ${counted})::int AS entries,
@@ -155,6 +165,39 @@ describe('The statements of the PostgreSQL store', () => {
       assert.equal(scanned, 0, `${scanned} rows read one after the other`);
       assert.ok(searches > 0, 'what was searched has been counted');
       assert.ok(entries < 300, `${entries} entries of indexes read`);
+    });
+  }
+
+  // What is older than this is due: less than a batch, so that the second one finds nothing.
+  const due: Partial<Record<RetentionKind, number>> = {
+    deleted_threads: 700,
+    audit_events: 1,
+    usage_days: 1,
+    quota_days: 1,
+    idempotency_keys: 10,
+    sessions: 10,
+    thread_moves: 10,
+  };
+  for (const [kind, before] of Object.entries(due) as [RetentionKind, number][]) {
+    it(`removes expired ${kind.replaceAll('_', ' ')} without reading more rows than are due`, async () => {
+      const now = Date.now();
+      const keepMs = now - before * retentionRules[kind].unitMs;
+      const clock = { wall: () => now, steady: () => 0 };
+      const batches: number[] = [];
+      const { scanned, searches, entries } = await rowsReadBy(async () => {
+        const store = await openPostgresStore(database.url, poolSettings, clock);
+        for (let round = 0; round < 2; round += 1) {
+          const { removed, next } = await store.removeExpired(kind, keepMs, '');
+          batches.push(removed);
+          if (next !== null) break;
+        }
+        await store.close();
+      });
+      assert.ok(batches[0]! > 0 && batches[0]! < 200, `${batches[0]} rows removed`);
+      assert.equal(batches[1], 0, 'one batch removed them all');
+      assert.equal(scanned, 0, `${scanned} rows read one after the other`);
+      assert.ok(searches > 0, 'what was searched has been counted');
+      assert.ok(entries < 1000, `${entries} entries of indexes read`);
     });
   }
 });

@@ -25,12 +25,6 @@ type SessionRow = {
 // The person is held before their passwords, as whoever changes those does: either they are not changed yet, and this
 // session is one that the change will end, or they are read as changed.
 const holdUser = { name: 'hold-user', text: 'SELECT FROM "user" WHERE id = $1 FOR KEY SHARE' };
-// At most two: they stay few without a sweep, and nobody who signs in pays for many.
-const forgetExpired = {
-  name: 'forget-expired-sessions',
-  text: `DELETE FROM session WHERE token_hash IN (
-    SELECT token_hash FROM session WHERE expires_at <= ${now} ORDER BY expires_at LIMIT 2 FOR UPDATE SKIP LOCKED)`,
-};
 const insert = {
   name: 'create-session',
   text: `INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
@@ -65,7 +59,6 @@ export function postgresSessions(
     createSession: ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) =>
       database.transaction(async (runHere) => {
         await runHere(holdUser, [userId]);
-        await runHere(forgetExpired, time.parameters());
         const access = await accessOf(runHere, userId, passwordHash);
         if (access === undefined) return 'refused';
         const rows = await runHere<MembershipRow>(membershipsOf, [userId]);

@@ -1,17 +1,11 @@
-import { limits } from '../../domain/limits.ts';
-import { now } from './store-time.ts';
-
 /**
- * Two parts of the statement that moves a thread ($4 of organization $3): the note of the position that it leaves, so that
- * walks under way still meet it there, and the end of at most two old notes. `left` is a relation of one row or none, with
- * the thread as it was and the move's `tick_at` and `tick_sequence`.
+ * The part of a statement that moves a thread ($4 of organization $3) which notes the position that it leaves, so that
+ * walks under way still meet it there. `left` is a relation of one row or none, with the thread as it was and the move's
+ * `tick_at` and `tick_sequence`.
  */
 export function noteMove(left: string): string {
   return `moved AS (
       INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
       SELECT $3, tick_sequence, $4, activity_at, tick_at FROM ${left}
-    ), forgotten AS (
-      DELETE FROM thread_move WHERE organization_id = $3 AND moved_at < ${now} - ${limits.walkMsMax.default} AND sequence IN (
-        SELECT sequence FROM thread_move WHERE organization_id = $3 ORDER BY sequence LIMIT 2)
     )`;
 }

@@ -63,11 +63,6 @@ const createOnce = {
       WHERE known.expires_at <= excluded.created_at RETURNING 1
     ), due AS (
       SELECT granted.* FROM granted, fresh
-    ), forgotten AS (
-      DELETE FROM idempotency_key WHERE (organization_id, user_id, key) IN (
-        SELECT organization_id, user_id, key FROM idempotency_key
-        WHERE organization_id = $3 AND expires_at <= ${now} AND NOT (user_id = $5 AND key = $15)
-        ORDER BY expires_at LIMIT 2 FOR UPDATE SKIP LOCKED)
     ), `,
   ),
 };

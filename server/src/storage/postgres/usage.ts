@@ -9,12 +9,14 @@ interface UsageRow {
   requests: number;
 }
 
-// Rows in the order of their keys: two nodes that add the same ones wait for each other, never in a circle.
+// Rows in the order of their keys: two nodes that add the same ones wait for each other, never in a circle. Of an
+// organization that is gone nothing is kept, and what is counted of others is not lost with it.
 const add = {
   name: 'add-usage',
   text: `WITH report AS (
-      SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+      SELECT part.* FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
         AS part (organization_id, day, credential_id, operation, outcome, requests, last_used_at)
+      JOIN organization ON organization.id = part.organization_id
     ), counted AS (
       INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
       SELECT organization_id, day, credential_id, operation, outcome, sum(requests)::bigint FROM report

@@ -20,7 +20,7 @@ import { scoped } from './document-writer.ts';
 const expressions = {
   'organization.latest_at': '(SELECT latest_at FROM store_clock)',
   'organization.thread_sequence': 'max(0, coalesce((SELECT max(sequence) FROM thread), 0))',
-  'organization.move_sequence': 'coalesce((SELECT max(sequence) FROM thread_move), 0)',
+  'organization.move_sequence': '(SELECT move_sequence FROM store_clock)',
 };
 const derived = new Set(Object.keys(expressions));
 /** Follows from `deleted_at`. */
@@ -186,11 +186,12 @@ function readMarks(database: Database): Marks {
     latestAt: database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck().get()!,
     passage,
     corpus,
+    move: database.prepare<[], number>('SELECT move_sequence FROM store_clock').pluck().get()!,
   };
 }
 
 function raiseMarks(database: Database, marks: Marks): void {
-  database.prepare('UPDATE store_clock SET latest_at = ?').run(marks.latestAt);
+  database.prepare('UPDATE store_clock SET latest_at = ?, move_sequence = ?').run(marks.latestAt, marks.move);
   for (const table of numbered) {
     // The table has no unique index: there is a row for what was ever filled, and none otherwise.
     database

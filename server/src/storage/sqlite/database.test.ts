@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { retentionKinds } from '../../domain/retention.ts';
 import { auditQueries } from './audit.ts';
 import { openDatabase } from './database.ts';
+import { retentionTexts } from './retention.ts';
+import { threadRemovalTexts } from './thread-removal.ts';
 import { listingQueries } from './walk-queries.ts';
 
 describe('The SQLite database', () => {
@@ -78,6 +81,24 @@ describe('The SQLite database', () => {
         .map(({ detail }) => detail);
       assert.match(plan[0]!, searches[name as keyof typeof searches]);
       assert.ok(!plan.some((detail) => /SCAN|TEMP B-TREE/.test(detail)), plan.join('; '));
+    }
+    database.close();
+  });
+
+  it('finds what retention removes by an index of its own, never by a scan', () => {
+    const database = openDatabase(join(folder, 'retention.db'));
+    const texts = [retentionTexts.remove, retentionTexts.owners, threadRemovalTexts].flatMap(Object.entries);
+    assert.equal(texts.length, 2 * retentionKinds.length - 1 + 3);
+    for (const [name, sql] of texts) {
+      const plan = database
+        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll('?', '1')}`)
+        .all()
+        .map(({ detail }) => detail);
+      assert.ok(
+        plan.some((detail) => detail.startsWith('SEARCH')),
+        `${name}: ${plan.join('; ')}`,
+      );
+      assert.ok(!plan.some((detail) => /SCAN|TEMP B-TREE/.test(detail)), `${name}: ${plan.join('; ')}`);
     }
     database.close();
   });

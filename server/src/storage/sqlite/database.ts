@@ -28,6 +28,8 @@ export function openDatabase(
     if (alone) database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('journal_mode = WAL');
     database.pragma('foreign_keys = ON');
+    // What is removed from a page is overwritten in it, so that a purge leaves no copy behind; it costs no write.
+    database.pragma('secure_delete = FAST');
     // Pages beyond these 16 MiB are read from the system's page cache. On a store of 150 MB whose threads were read at
     // random, a get took 43 µs of processor time with 16 MiB, 40 with 64 and 33 with a memory-mapped file. The file is
     // not mapped: a file that is truncated under its mapping ends the process with SIGBUS.

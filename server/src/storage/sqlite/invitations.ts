@@ -25,12 +25,6 @@ export function sqliteInvitations(
   const service = database
     .prepare<[string, string], number>('SELECT service FROM member WHERE organization_id = ? AND user_id = ?')
     .pluck();
-  // At most two, as for sessions.
-  const forgetExpired = database.prepare<[string, number]>(
-    `DELETE FROM invitation WHERE (organization_id, user_id) IN (
-       SELECT organization_id, user_id FROM invitation
-       WHERE organization_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT 2)`,
-  );
   const replace = database.prepare(
     `INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -71,7 +65,6 @@ export function sqliteInvitations(
         const isService = service.get(organizationId, userId);
         if (isService === undefined) return 'not-a-member';
         if (isService === 1) return 'service-account';
-        forgetExpired.run(organizationId, now);
         replace.run(organizationId, userId, tokenHash, Number(byOperator), Number(resets), now, now + keepMs);
         audit(organizationId, note, now);
         return 'created';

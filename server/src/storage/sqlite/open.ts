@@ -13,8 +13,10 @@ import { sqliteDocuments } from './documents.ts';
 import { sqliteInvitations } from './invitations.ts';
 import { sqliteMembers } from './members.ts';
 import { sqliteOrganizations } from './organizations.ts';
+import { sqlitePurges } from './purge.ts';
 import { sqliteQuotas } from './quotas.ts';
 import { sqliteReplies } from './replies.ts';
+import { sqliteRetention } from './retention.ts';
 import { sqliteSessions } from './sessions.ts';
 import { sqliteSigningKeys } from './signing-keys.ts';
 import { sqliteThreads } from './threads.ts';
@@ -55,6 +57,8 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     ...sqliteDocuments(database, commits),
     ...sqliteAudits(database, commits),
     ...sqliteUsages(database, commits, quotas),
+    ...sqliteRetention(database, commits),
+    ...sqlitePurges(database, commits),
 
     secret: (name, candidate) =>
       commits.durable(() => {

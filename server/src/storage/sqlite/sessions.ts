@@ -31,11 +31,6 @@ export function sqliteSessions(
     `INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
      VALUES (@tokenHash, @userId, @proof, @passwordId, @now, @now, min(@now + @idleMs, @now + @lifeMs), @now + @lifeMs)`,
   );
-  // At most two: they stay few without a sweep, and nobody who signs in pays for many.
-  const forgetExpired = database.prepare<[number]>(
-    `DELETE FROM session WHERE token_hash IN (
-       SELECT token_hash FROM session WHERE expires_at <= ? ORDER BY expires_at LIMIT 2)`,
-  );
   const find = database.prepare<[OrganizationId | null, string, number], SessionRow>(
     `SELECT session.user_id, email, session.password_id, proven, seen_at, ${membershipColumns}
      FROM session JOIN user ON user.id = session.user_id LEFT JOIN password ON password.id = session.password_id
@@ -71,7 +66,6 @@ export function sqliteSessions(
         if (access === undefined) return 'refused';
         const { entered, pending } = sortMemberships(access, memberships.all(userId));
         if (entered.length + pending.length === 0) return 'refused';
-        forgetExpired.run(now);
         const { proof } = access;
         const passwordId = access.proof === 'password' ? access.passwordId : null;
         insert.run({ tokenHash, userId, proof, passwordId, idleMs, lifeMs, now });

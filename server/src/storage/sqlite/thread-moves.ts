@@ -1,5 +1,4 @@
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
-import { limits } from '../../domain/limits.ts';
 import type { Database } from './database.ts';
 
 /** The position that a thread leaves for a new one, so that walks under way still meet it there. */
@@ -12,17 +11,14 @@ export interface ThreadMove {
 export function prepareNoteMove(
   database: Database,
 ): (organizationId: OrganizationId, threadId: ThreadId, move: ThreadMove) => void {
-  const note = database.prepare<[string, string, number, number]>(
+  const count = database
+    .prepare<[], number>('UPDATE store_clock SET move_sequence = move_sequence + 1 RETURNING move_sequence')
+    .pluck();
+  const note = database.prepare<[string, number, string, number, number]>(
     `INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
-     VALUES (?, coalesce((SELECT max(sequence) FROM thread_move), 0) + 1, ?, ?, ?)`,
-  );
-  // At most two of the oldest: the notes stay few without a sweep, and a move never pays for many.
-  const forgetOld = database.prepare<[number]>(
-    `DELETE FROM thread_move WHERE (organization_id, sequence) IN (
-       SELECT organization_id, sequence FROM thread_move ORDER BY sequence LIMIT 2) AND moved_at < ?`,
+     VALUES (?, ?, ?, ?, ?)`,
   );
   return (organizationId, threadId, { leftActivityAt, movedAt }) => {
-    note.run(organizationId, threadId, leftActivityAt, movedAt);
-    forgetOld.run(movedAt - limits.walkMsMax.default);
+    note.run(organizationId, count.get()!, threadId, leftActivityAt, movedAt);
   };
 }

@@ -55,12 +55,6 @@ export function sqliteThreads(
     `SELECT body_hash, thread_id, message_id, reply_id, created_at FROM idempotency_key
      WHERE organization_id = ? AND user_id = ? AND key = ? AND expires_at > ?`,
   );
-  // At most two, as of moves.
-  const forgetExpiredKeys = database.prepare<[string, number]>(
-    `DELETE FROM idempotency_key WHERE (organization_id, user_id, key) IN (
-       SELECT organization_id, user_id, key FROM idempotency_key
-       WHERE organization_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT 2)`,
-  );
   const insertIdempotencyKey = database.prepare(
     `INSERT OR REPLACE INTO idempotency_key
        (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
@@ -102,7 +96,6 @@ export function sqliteThreads(
       const { thread_id: threadId, message_id: messageId, reply_id: replyId, created_at: createdAt } = seen;
       return { outcome: 'repeated', threadId, messageId, replyId, createdAt };
     }
-    forgetExpiredKeys.run(organizationId, now);
     insertAll(organizationId, thread, now);
     const { id, userId, messageId, replyId } = thread;
     insertIdempotencyKey.run(

@@ -12,12 +12,15 @@ interface UsageRow {
 }
 
 export function sqliteUsages(database: Database, commits: CommitQueue, { readQuota }: QuotaCounter): Usages {
-  const add = database.prepare<[string, number, string, string, string, number]>(
+  // Of an organization that is gone nothing is kept, and what is counted of others is not lost with it.
+  const add = database.prepare<[number, string, string, string, number, string]>(
     `INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`,
+     SELECT id, ?, ?, ?, ?, ? FROM organization WHERE id = ?
+     ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`,
   );
-  const keepLatest = database.prepare<[string, string, number]>(
-    `INSERT INTO credential_use (organization_id, credential_id, last_used_at) VALUES (?, ?, ?)
+  const keepLatest = database.prepare<[string, number, string]>(
+    `INSERT INTO credential_use (organization_id, credential_id, last_used_at)
+     SELECT id, ?, ? FROM organization WHERE id = ?
      ON CONFLICT DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
   );
   const list = database.prepare<[string, number, number], UsageRow>(
@@ -39,8 +42,8 @@ export function sqliteUsages(database: Database, commits: CommitQueue, { readQuo
       commits.unsynced(() => {
         for (const report of reports) {
           const { organizationId, day, credentialId, operation, outcome, requests, lastUsedAt } = report;
-          add.run(organizationId, day, credentialId, operation, outcome, requests);
-          keepLatest.run(organizationId, credentialId, lastUsedAt);
+          add.run(day, credentialId, operation, outcome, requests, organizationId);
+          keepLatest.run(credentialId, lastUsedAt, organizationId);
         }
       }),
 

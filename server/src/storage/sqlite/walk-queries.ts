@@ -35,7 +35,7 @@ export function listingQueries(): Record<ListingKind, Queries> {
 function queries(counted: Counted, visible: string, ...ranges: string[]): Queries {
   return {
     firstPage: `SELECT ${columns}, thread.activity_at,
-        (SELECT max(sequence) FROM thread), coalesce((SELECT max(sequence) FROM thread_move), 0),
+        (SELECT max(sequence) FROM thread), (SELECT move_sequence FROM store_clock),
         ${sizeExpression(counted)} FROM ${merged(ranges)}`,
     laterPage: `SELECT ${columns}, thread.activity_at FROM ${merged(
       ranges.map(

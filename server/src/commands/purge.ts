@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { findOrganization } from '../usecases/find-organization.ts';
+import { operatorDoer } from '../usecases/operator.ts';
+import { findPurged, purgeOrganization, purgePerson, surveyPurge } from '../usecases/purge.ts';
+import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
+
+/** Between two steps, so that the service beside us gets at the store. */
+const pauseMs = 10;
+
+export const purge: StoreCommand = {
+  name: 'purge',
+  usage: 'ORG [--user EMAIL] (--dry-run | --yes)',
+  summary: 'Remove an organization, or one person from it, for good; --dry-run only shows what would go',
+  positionals: ['ORG'],
+  options: { user: { type: 'string' }, 'dry-run': { type: 'boolean' }, yes: { type: 'boolean' } },
+  async run(context, args) {
+    const dryRun = args.options['dry-run'] === true;
+    if (dryRun === (args.options.yes === true)) {
+      throw new UsageError(
+        'A purge cannot be undone: add --dry-run to see what would go, or --yes to do it.',
+      );
+    }
+    const { id, name } = await findOrganization(context, positional(args, 0));
+    const email = optionText(args, 'user');
+    const person = email === undefined ? null : await findPurged(context, email);
+    const proceed = () => pause(pauseMs);
+    const rows = dryRun
+      ? await surveyPurge(context, id, person)
+      : person === null
+        ? await purgeOrganization(context, id, proceed)
+        : await purgePerson(context, id, operatorDoer(context), person, proceed);
+    const whom = person === null ? name : `${person.email} in ${name}`;
+    const heading = dryRun ? `A purge of ${whom} would remove or rewrite:` : `Purged ${whom}:`;
+    const lines = table(
+      Object.entries(rows).map(([kind, count]) => [kind, String(count)]),
+      'nothing was left',
+    );
+    return {
+      json: { organization: id, user: person?.userId ?? null, dryRun, rows },
+      text: `${heading}\n${lines}`,
+    };
+  },
+};

@@ -1,0 +1,96 @@
+import type { TableName } from './archive.ts';
+import type { AuditRow } from './audit-row.ts';
+import type { PurgedPerson } from './store.ts';
+
+interface PurgeRule {
+  /**
+   * What a purge of an organization does with the rows: `remove` those of the organization, `forget` those of people who
+   * are known in no other organization, or `keep` them, because they belong to the whole store.
+   */
+  readonly organization: 'remove' | 'forget' | 'keep';
+  /**
+   * What a purge of a person does: `remove` their rows in the organization, `forget` as above, `rewrite` what identifies
+   * them, or `keep` the rows, because they do not say who.
+   */
+  readonly person: 'remove' | 'forget' | 'rewrite' | 'keep';
+}
+
+/** A table that is missing here does not compile. */
+export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
+  secret: { organization: 'keep', person: 'keep' },
+  signing_key: { organization: 'keep', person: 'keep' },
+  user: { organization: 'forget', person: 'forget' },
+  organization: { organization: 'remove', person: 'keep' },
+  member: { organization: 'remove', person: 'remove' },
+  password: { organization: 'forget', person: 'forget' },
+  identity: { organization: 'forget', person: 'forget' },
+  invitation: { organization: 'remove', person: 'remove' },
+  session: { organization: 'forget', person: 'forget' },
+  api_key: { organization: 'remove', person: 'remove' },
+  application: { organization: 'remove', person: 'keep' },
+  quota_use: { organization: 'remove', person: 'keep' },
+  prompt_use: { organization: 'remove', person: 'remove' },
+  audit_event: { organization: 'remove', person: 'rewrite' },
+  usage_day: { organization: 'remove', person: 'keep' },
+  credential_use: { organization: 'remove', person: 'remove' },
+  thread: { organization: 'remove', person: 'remove' },
+  listing_size: { organization: 'remove', person: 'remove' },
+  // Ids and times alone; retention removes them within a day.
+  thread_move: { organization: 'remove', person: 'keep' },
+  message: { organization: 'remove', person: 'remove' },
+  idempotency_key: { organization: 'remove', person: 'remove' },
+  document: { organization: 'remove', person: 'keep' },
+  corpus: { organization: 'remove', person: 'keep' },
+  passage: { organization: 'remove', person: 'keep' },
+};
+
+/** In an order in which nothing is left referring to what goes, and the doors close first. */
+export const purgeOrder: readonly TableName[] = [
+  'api_key',
+  'application',
+  'invitation',
+  'member',
+  'message',
+  'idempotency_key',
+  'thread_move',
+  'thread',
+  'listing_size',
+  'passage',
+  'document',
+  'corpus',
+  'credential_use',
+  'usage_day',
+  'quota_use',
+  'prompt_use',
+  'audit_event',
+];
+
+/** What stands in the audit log for a person who was purged. */
+export const purgedUserId = 'usr_purged';
+const purgedText = '(purged)';
+
+/** In place of the address of someone who is known nowhere any more. It is no address: nobody can sign in with it. */
+export function purgedEmail(userId: string): string {
+  return `purged:${userId}`;
+}
+
+export type AuditedRow = Pick<AuditRow, 'actor_user_id' | 'subject' | 'detail'>;
+
+/** The entry without the person, or undefined where it does not speak of them. `keyIds`: of their personal keys. */
+export function withoutPerson(
+  row: AuditedRow,
+  { userId, email }: PurgedPerson,
+  keyIds: ReadonlySet<string>,
+): { actor: string | null; subject: string; detail: string } | undefined {
+  const actor = row.actor_user_id === userId ? purgedUserId : row.actor_user_id;
+  const subject = row.subject === userId ? purgedUserId : row.subject;
+  // People name their keys after themselves and their machines.
+  const isTheirKey = keyIds.has(row.subject);
+  const entries = Object.entries(JSON.parse(row.detail) as Record<string, unknown>).map(([name, value]) => [
+    name,
+    value === email || (isTheirKey && name === 'name') ? purgedText : value,
+  ]);
+  const detail = JSON.stringify(Object.fromEntries(entries));
+  const same = actor === row.actor_user_id && subject === row.subject && detail === row.detail;
+  return same ? undefined : { actor, subject, detail };
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { archiveTables } from '../archive.ts';
+import { budget, by, newDocument, note, World } from '../contract/fixture.ts';
+import { purgeOrder, purgeRules } from '../purge-rules.ts';
+import { openSqliteStore } from './open.ts';
+
+describe('A purge of the SQLite store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-purge-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('says of every table what happens to it', () => {
+    const names = archiveTables.map(({ name }) => name);
+    assert.deepEqual(Object.keys(purgeRules).sort(), [...names].sort());
+    const removed = names.filter(
+      (name) => purgeRules[name].organization === 'remove' && name !== 'organization',
+    );
+    assert.deepEqual([...purgeOrder].sort(), removed.sort());
+    for (const { name, columns } of archiveTables) {
+      const isTenants = 'organization_id' in columns || name === 'organization';
+      assert.equal(purgeRules[name].organization === 'remove', isTenants, name);
+    }
+  });
+
+  it('leaves no byte of what was removed in the file', async () => {
+    const file = join(folder, 'skein.db');
+    const world = await World.open((clock) => openSqliteStore(file, clock));
+    const [acme, globex] = [await world.organization({ name: 'Acme of Lisbon' }), await world.organization()];
+    for (const organization of [acme, globex]) {
+      const owner = organization === acme ? 'purged' : 'stayed';
+      const userId = await world.member(organization, `${owner}-person@example.org`);
+      for (let turn = 0; turn < 40; turn += 1) {
+        const prompt = `${owner}-prompt ${turn} `.repeat(turn % 4 === 0 ? 1000 : 1);
+        const { id } = await world.thread(organization, userId, { title: `${owner}-title`, prompt });
+        if (turn % 3 === 0) await world.store.deleteThread(organization, id, by(userId), note());
+      }
+      const text = `${owner}-passage`;
+      const terms = [`${owner}term`];
+      for (let turn = 0; turn < 20; turn += 1) {
+        const passages = [{ heading: text, text, terms }];
+        await world.store.putDocument(
+          organization,
+          newDocument({ name: `${turn}`, passages }),
+          note(),
+          budget,
+        );
+      }
+    }
+    const bytes = () =>
+      [file, `${file}-wal`].map((each) => (existsSync(each) ? readFileSync(each, 'latin1') : '')).join();
+    const traces = ['person@', 'prompt', 'title', 'passage', 'term'].map(
+      (trace) => new RegExp(`purged-?${trace}`),
+    );
+    for (const trace of traces) assert.match(bytes(), trace);
+    while (!(await world.store.purgeOrganization(acme)).done);
+    await world.store.finishPurge();
+    for (const trace of [...traces, /Acme of Lisbon/]) assert.doesNotMatch(bytes(), trace);
+    assert.match(bytes(), /stayed-prompt/);
+    assert.equal((await world.store.findPassages(globex, null, ['stayedterm'], 50)).holders[0]?.length, 20);
+    await world.close();
+  });
+});
