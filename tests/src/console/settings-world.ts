@@ -15,7 +15,15 @@ export interface SettingsWorld {
 }
 
 export async function startSettingsWorld(environment: Record<string, string> = {}): Promise<SettingsWorld> {
-  const service = await Service.start({ environment: { SKEIN_MODEL: 'scripted', ...environment } });
+  const service = await Service.start({
+    environment: {
+      SKEIN_MODEL: 'scripted',
+      // Tests send prompts faster than people do.
+      SKEIN_CONSOLE_PROMPTS_PER_MINUTE: '100000',
+      SKEIN_CONSOLE_ORGANIZATION_PROMPTS_PER_MINUTE: '100000',
+      ...environment,
+    },
+  });
   const [acme, globex] = [
     (await service.skein('org', 'create', 'Acme')).id,
     (await service.skein('org', 'create', 'Globex')).id,
