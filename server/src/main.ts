@@ -13,7 +13,7 @@ import {
 import { copy } from './commands/copy.ts';
 import { docAdd, docList, docRemove, docSearch } from './commands/doc.ts';
 import { doctor } from './commands/doctor.ts';
-import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
+import { keyCreate, keyList, keyRevoke, keyRotate } from './commands/key.ts';
 import { memberAdd, memberInvite, memberList, memberRemove } from './commands/member.ts';
 import { orgCreate, orgList, orgSet } from './commands/org.ts';
 import { purge } from './commands/purge.ts';
@@ -40,6 +40,7 @@ const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   memberList,
   keyCreate,
   keyRevoke,
+  keyRotate,
   keyList,
   appCreate,
   appRotate,

@@ -3,8 +3,10 @@ import { findMember } from '../usecases/find-member.ts';
 import { findOrganization } from '../usecases/find-organization.ts';
 import { listAddressedApiKeys } from '../usecases/list-api-keys.ts';
 import { operatorDoer } from '../usecases/operator.ts';
+import { type AddressedKeyRequest, listKeyRequests } from '../usecases/request-api-key.ts';
 import { revokeApiKey } from '../usecases/revoke-api-key.ts';
-import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
+import { type RotationGrace, rotateApiKey, rotationGraces } from '../usecases/rotate-api-key.ts';
+import { optionChoice, optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 export const keyCreate: StoreCommand = {
   name: 'key create',
@@ -40,6 +42,28 @@ export const keyRevoke: StoreCommand = {
   },
 };
 
+export const keyRotate: StoreCommand = {
+  name: 'key rotate',
+  usage: 'ORG KEY_ID [--old-valid-for now|1h|24h|7d]',
+  summary:
+    'Make a new API key in the place of one, and show it, this once; the old one is revoked now or later',
+  positionals: ['ORG', 'KEY_ID'],
+  options: { 'old-valid-for': { type: 'string' } },
+  async run(context, args) {
+    const graces = Object.keys(rotationGraces) as RotationGrace[];
+    const oldValidFor = optionChoice(args, 'old-valid-for', graces) ?? 'now';
+    const organization = await findOrganization(context, positional(args, 0));
+    const old = positional(args, 1);
+    const options = { owners: 'all', oldValidFor } as const;
+    const { id, key } = await rotateApiKey(context, organization.id, operatorDoer(context), old, options);
+    const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
+    return {
+      json: { id, key },
+      text: `${key}\n\nThis is ${id}. The key is shown only now: keep it safe. ${old} ${ends}.`,
+    };
+  },
+};
+
 export const keyList: StoreCommand = {
   name: 'key list',
   usage: 'ORG',
@@ -48,18 +72,31 @@ export const keyList: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const keys = await listAddressedApiKeys(context, organization.id, 'all');
+    const requests = await listKeyRequests(context, organization.id, 'all');
+    const now = context.now();
     const rows = keys.map(({ id, hint, owner, creator, lastUsedAt, name, revokedAt }) => [
       id,
       hint,
       owner ?? 'org-wide',
       `made by ${creator ?? 'the operator'}`,
       lastUsedAt === null ? 'never used' : `used ${new Date(lastUsedAt).toISOString()}`,
-      revokedAt === null ? 'live' : 'revoked',
+      stateOf(revokedAt, now),
       name,
     ]);
     return {
-      json: keys.map(({ owner: _owner, creator: _creator, ...key }) => key),
-      text: table(rows, "There is no key yet: 'skein key create ORG --user EMAIL' makes one."),
+      json: keys.map(({ owner: _owner, creator: _creator, ownedByService: _service, ...key }) => key),
+      text:
+        table(rows, "There is no key yet: 'skein key create ORG --user EMAIL' makes one.") +
+        (requests.length === 0 ? '' : `\n\nRequests of members:\n${table(requests.map(requestRow), '')}`),
     };
   },
 };
+
+function stateOf(revokedAt: number | null, now: number): string {
+  if (revokedAt === null) return 'live';
+  return revokedAt > now ? `ends ${new Date(revokedAt).toISOString()}` : 'revoked';
+}
+
+function requestRow({ id, owner, state, name }: AddressedKeyRequest): string[] {
+  return [id, owner, state, name];
+}

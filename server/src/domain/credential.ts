@@ -1,4 +1,6 @@
-import type { ApplicationId, KeyId, UserId } from './id.ts';
+import type { ApplicationId, KeyId, KeyRequestId, UserId } from './id.ts';
+
+export type { KeyRequestId };
 
 export const apiKeyPrefix = 'eak_';
 const clientSecretPrefix = 'eas_';
@@ -17,9 +19,25 @@ export interface ApiKey {
   /** Null: the operator. */
   readonly createdBy: UserId | null;
   readonly createdAt: number;
+  /** Ahead of now after a rotation that lets the key go on for a while. */
   readonly revokedAt: number | null;
   /** To within a few seconds; null before the first request. */
   readonly lastUsedAt: number | null;
+}
+
+export function isLive({ revokedAt }: Pick<ApiKey, 'revokedAt'>, now: number): boolean {
+  return revokedAt === null || revokedAt > now;
+}
+
+/** What a member has asked for: a personal key of this name. */
+export interface KeyRequest {
+  readonly id: KeyRequestId;
+  readonly userId: UserId;
+  readonly name: string;
+  /** `approved`: its owner may reveal the key, which exists from then on. */
+  readonly state: 'pending' | 'approved' | 'declined';
+  readonly requestedAt: number;
+  readonly expiresAt: number;
 }
 
 /** A machine-to-machine application as it is listed: never its secret. */

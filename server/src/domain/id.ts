@@ -8,6 +8,7 @@ export type ThreadId = Branded<'ThreadId'>;
 export type MessageId = Branded<'MessageId'>;
 export type ApplicationId = Branded<'ApplicationId'>;
 export type DocumentId = Branded<'DocumentId'>;
+export type KeyRequestId = Branded<'KeyRequestId'>;
 export type PasswordId = Branded<'PasswordId'>;
 
 export interface IdGenerator {
@@ -19,6 +20,7 @@ export interface IdGenerator {
   application(): ApplicationId;
   document(): DocumentId;
   password(): PasswordId;
+  keyRequest(): KeyRequestId;
   /** Of a deed in the audit log. */
   event(): string;
 }
@@ -60,6 +62,7 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
     application: () => `app_${next()}` as ApplicationId,
     document: () => `doc_${next()}` as DocumentId,
     password: () => `pwd_${next()}` as PasswordId,
+    keyRequest: () => `req_${next()}` as KeyRequestId,
     event: () => `evt_${next()}`,
   };
 }

@@ -181,6 +181,7 @@ export const limits = {
     default: 50,
     sentence: 'Failed sign-ins of one person from all places in 15 minutes, unless the device is known',
   },
+  keyRequestsMax: { default: 3, sentence: 'Key requests of one member that wait at once' },
   headerBytesMax: { default: 16_384, sentence: 'Bytes of the request line and headers' },
   openBodyBytesMax: {
     default: 16_384,

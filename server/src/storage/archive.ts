@@ -136,6 +136,14 @@ const tables = [
     },
   },
   {
+    name: 'key_request',
+    keyLength: 2,
+    columns: {
+      ...{ ...id, user_id: text, name: text, state: text, requested_at: whole },
+      ...{ decided_by: text, expires_at: whole },
+    },
+  },
+  {
     name: 'application',
     keyLength: 1,
     columns: {

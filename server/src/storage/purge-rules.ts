@@ -27,6 +27,7 @@ export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
   invitation: { organization: 'remove', person: 'remove' },
   session: { organization: 'forget', person: 'forget' },
   api_key: { organization: 'remove', person: 'remove' },
+  key_request: { organization: 'remove', person: 'remove' },
   application: { organization: 'remove', person: 'keep' },
   quota_use: { organization: 'remove', person: 'keep' },
   prompt_use: { organization: 'remove', person: 'remove' },
@@ -48,6 +49,7 @@ export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
 export const purgeOrder: readonly TableName[] = [
   'api_key',
   'application',
+  'key_request',
   'invitation',
   'member',
   'message',

@@ -1,10 +1,11 @@
-import type { ApiKey, Application } from '../domain/credential.ts';
+import type { Application } from '../domain/credential.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
 import type { Accounts } from './account-store.ts';
 import type { AuditNote, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
+import type { ApiKeys, KeyRequests } from './key-store.ts';
 import type { Purges } from './purge-store.ts';
 import type { Replies } from './reply-store.ts';
 import type { Retention } from './retention-store.ts';
@@ -14,6 +15,7 @@ import type { Usages } from './usage-store.ts';
 export type * from './account-store.ts';
 export type * from './audit-store.ts';
 export type * from './document-store.ts';
+export type * from './key-store.ts';
 export type * from './purge-store.ts';
 export type * from './reply-store.ts';
 export type * from './retention-store.ts';
@@ -31,6 +33,7 @@ export interface Store
   extends Organizations,
     Members,
     ApiKeys,
+    KeyRequests,
     Applications,
     SigningKeys,
     Admissions,
@@ -136,41 +139,6 @@ export interface Members {
   findMemberById(organizationId: OrganizationId, userId: UserId): Promise<Member | undefined>;
   /** In order of joining. */
   listMembers(organizationId: OrganizationId): Promise<Member[]>;
-}
-
-export interface NewApiKey {
-  readonly id: KeyId;
-  readonly name: string;
-  /** Null makes the key org-wide. */
-  readonly userId: UserId | null;
-  /** SHA-256, in hexadecimal. */
-  readonly hash: string;
-  readonly hint: string;
-  /** Null: the operator. */
-  readonly createdBy: UserId | null;
-}
-
-/** What a live key stands for, and whether its organization is in the beta now. */
-export interface KeyGrant {
-  readonly organizationId: OrganizationId;
-  readonly keyId: KeyId;
-  readonly userId: UserId | null;
-  readonly apiEnabled: boolean;
-}
-
-export interface ApiKeys {
-  /** Refused, in the same transaction, outside the beta and for a user who is not a member. */
-  createApiKey(
-    organizationId: OrganizationId,
-    key: NewApiKey,
-    note: AuditNote,
-  ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'not-a-member'>;
-  /** Revoking a revoked key changes nothing and is `revoked` again. */
-  revokeApiKey(organizationId: OrganizationId, keyId: KeyId, note: AuditNote): Promise<'revoked' | 'missing'>;
-  /** In order of creation, revoked ones included. */
-  listApiKeys(organizationId: OrganizationId): Promise<ApiKey[]>;
-  /** Reads committed state every time: a key revoked by another process is unknown from that commit on. */
-  findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
 }
 
 export interface NewApplication {

@@ -21,6 +21,6 @@ export function assertMayOwnKey({ actor }: Doer, owner: Pick<Member, 'userId' | 
   if (actor.kind === 'user' && actor.userId === owner.userId) return;
   throw new ServiceError(
     'FORBIDDEN',
-    'A personal key can be made for yourself or for a service account, not for another person.',
+    'You can create and rotate keys for yourself and for service accounts, not for another person.',
   );
 }

@@ -17,6 +17,7 @@ export async function listApiKeys(
 export interface AddressedApiKey extends ApiKey {
   /** Null for an org-wide key. */
   readonly owner: string | null;
+  readonly ownedByService: boolean;
   /** Null: the operator. */
   readonly creator: string | null;
 }
@@ -36,5 +37,11 @@ export async function listAddressedApiKeys(
   const addresses = new Map(members.map(({ userId, email }) => [userId, email]));
   const addressOf = (userId: UserId | null) =>
     userId === null ? null : (addresses.get(userId) ?? formerMember);
-  return keys.map((key) => ({ ...key, owner: addressOf(key.userId), creator: addressOf(key.createdBy) }));
+  const services = new Set(members.flatMap(({ userId, service }) => (service ? [userId] : [])));
+  return keys.map((key) => ({
+    ...key,
+    owner: addressOf(key.userId),
+    creator: addressOf(key.createdBy),
+    ownedByService: key.userId !== null && services.has(key.userId),
+  }));
 }

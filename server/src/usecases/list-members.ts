@@ -1,4 +1,4 @@
-import type { ApiKey } from '../domain/credential.ts';
+import { type ApiKey, isLive } from '../domain/credential.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import type { Member } from '../domain/organization.ts';
 import type { Context } from './context.ts';
@@ -20,7 +20,7 @@ export async function listMembers(
     store.listApiKeys(organizationId),
   ]);
   const live = Map.groupBy(
-    keys.filter(({ revokedAt }) => revokedAt === null),
+    keys.filter((key) => isLive(key, now())),
     ({ userId }) => userId,
   );
   return members.map((member) => ({

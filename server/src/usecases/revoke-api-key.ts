@@ -27,7 +27,7 @@ export async function revokeApiKey(
   if (outcome === 'missing') throw keyNotFound(organizationId, doer, keyId);
 }
 
-function keyNotFound(organizationId: OrganizationId, doer: Doer, keyId: string): ServiceError {
+export function keyNotFound(organizationId: OrganizationId, doer: Doer, keyId: string): ServiceError {
   const fact = `The organization has no key ${keyId}`;
   return new ServiceError(
     'NOT_FOUND',

@@ -224,6 +224,24 @@ export interface ThreadEvents {
 /** `GET /keys`: of admins all, of members their own. */
 export interface KeysJson {
   readonly keys: readonly KeyJson[];
+  /** As of keys: members see their own. */
+  readonly requests: readonly KeyRequestJson[];
+}
+
+/**
+ * `POST /key-requests` takes `{ name }` and answers 201 `{ id }`. `POST /key-requests/{id}/approve` and `…/decline` (admin)
+ * answer `{}`. `POST /key-requests/{id}/reveal` (its owner) answers 201 `NewKeyJson`: the key exists from then on.
+ */
+export interface KeyRequestJson {
+  readonly id: string;
+  readonly name: string;
+  /** The address of the member who asks. */
+  readonly owner: string;
+  /** Whether that is the caller. */
+  readonly mine: boolean;
+  readonly state: 'pending' | 'approved' | 'declined';
+  readonly requestedAt: string;
+  readonly expiresAt: string;
 }
 
 export interface KeyJson {
@@ -238,7 +256,16 @@ export interface KeyJson {
   readonly createdBy: string | null;
   readonly createdAt: string;
   readonly lastUsedAt: string | null;
+  /** Ahead of now after a rotation that lets the key go on for a while. */
   readonly revokedAt: string | null;
+  /** Whether the caller may rotate it: their own, and for admins org-wide ones and those of service accounts. */
+  readonly rotatable: boolean;
+}
+
+/** `POST /keys/{id}/rotate` answers 201 `NewKeyJson`. */
+export interface RotateKeyBody {
+  /** How long the old key goes on working. */
+  readonly oldValidFor: 'now' | '1h' | '24h' | '7d';
 }
 
 /** `POST /keys`, admin. `ownerId` of a personal key: the admin, or a service account; never another person (403). */

@@ -5,8 +5,16 @@ import { createApiKey } from '../../usecases/create-api-key.ts';
 import { keyOwnersFor } from '../../usecases/key-owner.ts';
 import { type AddressedApiKey, listAddressedApiKeys } from '../../usecases/list-api-keys.ts';
 import type { EnteredSession } from '../../usecases/read-session.ts';
+import {
+  type AddressedKeyRequest,
+  decideKeyRequest,
+  listKeyRequests,
+  requestApiKey,
+  revealApiKey,
+} from '../../usecases/request-api-key.ts';
 import { revokeApiKey } from '../../usecases/revoke-api-key.ts';
-import type { KeyJson, KeysJson, NewKeyJson } from './contract.ts';
+import { type RotationGrace, rotateApiKey, rotationGraces } from '../../usecases/rotate-api-key.ts';
+import type { KeyJson, KeyRequestJson, KeysJson, NewKeyJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { isoOrNull, settingName, settingPath } from './setting-schemas.ts';
 
@@ -21,13 +29,35 @@ const newKey = Type.Object({
 });
 
 export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[] {
+  const shownOnce = ({
+    id,
+    key,
+    userId,
+  }: {
+    id: string;
+    key: string;
+    userId: string | null;
+  }): NewKeyJson => ({
+    id,
+    key,
+    curl: userId === null ? listingCurl(baseUrl(), key) : askingCurl(baseUrl(), key),
+  });
+
   const list = defineConsoleRoute({
     method: 'GET',
     url: '/keys',
     caller: 'member',
     async handle({ context, session, principal }) {
-      const keys = await listAddressedApiKeys(context, principal.organizationId, ownersFor(session));
-      return { body: { keys: keys.map(presentKey) } satisfies KeysJson };
+      const { organizationId } = principal;
+      const [keys, requests] = await Promise.all([
+        listAddressedApiKeys(context, organizationId, ownersFor(session)),
+        listKeyRequests(context, organizationId, ownersFor(session)),
+      ]);
+      const body: KeysJson = {
+        keys: keys.map((key) => presentKey(key, principal.userId)),
+        requests: requests.map((request) => presentRequest(request, principal.userId)),
+      };
+      return { body };
     },
   });
 
@@ -42,8 +72,7 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
       }
       const userId = scope === 'org-wide' ? null : (ownerId ?? principal.userId);
       const { id, key } = await createApiKey(context, principal.organizationId, doer, { userId, name });
-      const curl = userId === null ? listingCurl(baseUrl(), key) : askingCurl(baseUrl(), key);
-      return { status: 201, body: { id, key, curl } satisfies NewKeyJson };
+      return { status: 201, body: shownOnce({ id, key, userId }) };
     },
   });
 
@@ -58,14 +87,78 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     },
   });
 
-  return [list, create, revoke];
+  const rotate = defineConsoleRoute({
+    method: 'POST',
+    url: '/keys/:id/rotate',
+    caller: 'member',
+    path: settingPath,
+    body: Type.Object({ oldValidFor: Type.Enum(Object.keys(rotationGraces) as RotationGrace[]) }),
+    async handle({ context, session, principal, doer, path, body: { oldValidFor } }) {
+      const options = { owners: ownersFor(session), oldValidFor };
+      const rotated = await rotateApiKey(context, principal.organizationId, doer, path.id, options);
+      return { status: 201, body: shownOnce(rotated) };
+    },
+  });
+
+  const reveal = defineConsoleRoute({
+    method: 'POST',
+    url: '/key-requests/:id/reveal',
+    caller: 'member',
+    path: settingPath,
+    async handle({ context, principal, doer, path }) {
+      const { id, key } = await revealApiKey(context, principal, doer, path.id);
+      return { status: 201, body: shownOnce({ id, key, userId: principal.userId }) };
+    },
+  });
+
+  return [list, create, revoke, rotate, request, approve, decline, reveal];
+}
+
+const request = defineConsoleRoute({
+  method: 'POST',
+  url: '/key-requests',
+  caller: 'member',
+  body: Type.Object({ name: settingName }),
+  async handle({ context, principal, doer, body: { name } }) {
+    return { status: 201, body: { id: await requestApiKey(context, principal, doer, name) } };
+  },
+});
+
+const approve = defineConsoleRoute({
+  method: 'POST',
+  url: '/key-requests/:id/approve',
+  caller: 'admin',
+  path: settingPath,
+  async handle({ context, principal, doer, path }) {
+    await decideKeyRequest(context, principal, doer, path.id, 'approved');
+    return { body: {} };
+  },
+});
+
+const decline = defineConsoleRoute({
+  method: 'POST',
+  url: '/key-requests/:id/decline',
+  caller: 'admin',
+  path: settingPath,
+  async handle({ context, principal, doer, path }) {
+    await decideKeyRequest(context, principal, doer, path.id, 'declined');
+    return { body: {} };
+  },
+});
+
+function presentRequest(
+  { id, name, owner, userId, state, requestedAt, expiresAt }: AddressedKeyRequest,
+  viewer: string,
+): KeyRequestJson {
+  const times = { requestedAt: iso(requestedAt), expiresAt: iso(expiresAt) };
+  return { id, name, owner, mine: userId === viewer, state, ...times };
 }
 
 function ownersFor({ membership, principal }: EnteredSession) {
   return keyOwnersFor({ role: membership.role, userId: principal.userId });
 }
 
-function presentKey(key: AddressedApiKey): KeyJson {
+function presentKey(key: AddressedApiKey, viewer: string): KeyJson {
   return {
     id: key.id,
     name: key.name,
@@ -76,6 +169,7 @@ function presentKey(key: AddressedApiKey): KeyJson {
     createdAt: iso(key.createdAt),
     lastUsedAt: isoOrNull(key.lastUsedAt),
     revokedAt: isoOrNull(key.revokedAt),
+    rotatable: key.revokedAt === null && (key.userId === null || key.userId === viewer || key.ownedByService),
   };
 }
 

@@ -9,6 +9,7 @@ import { describeDocuments } from './documents.ts';
 import { type OpenStore, World } from './fixture.ts';
 import { describeFollowUps } from './follow-ups.ts';
 import { describeForeignOrganizations } from './foreign-organizations.ts';
+import { describeKeyRequests } from './key-requests.ts';
 import { describeMembers } from './members.ts';
 import { describeOrganizations } from './organizations.ts';
 import { describePurges } from './purges.ts';
@@ -35,6 +36,7 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeMembers(world);
     describeAccounts(world);
     describeApiKeys(world);
+    describeKeyRequests(world);
     describeApplications(world);
     describeSigningKeys(world);
     describeQuotas(world);

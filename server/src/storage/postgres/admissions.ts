@@ -1,6 +1,8 @@
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { Admission, Admissions } from '../store.ts';
+import { keyIsLive } from './api-keys.ts';
 import type { Database, Statement } from './database.ts';
+import { nowText } from './store-time.ts';
 
 interface AdmissionRow {
   organization_id: OrganizationId;
@@ -37,7 +39,7 @@ const admitKey = {
   name: 'admit-key',
   text: admitText(`SELECT organization_id, user_id, api_key.id AS credential_id, api_enabled, daily_quota
     FROM api_key JOIN organization ON organization.id = organization_id
-    WHERE hash = $3 AND revoked_at IS NULL`),
+    WHERE hash = $3 AND ${keyIsLive(nowText('$4', '$5'))}`),
 };
 const admitApplication = {
   name: 'admit-application',
@@ -52,11 +54,12 @@ const beginDay = {
     ON CONFLICT DO NOTHING`,
 };
 
-export function postgresAdmissions({ run }: Database): Admissions {
+export function postgresAdmissions({ run, time }: Database): Admissions {
   const together = new Map<string, Together>();
 
   async function take(statement: Statement, day: number, count: number, credential: unknown[]) {
-    const values = [day, count, ...credential];
+    const at = statement === admitKey ? time.parameters() : [];
+    const values = [day, count, ...credential, ...at];
     const [row] = await run<AdmissionRow>(statement, values);
     if (row === undefined || !row.api_enabled || row.used_before !== null) return row;
     // The organization's first request of the day.

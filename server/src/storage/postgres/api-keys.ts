@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../domain/credential.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { ApiKeys } from '../store.ts';
-import { auditText, auditValues } from './audit.ts';
+import { auditText, auditValues, writeNote } from './audit.ts';
 import type { Database } from './database.ts';
 import { now } from './store-time.ts';
 
@@ -23,6 +23,9 @@ interface KeyGrantRow {
   api_enabled: boolean;
 }
 
+/** A condition on the row of a key. The time is an expression, which is computed only for keys that end. */
+export const keyIsLive = (time: string) => `(revoked_at IS NULL OR revoked_at > ${time})`;
+
 // Both rows are held until the commit: whoever takes the organization out, or removes the member, waits and then sees the key.
 const insert = {
   name: 'insert-api-key',
@@ -42,7 +45,7 @@ const revoke = {
   name: 'revoke-api-key',
   text: `WITH revoked AS (
       UPDATE api_key SET revoked_at = ${now}
-      WHERE organization_id = $3 AND id = $4 AND revoked_at IS NULL RETURNING revoked_at
+      WHERE organization_id = $3 AND id = $4 AND ${keyIsLive(now)} RETURNING revoked_at
     ), noted AS (${auditText('revoked', '$3', 'revoked_at', 5)})
     SELECT id FROM api_key WHERE organization_id = $3 AND id = $4`,
 };
@@ -57,10 +60,35 @@ const grant = {
   name: 'find-key-grant',
   text: `SELECT organization_id, api_key.id, user_id, api_enabled
     FROM api_key JOIN organization ON organization.id = organization_id
-    WHERE hash = $1 AND revoked_at IS NULL`,
+    WHERE hash = $3 AND ${keyIsLive(now)}`,
 };
 
-export function postgresApiKeys({ run, time }: Database): ApiKeys {
+const findKey = {
+  name: 'find-api-key',
+  text: 'SELECT user_id, name FROM api_key WHERE organization_id = $1 AND id = $2',
+};
+/** Held until the commit, in the order in which a key is made: whoever removes the member waits, and sees the new key. */
+export const holdIssuer = {
+  name: 'hold-issuer',
+  text: 'SELECT api_enabled FROM organization WHERE id = $1 FOR SHARE',
+};
+export const holdOwner = {
+  name: 'hold-owner',
+  text: 'SELECT service FROM member WHERE organization_id = $1 AND user_id = $2 FOR KEY SHARE',
+};
+const endLater = {
+  name: 'end-api-key-later',
+  text: `UPDATE api_key SET revoked_at = ${now} + $5::bigint
+    WHERE organization_id = $3 AND id = $4 AND revoked_at IS NULL RETURNING id`,
+};
+export const addKey = {
+  name: 'add-api-key',
+  text: `INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_by, created_at)
+    VALUES ($3, $4, $5, $6, $7, $8, $9, ${now})`,
+};
+
+export function postgresApiKeys(database: Database): ApiKeys {
+  const { run, time } = database;
   return {
     async createApiKey(organizationId, { id, name, userId, hash, hint, createdBy }, note) {
       const values = [hash, organizationId, id, userId, name, hint, createdBy, ...auditValues(note)];
@@ -77,10 +105,29 @@ export function postgresApiKeys({ run, time }: Database): ApiKeys {
       return revoked.length === 1 ? 'revoked' : 'missing';
     },
 
+    rotateApiKey: (organizationId, keyId, { next, createdBy, oldValidMs }, note) =>
+      database.transaction(async (runHere) => {
+        const [old] = await runHere<ApiKeyRow>(findKey, [organizationId, keyId]);
+        if (old === undefined) return 'missing';
+        const [issuer] = await runHere<{ api_enabled: boolean }>(holdIssuer, [organizationId]);
+        if (issuer?.api_enabled !== true) return 'api-disabled';
+        const { user_id: userId, name } = old;
+        if (userId !== null) {
+          const [owner] = await runHere(holdOwner, [organizationId, userId]);
+          if (owner === undefined) return 'missing';
+        }
+        const ended = await runHere(endLater, [...time.parameters(), organizationId, keyId, oldValidMs]);
+        if (ended.length === 0) return 'revoked';
+        const values = [next.hash, organizationId, next.id, userId, name, next.hint, createdBy];
+        await runHere(addKey, [...time.parameters(), ...values]);
+        await writeNote(runHere, time, organizationId, note);
+        return 'rotated';
+      }),
+
     listApiKeys: async (organizationId) => (await run<ApiKeyRow>(all, [organizationId])).map(toApiKey),
 
     async findKeyGrant(hash) {
-      const [row] = await run<KeyGrantRow>(grant, [hash]);
+      const [row] = await run<KeyGrantRow>(grant, [...time.parameters(), hash]);
       return (
         row && {
           organizationId: row.organization_id,

@@ -1,6 +1,7 @@
 import type { UserId } from '../../domain/id.ts';
 import type { Member, MemberRole } from '../../domain/organization.ts';
 import type { Accounts, Members } from '../store.ts';
+import { keyIsLive } from './api-keys.ts';
 import { auditText, auditValues, writeNote } from './audit.ts';
 import type { Database } from './database.ts';
 import { now } from './store-time.ts';
@@ -75,7 +76,7 @@ const setRole = {
 const revokeKeysOfUser = {
   name: 'revoke-keys-of-user',
   text: `UPDATE api_key SET revoked_at = ${now}
-    WHERE organization_id = $3 AND user_id = $4 AND revoked_at IS NULL RETURNING id`,
+    WHERE organization_id = $3 AND user_id = $4 AND ${keyIsLive(now)} RETURNING id`,
 };
 const byEmail = { name: 'find-member', text: `${selectMember} AND email = $4` };
 const byUser = { name: 'find-member-by-id', text: `${selectMember} AND member.user_id = $4` };

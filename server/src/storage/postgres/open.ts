@@ -9,6 +9,7 @@ import { Database, type PoolSettings } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { postgresDocuments } from './documents.ts';
 import { postgresInvitations } from './invitations.ts';
+import { postgresKeyRequests } from './key-requests.ts';
 import { postgresMembers } from './members.ts';
 import { postgresNews } from './news.ts';
 import { postgresOrganizations } from './organizations.ts';
@@ -65,6 +66,7 @@ export async function openPostgresStore(
     ...postgresInvitations(database),
     ...postgresSessions(database),
     ...postgresApiKeys(database),
+    ...postgresKeyRequests(database),
     ...postgresApplications(database),
     ...postgresSigningKeys(database),
     ...postgresAdmissions(database),

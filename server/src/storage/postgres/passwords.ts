@@ -1,5 +1,6 @@
 import type { Password } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
+import { keyIsLive } from './api-keys.ts';
 import type { Run } from './database.ts';
 import { now, type StoreTime } from './store-time.ts';
 
@@ -32,7 +33,7 @@ const close = {
     ), revoked AS (
       UPDATE api_key SET revoked_at = ${now} FROM closed
       WHERE api_key.organization_id = closed.organization_id AND user_id = $3 AND created_by IS NOT NULL
-        AND revoked_at IS NULL
+        AND ${keyIsLive(now)}
     )
     SELECT organization_id FROM closed`,
 };

@@ -61,12 +61,12 @@ const publish = {
 };
 
 /** What puts a thread into listings and takes it out of them, and so changes their sizes. */
-export function postgresThreadListing({
-  run,
-  time,
-}: Database): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
+export function postgresThreadListing(
+  database: Database,
+): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
+  const { run, time } = database;
   const find = findThread(run);
-  const revoked = isRevoked(run);
+  const revoked = isRevoked(database);
 
   const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
     const values = [organizationId, threadId, writer.userId, writer.keyHash, ...auditValues(note)];

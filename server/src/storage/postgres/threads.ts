@@ -102,7 +102,7 @@ const rename = {
 export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
   const { run, time } = database;
   const find = findThread(run);
-  const revoked = isRevoked(run);
+  const revoked = isRevoked(database);
 
   async function createThreadOnce(
     organizationId: OrganizationId,

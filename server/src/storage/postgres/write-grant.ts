@@ -1,6 +1,8 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Writer } from '../store.ts';
-import type { Run } from './database.ts';
+import { keyIsLive } from './api-keys.ts';
+import type { Database } from './database.ts';
+import { now } from './store-time.ts';
 
 /** A condition on the row of `organization`, which the write locks: with a key, it must be in the beta. */
 export const apiOpen = (keyHash: string) => `(${keyHash}::text IS NULL OR api_enabled)`;
@@ -14,18 +16,22 @@ export function grantedText(gate: string, keyHash: string): string {
   return `granted AS (
       SELECT ${gate}.* FROM ${gate} WHERE ${keyHash}::text IS NULL OR EXISTS (
         SELECT FROM api_key WHERE hash = ${keyHash} AND organization_id = gate_id AND user_id = $5
-          AND revoked_at IS NULL FOR SHARE)
+          AND ${keyIsLive(now)} FOR SHARE)
     )`;
 }
 
 const live = {
   name: 'may-write',
   text: `SELECT 1 FROM api_key JOIN organization ON organization.id = organization_id
-    WHERE hash = $1 AND organization_id = $2 AND user_id = $3 AND revoked_at IS NULL AND api_enabled`,
+    WHERE hash = $3 AND organization_id = $4 AND user_id = $5 AND ${keyIsLive(now)} AND api_enabled`,
 };
 
 /** Why a write has changed nothing: asked after the fact. */
-export function isRevoked(run: Run): (organizationId: OrganizationId, writer: Writer) => Promise<boolean> {
+export function isRevoked({
+  run,
+  time,
+}: Database): (organizationId: OrganizationId, writer: Writer) => Promise<boolean> {
   return async (organizationId, { userId, keyHash }) =>
-    keyHash !== null && (await run(live, [keyHash, organizationId, userId])).length === 0;
+    keyHash !== null &&
+    (await run(live, [...time.parameters(), keyHash, organizationId, userId])).length === 0;
 }

@@ -23,6 +23,9 @@ interface KeyGrantRow {
   api_enabled: number;
 }
 
+/** A condition on the row of a key; its parameter is the time. */
+export const keyIsLive = '(revoked_at IS NULL OR revoked_at > ?)';
+
 export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys {
   const writeNote = auditWriter(database);
   const apiEnabled = database
@@ -37,11 +40,14 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
     `INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_by, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const revoke = database.prepare<[number, string, string]>(
-    'UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND id = ? AND revoked_at IS NULL',
+  const revoke = database.prepare<[number, string, string, number]>(
+    `UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND id = ? AND ${keyIsLive}`,
   );
-  const find = database.prepare<[string, string]>(
-    'SELECT 1 FROM api_key WHERE organization_id = ? AND id = ?',
+  const find = database.prepare<[string, string], { user_id: UserId | null; name: string }>(
+    'SELECT user_id, name FROM api_key WHERE organization_id = ? AND id = ?',
+  );
+  const endLater = database.prepare<[number, string, string]>(
+    'UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND id = ? AND revoked_at IS NULL',
   );
   const all = database.prepare<[string], ApiKeyRow>(
     `SELECT id, name, user_id, hint, created_by, created_at, revoked_at, last_used_at
@@ -49,10 +55,10 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
        ON credential_use.organization_id = api_key.organization_id AND credential_id = id
      WHERE api_key.organization_id = ? ORDER BY created_at, id`,
   );
-  const grant = database.prepare<[string], KeyGrantRow>(
+  const grant = database.prepare<[string, number], KeyGrantRow>(
     `SELECT organization_id, api_key.id, user_id, api_enabled
      FROM api_key JOIN organization ON organization.id = organization_id
-     WHERE hash = ? AND revoked_at IS NULL`,
+     WHERE hash = ? AND ${keyIsLive}`,
   );
 
   return {
@@ -69,9 +75,23 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
 
     revokeApiKey: (organizationId, keyId, note) =>
       commits.durable((clock) => {
-        const { changes } = revoke.run(clock.now(), organizationId, keyId);
+        const { changes } = revoke.run(clock.now(), organizationId, keyId, clock.now());
         if (changes === 1) writeNote(organizationId, note, clock.now());
         return changes === 1 || find.get(organizationId, keyId) !== undefined ? 'revoked' : 'missing';
+      }),
+
+    rotateApiKey: (organizationId, keyId, { next, createdBy, oldValidMs }, note) =>
+      commits.durable((clock) => {
+        const now = clock.now();
+        const old = find.get(organizationId, keyId);
+        if (old === undefined) return 'missing';
+        if (apiEnabled.get(organizationId) === 0) return 'api-disabled';
+        const { user_id: userId, name } = old;
+        if (userId !== null && isMember.get(organizationId, userId) === undefined) return 'missing';
+        if (endLater.run(now + oldValidMs, organizationId, keyId).changes === 0) return 'revoked';
+        insert.run(next.hash, organizationId, next.id, userId, name, next.hint, createdBy, now);
+        writeNote(organizationId, note, now);
+        return 'rotated';
       }),
 
     async listApiKeys(organizationId) {
@@ -79,7 +99,7 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
     },
 
     async findKeyGrant(hash) {
-      const row = grant.get(hash);
+      const row = grant.get(hash, commits.now());
       return (
         row && {
           organizationId: row.organization_id,

@@ -1,6 +1,7 @@
 import type { UserId } from '../../domain/id.ts';
 import type { Member, MemberRole } from '../../domain/organization.ts';
 import type { Accounts, Members } from '../store.ts';
+import { keyIsLive } from './api-keys.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -42,8 +43,8 @@ export function sqliteMembers(
   const deleteMember = database.prepare<[string, string]>(
     'DELETE FROM member WHERE organization_id = ? AND user_id = ?',
   );
-  const revokeKeysOfUser = database.prepare<[number, string, string]>(
-    'UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND user_id = ? AND revoked_at IS NULL',
+  const revokeKeysOfUser = database.prepare<[number, string, string, number]>(
+    `UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND user_id = ? AND ${keyIsLive}`,
   );
   const setRole = database.prepare<[string, string, string]>(
     'UPDATE member SET role = ? WHERE organization_id = ? AND user_id = ?',
@@ -90,7 +91,7 @@ export function sqliteMembers(
         if (keepAdmin && isLastAdmin(organizationId, member)) return { outcome: 'last-admin' };
         const userId = member.user_id;
         deleteMember.run(organizationId, userId);
-        const { changes } = revokeKeysOfUser.run(clock.now(), organizationId, userId);
+        const { changes } = revokeKeysOfUser.run(clock.now(), organizationId, userId, clock.now());
         audit(organizationId, note, clock.now());
         return { outcome: 'removed', userId, keysRevoked: changes };
       }),

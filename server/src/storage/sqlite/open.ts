@@ -11,6 +11,7 @@ import { diagnose } from './diagnose.ts';
 import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
 import { sqliteInvitations } from './invitations.ts';
+import { sqliteKeyRequests } from './key-requests.ts';
 import { sqliteMembers } from './members.ts';
 import { sqliteOrganizations } from './organizations.ts';
 import { sqlitePurges } from './purge.ts';
@@ -48,6 +49,7 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     ...sqliteInvitations(database, commits),
     ...sqliteSessions(database, commits),
     ...apiKeys,
+    ...sqliteKeyRequests(database, commits),
     ...applications,
     ...sqliteSigningKeys(database, commits),
     ...sqliteAdmissions(apiKeys, applications, quotas),

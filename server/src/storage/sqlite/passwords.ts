@@ -1,5 +1,6 @@
 import type { Password } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
+import { keyIsLive } from './api-keys.ts';
 import type { Database } from './database.ts';
 
 interface PasswordRow {
@@ -39,9 +40,9 @@ export function passwordTable(database: Database): PasswordTable {
     )
     .pluck();
   // Keys that the operator made have no maker: they did not come from a session of this password.
-  const revokeKeys = database.prepare<[number, string, string]>(
+  const revokeKeys = database.prepare<[number, string, string, number]>(
     `UPDATE api_key SET revoked_at = ?
-     WHERE organization_id = ? AND user_id = ? AND created_by IS NOT NULL AND revoked_at IS NULL`,
+     WHERE organization_id = ? AND user_id = ? AND created_by IS NOT NULL AND ${keyIsLive}`,
   );
   const remove = database.prepare<[string]>('DELETE FROM password WHERE id = ?');
   const forget = database.prepare<[string]>(`DELETE FROM password WHERE user_id = ? AND NOT (${isUsed})`);
@@ -61,7 +62,7 @@ export function passwordTable(database: Database): PasswordTable {
     void(userId, passwords, now) {
       return passwords.flatMap(({ id }) => {
         const closed = close.all(id);
-        for (const organizationId of closed) revokeKeys.run(now, organizationId, userId);
+        for (const organizationId of closed) revokeKeys.run(now, organizationId, userId, now);
         remove.run(id);
         return closed;
       });

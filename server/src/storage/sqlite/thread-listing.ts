@@ -40,7 +40,7 @@ export function sqliteThreadListing(
   return {
     deleteThread: (organizationId, threadId, writer, note) =>
       commits.durable((clock) => {
-        if (!mayWrite(organizationId, writer)) return { outcome: 'revoked' };
+        if (!mayWrite(organizationId, writer, clock.now())) return { outcome: 'revoked' };
         const deleted = softDelete.get(clock.now(), organizationId, threadId, writer.userId);
         if (deleted === undefined) {
           const kept = findThread(organizationId, threadId);

@@ -119,7 +119,7 @@ export function sqliteThreads(
     title: string,
     clock: CommitClock,
   ): Awaited<ReturnType<Threads['renameThread']>> {
-    if (!mayWrite(organizationId, writer)) return { outcome: 'revoked' };
+    if (!mayWrite(organizationId, writer, clock.now())) return { outcome: 'revoked' };
     const before = findThread(organizationId, threadId);
     if (before === undefined) return { outcome: 'missing' };
     const after = clock.after();
@@ -133,7 +133,7 @@ export function sqliteThreads(
   return {
     createThread: (organizationId, thread) =>
       commits.durable((clock) => {
-        if (!mayWrite(organizationId, thread)) return { outcome: 'revoked' };
+        if (!mayWrite(organizationId, thread, clock.now())) return { outcome: 'revoked' };
         if (thread.idempotency) return createOnce(organizationId, thread, thread.idempotency, clock.now());
         insertAll(organizationId, thread, clock.now());
         return { outcome: 'created', createdAt: clock.now() };
