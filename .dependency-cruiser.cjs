@@ -24,7 +24,7 @@ module.exports = {
     ),
     only(
       'store-port',
-      `${source}/storage/(store|account-store|audit-store|document-store|reply-store|retention-store|purge-store|thread-store|usage-store)\\.ts$`,
+      `${source}/storage/(store|account-store|audit-store|document-store|key-store|reply-store|retention-store|purge-store|thread-store|usage-store)\\.ts$`,
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),

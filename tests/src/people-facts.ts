@@ -31,8 +31,11 @@ export async function signPeopleIn(folder: string, made: Made): Promise<PeopleHe
     assert.equal(await goThrough(provider, viaProvider), '/');
     const [invited] = (await viaProvider.get('/session')).body.invitations;
     assert.equal((await viaProvider.post(`/invitations/${invited.id}/accept`)).status, 200);
-    const asked = { prompt: 'Asked in the console' };
-    assert.equal((await viaProvider.post(viaProvider.at('/threads', invited.id), asked)).status, 201);
+    for (const [path, body] of [
+      ['/key-requests', { name: 'Laptop' }],
+      ['/threads', { prompt: 'Asked in the console' }],
+    ] as const)
+      assert.equal((await viaProvider.post(viaProvider.at(path, invited.id), body)).status, 201);
     const { invitation: unused } = await service.skein('member', 'invite', made.acme, 'ben@acme.example');
     return {
       passwordCookies: byPassword.cookies,

@@ -1,4 +1,4 @@
-import { Badge, Button, Code, Text } from '@mantine/core';
+import { Badge, Button, Code, Group, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,8 +12,10 @@ import { momentOf } from '../app/time-words.ts';
 import { type Column, DataTable } from './data-table.tsx';
 import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
+import { KeyRequests, RequestKeyDialog } from './key-requests.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 import { OutsideBeta } from './outside-beta.tsx';
+import { RotateKeyDialog } from './rotate-key-dialog.tsx';
 import { useChange } from './use-change.ts';
 import { When } from './when.tsx';
 
@@ -22,6 +24,7 @@ export function KeysPage() {
   const { data, error, refetch } = useQuery({ ...keysOptions(id), enabled: apiEnabled });
   const [making, setMaking] = useState(false);
   const [doomed, setDoomed] = useState<KeyJson | null>(null);
+  const [rotated, setRotated] = useState<KeyJson | null>(null);
   if (!apiEnabled) return <OutsideBeta title="API keys" />;
 
   const isAdmin = role === 'admin';
@@ -32,40 +35,44 @@ export function KeysPage() {
       description={
         isAdmin
           ? 'Every key of the organization. A key is shown in full only once, when it is made.'
-          : 'Your personal keys. Admins make keys; you can revoke yours.'
+          : 'Your personal keys. Request one, and an admin approves it; only you see it.'
       }
       actions={
-        isAdmin && (
-          <Button leftSection={<IconKey size={16} aria-hidden />} onClick={() => setMaking(true)}>
-            Create key
-          </Button>
-        )
+        <Button leftSection={<IconKey size={16} aria-hidden />} onClick={() => setMaking(true)}>
+          {isAdmin ? 'Create key' : 'Request key'}
+        </Button>
       }
     >
       {error !== null && (
         <Failure error={error} title="The keys could not be loaded" onRetry={() => refetch()} />
       )}
+      {data && <KeyRequests requests={data.requests} />}
       {error === null && (
         <DataTable
           caption="API keys"
           rows={data?.keys}
-          columns={columns(setDoomed)}
+          columns={columns(setDoomed, setRotated)}
           empty={
             <EmptyState title="No keys yet">
               {isAdmin
                 ? 'Another program needs a key to create and read threads. Create one for yourself, for a service account, or org-wide.'
-                : 'An admin of the organization can make a service account with a key, and only you can be given one of your own by the operator.'}
+                : 'Another program needs a key to create and read threads. Request one: an admin approves it, and you reveal it here.'}
             </EmptyState>
           }
         />
       )}
-      <NewKeyDialog opened={making} onClose={() => setMaking(false)} />
+      {isAdmin ? (
+        <NewKeyDialog opened={making} onClose={() => setMaking(false)} />
+      ) : (
+        <RequestKeyDialog opened={making} onClose={() => setMaking(false)} />
+      )}
+      <RotateKeyDialog key={rotated?.id} rotated={rotated} onClose={() => setRotated(null)} />
       <RevokeDialog key={doomed?.id} doomed={doomed} onClose={() => setDoomed(null)} />
     </Page>
   );
 }
 
-function columns(revoke: (key: KeyJson) => void): Column<KeyJson>[] {
+function columns(revoke: (key: KeyJson) => void, rotate: (key: KeyJson) => void): Column<KeyJson>[] {
   return [
     {
       heading: 'Name',
@@ -93,21 +100,45 @@ function columns(revoke: (key: KeyJson) => void): Column<KeyJson>[] {
       heading: 'Actions',
       headingHidden: true,
       cell: (key) =>
-        key.revokedAt === null && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => revoke(key)}
-            aria-label={`Revoke ${nameOf(key)}`}
-          >
-            Revoke
-          </Button>
+        isLive(key) && (
+          <Group gap="xs" justify="flex-end">
+            {key.rotatable && (
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => rotate(key)}
+                aria-label={`Rotate ${nameOf(key)}`}
+              >
+                Rotate
+              </Button>
+            )}
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => revoke(key)}
+              aria-label={`Revoke ${nameOf(key)}`}
+            >
+              Revoke
+            </Button>
+          </Group>
         ),
     },
   ];
 }
 
-function State({ revokedAt }: KeyJson) {
+function isLive({ revokedAt }: KeyJson): boolean {
+  return revokedAt === null || Date.parse(revokedAt) > Date.now();
+}
+
+function State(key: KeyJson) {
+  const { revokedAt } = key;
+  if (revokedAt !== null && isLive(key)) {
+    return (
+      <Text span size="sm">
+        Works until {momentOf(new Date(revokedAt))}
+      </Text>
+    );
+  }
   if (revokedAt === null) {
     return (
       <Badge tt="none" miw="max-content" color="teal" variant="light">

@@ -49,7 +49,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; o
   const form = useForm({
     initialValues: { name: '', scope: 'personal', ownerId: user.id },
     validate: {
-      name: (name) => (name.trim() === '' ? 'Give it a name, so that you know it again' : null),
+      name: (name) => (name.trim() === '' ? 'Enter a name' : null),
     },
   });
   const { nameLengthMax } = useLimits();
@@ -88,7 +88,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; o
         {form.values.scope === 'personal' && (
           <Select
             label="Owner"
-            description="You, or a service account. A key for another person is theirs to ask the operator for."
+            description="You, or a service account. Members request their own keys."
             data={owners}
             allowDeselect={false}
             {...form.getInputProps('ownerId')}
@@ -112,7 +112,8 @@ function useOwners(): { value: string; label: string }[] {
   ];
 }
 
-function MadeKey({ made, onClose }: { made: NewKeyJson; onClose: () => void }) {
+/** A key that is shown this once, and how to try it. */
+export function MadeKey({ made, onClose }: { made: NewKeyJson; onClose: () => void }) {
   return (
     <Stack>
       <SecretShownOnce label="API key" value={made.key} />

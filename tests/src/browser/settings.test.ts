@@ -76,7 +76,7 @@ describe('Settings in the console', () => {
     await page.goto('/settings/keys');
     await button('Create key').click();
     await button('Create key', dialog()).click();
-    await shown(dialog().getByText('Give it a name'));
+    await shown(dialog().getByText('Enter a name'));
     await dialog().getByLabel('Name').fill('Dashboard');
     await dialog().getByRole('radio', { name: 'Org-wide' }).check();
     await shown(dialog().getByText('reads all published threads, and changes nothing'));
@@ -89,6 +89,55 @@ describe('Settings in the console', () => {
     await button('Done', dialog()).click();
     await shown(row('Dashboard').getByText('The organization'));
     window.assertFaultless();
+  });
+
+  it('rotate a key: the new one is shown once, and the old one works until its time', async () => {
+    const { page } = window;
+    const old = assertDone(await world.ada.post('/keys', { name: 'Rotating', scope: 'personal' }), 201);
+    await page.goto('/settings/keys');
+    await button('Rotate Rotating').click();
+    await lookAt(page, 'rotate-key');
+    await dialog().getByLabel('Revoke the old key').first().click();
+    await page.getByRole('option', { name: 'In 1 hour' }).click();
+    await button('Rotate key', dialog()).click();
+    const key = await dialog().getByTestId('secret').innerText();
+    await button('Done', dialog()).click();
+    await shown(row('Rotating').filter({ hasText: 'Works until' }));
+    await lookAt(page, 'rotated-key');
+    for (const one of [key, old.key]) assert.equal((await as(one).list()).status, 200);
+    window.assertFaultless();
+  });
+
+  it('let a member request a key, an admin approve it, and the member alone see it', async () => {
+    const ben = await openAs(browser, world.ben.client);
+    const { page } = ben;
+    await page.goto('/settings/keys');
+    await page.getByRole('button', { name: 'Request key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Request key' }).click();
+    await shown(page.getByText('Enter a name'));
+    await page.getByRole('dialog').getByLabel('Name').fill('Bens laptop');
+    await lookAt(page, 'request-key');
+    await page.getByRole('dialog').getByRole('button', { name: 'Request key' }).click();
+    await shown(page.getByText('Waiting for an admin'));
+
+    await window.page.goto('/settings/keys');
+    await shown(window.page.getByText('Bens laptop'));
+    await lookAt(window.page, 'key-requests');
+    await button('Approve Bens laptop').click();
+    await shown(window.page.getByText('Approved, not revealed yet'));
+    assert.equal(await window.page.getByRole('button', { name: 'Reveal Bens laptop' }).count(), 0);
+
+    await page.reload();
+    await page.getByRole('button', { name: 'Reveal Bens laptop' }).click();
+    const key = await page.getByRole('dialog').getByTestId('secret').innerText();
+    await lookAt(page, 'revealed-key');
+    assert.equal((await as(key).list()).status, 200);
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+    await shown(page.getByRole('row').filter({ hasText: 'Bens laptop' }).getByText('Live'));
+    assert.ok(!(await page.content()).includes(key), 'it is not shown again');
+    ben.assertFaultless();
+    window.assertFaultless();
+    await ben.close();
   });
 
   it('make an application whose tokens stop when its secret is rotated, and delete it', async () => {

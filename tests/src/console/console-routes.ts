@@ -4,6 +4,8 @@ import { root } from '../service.ts';
 import type { ConsoleCall } from './console-client.ts';
 
 export type Thing =
+  | 'keyRequest'
+  | 'approvedRequest'
   | 'organization'
   | 'thread'
   | 'failedThread'
@@ -64,7 +66,18 @@ export const knownRoutes: readonly KnownRoute[] = [
   { method: 'POST', url: '/threads/:id/restore', caller: 'member', thing: 'thread' },
   { method: 'GET', url: '/keys', caller: 'member' },
   { method: 'POST', url: '/keys', caller: 'admin', call: json({ name: 'Laptop', scope: 'personal' }) },
+  {
+    method: 'POST',
+    url: '/keys/:id/rotate',
+    caller: 'member',
+    thing: 'key',
+    call: json({ oldValidFor: '24h' }),
+  },
   { method: 'POST', url: '/keys/:id/revoke', caller: 'member', thing: 'key' },
+  { method: 'POST', url: '/key-requests', caller: 'member', call: json({ name: 'Laptop' }) },
+  { method: 'POST', url: '/key-requests/:id/decline', caller: 'admin', thing: 'keyRequest' },
+  { method: 'POST', url: '/key-requests/:id/approve', caller: 'admin', thing: 'approvedRequest' },
+  { method: 'POST', url: '/key-requests/:id/reveal', caller: 'member', thing: 'approvedRequest' },
   { method: 'GET', url: '/applications', caller: 'admin' },
   { method: 'POST', url: '/applications', caller: 'admin', call: json({ name: 'Dashboards' }) },
   { method: 'POST', url: '/applications/:id/rotate', caller: 'admin', thing: 'application' },

@@ -163,6 +163,8 @@ async function makeThings({ service, acme, ada }: SettingsWorld): Promise<Record
   const { id: member } = await service.skein('member', 'add', acme, 'carol@acme.example');
   return {
     organization: acme,
+    keyRequest: assertDone(await ada.post('/key-requests', { name: 'First' }), 201).id,
+    approvedRequest: assertDone(await ada.post('/key-requests', { name: 'Second' }), 201).id,
     thread,
     failedThread,
     key: key.id,

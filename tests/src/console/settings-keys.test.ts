@@ -46,6 +46,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
         createdBy: 'ada@acme.example',
         lastUsedAt: null,
         revokedAt: null,
+        rotatable: true,
       });
       assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
       const { thread } = await paste(curl);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { KeyRequestId, OrganizationId, UserId } from '../../domain/id.ts';
 import { purgeRules } from '../purge-rules.ts';
 import type { PurgeCounts, PurgeStep } from '../store.ts';
 import { Accounting, newInvitation, newSession } from './account-fixture.ts';
@@ -61,6 +61,8 @@ export function describePurges(world: () => World): void {
         requests: 1,
       };
       await store.addUsage([{ ...use, credentialId: key.id, lastUsedAt: 1 }]);
+      const request = { id: `req_${email}` as KeyRequestId, userId, name: text, keepMs: 1000, waitingMax: 1 };
+      assert.equal(await store.createKeyRequest(organization, request, note()), 'created');
       return userId;
     }
 
