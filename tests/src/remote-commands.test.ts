@@ -105,7 +105,8 @@ describe('The remote commands', { concurrency: 3 }, () => {
     const list = (...words: string[]) => run(['threads', 'list', ...words], theirs);
     assert.match(told(await list()), /skein ask/);
     for (let count = 1; count <= 27; count += 1) {
-      await mine.create({ prompt: `Number ${count}\u0007`, ...(count % 9 === 0 && { accountId: 'acct_9' }) });
+      const title = `Number ${count}\u0007`;
+      await mine.create({ prompt: 'Hello', title, ...(count % 9 === 0 && { accountId: 'acct_9' }) });
     }
     const ids = (await mine.walk()).map(({ id }) => id);
     const shown = async (...words: string[]) => {
