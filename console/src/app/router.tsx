@@ -53,7 +53,7 @@ const join = createRoute({
   component: lazyRouteComponent(() => import('../sign-in/join-page.tsx'), 'JoinPage'),
 });
 
-/** Sends whoever is not signed in to the sign-in page, and back from there. */
+/** Sends people who are not signed in to the sign-in page, and back afterwards. */
 async function ensureSession(path: string): Promise<SessionJson> {
   try {
     return await queryClient.ensureQueryData(sessionOptions);

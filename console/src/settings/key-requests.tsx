@@ -11,7 +11,7 @@ import { MadeKey } from './new-key-dialog.tsx';
 import { useChange } from './use-change.ts';
 import { When } from './when.tsx';
 
-/** What members have asked for. Admins decide; whoever asked reveals the key. */
+/** Keys that members have requested. Admins decide; only the requester sees the key. */
 export function KeyRequests({ requests }: { requests: readonly KeyRequestJson[] }) {
   const [revealed, setRevealed] = useState<NewKeyJson | null>(null);
   return (

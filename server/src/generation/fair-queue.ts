@@ -9,7 +9,7 @@ export class FairQueue<Key> {
   readonly #ofOneMax: number;
   #free: number;
 
-  /** `ofOneMax`: so many places one organization may hold, so that others need not wait for its work to end. */
+  /** `ofOneMax`: the most places one organization may hold, so that others do not wait for its work to end. */
   constructor(places: number, ofOneMax = places) {
     this.#free = places;
     this.#ofOneMax = ofOneMax;

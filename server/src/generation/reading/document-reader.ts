@@ -91,7 +91,7 @@ export class DocumentReader {
     try {
       if (child.pid !== undefined) setPriority(child.pid, niceness);
     } catch {
-      // It has ended already: whoever waits for it is told.
+      // It has already ended; the caller learns of it from its result.
     }
     return child;
   }

@@ -20,7 +20,7 @@ function openFile(path: string): number {
   try {
     const stats = statSync(path);
     if (stats.isDirectory()) throw new UnreadableDocument(fileFault('EISDIR'));
-    // Opening a pipe would wait for whoever writes to it.
+    // Opening a pipe would block until something writes to it.
     if (!stats.isFile()) throw new UnreadableDocument('is not a file');
     return openSync(path, 'r');
   } catch (error) {
