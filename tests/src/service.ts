@@ -64,6 +64,7 @@ export class Service {
   readonly output: string[];
   readonly #process: ChildProcess;
   readonly #exited: Promise<number | NodeJS.Signals>;
+  #mayFail = false;
 
   private constructor(
     folder: string,
@@ -78,6 +79,10 @@ export class Service {
     this.output = output;
     this.#process = child;
     this.#exited = exitOf(child);
+    void this.#exited.then((outcome) => {
+      if (typeof outcome === 'number' && outcome > 0 && !this.#mayFail)
+        console.error(`skein serve ended with ${outcome}:`, output.slice(-10));
+    });
   }
 
   static async start({
@@ -129,6 +134,7 @@ export class Service {
 
   /** Waits for a process that ends by itself; the answer is that of `end`. */
   async exit(): Promise<number | NodeJS.Signals> {
+    this.#mayFail = true;
     keepWaitingFor(this.#process, true);
     return this.#exited;
   }

@@ -85,6 +85,8 @@ export class Database {
       types,
     });
     pool.on('error', onError);
+    // A connection may break between two statements of a transaction, and an error without a listener ends the process.
+    pool.on('connect', (client) => void client.on('error', () => {}));
     return new Database(pool, time, new WriteHealth(watch));
   }
 
