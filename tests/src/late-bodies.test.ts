@@ -141,7 +141,8 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
       for (let times = 0; times < 3; times += 1) assertDone(await ben.get('/threads'));
       return begun;
     };
-    const before = await service.skein('key', 'list', acme);
+    const countKeys = async () => (await service.skein('key', 'list', acme)).length;
+    const before = await countKeys();
 
     const ended = await beginConsole();
     assertDone(await ben.client.post('/sign-out'));
@@ -151,7 +152,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
     const removed = await beginConsole();
     await service.skein('member', 'remove', acme, 'ben@example.com');
     for (const { finish } of removed.slice(0, 3)) assert.equal((await finish()).status, 404);
-    assert.deepEqual(await service.skein('key', 'list', acme), before);
+    assert.equal(await countKeys(), before);
 
     const back = await service.skein('member', 'add', acme, 'ben@example.com');
     const again = new ConsoleClient(service.baseUrl);

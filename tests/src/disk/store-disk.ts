@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
 import { scrape } from '../scrape.ts';
@@ -19,11 +20,16 @@ export async function readiness({ baseUrl }: Service): Promise<number> {
   return (await fetch(`${baseUrl}/readyz`)).status;
 }
 
+/** A prompt that PostgreSQL can neither compress nor fit into a page that it has already. */
+function largePrompt(): string {
+  return randomBytes(15_000).toString('base64');
+}
+
 /** Creates threads one after the other until one fails; answers the ids of those that were acknowledged. */
 export async function createUntilRefused(api: Api): Promise<string[]> {
   const acknowledged: string[] = [];
   while (acknowledged.length < writesMax) {
-    const { status, body } = await api.create({ prompt: 'x'.repeat(20_000) });
+    const { status, body } = await api.create({ prompt: largePrompt() });
     if (status === 500) return acknowledged;
     assert.equal(status, 201, JSON.stringify(body));
     acknowledged.push(body.thread.id);
@@ -36,7 +42,7 @@ export async function assertDown(service: Service, api: Api, reason: RegExp): Pr
   await until(async () => (await readiness(service)) === 503, 'unready');
   assert.equal((await scrape(service)).value('skein_store_up'), 0);
   assert.equal((await fetch(`${service.baseUrl}/healthz`)).status, 200);
-  assert.equal((await api.create({ prompt: 'Nobody may hear that this was kept.' })).status, 500);
+  assert.equal((await api.create({ prompt: largePrompt() })).status, 500);
   const isTold = (line: string) => line.includes('the store takes no writes');
   await until(() => service.output.some(isTold), 'the log says so');
   const told = service.output.filter(isTold);
