@@ -54,6 +54,13 @@ export class RawConnection {
     this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
+  /** Resolves when the kernel has taken everything that was sent; rejects when the connection broke first. */
+  async sent(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#socket.write('', (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
   /** Says that nothing more will be sent; answers can still come. */
   finish(): void {
     this.#socket.end();
@@ -62,6 +69,10 @@ export class RawConnection {
   /** Leaves whatever comes in the kernel's buffer. */
   stopReading(): void {
     this.#socket.pause();
+  }
+
+  startReading(): void {
+    this.#socket.resume();
   }
 
   /** Ends the connection by a TCP reset; what was received is not read. */

@@ -8,12 +8,16 @@ export interface ConnectionOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** Told of every request that Node refused before it became one. */
   readonly refused: (traceId: string, reason: string) => void;
+  /** How long a peer may go on sending after the last answer. */
+  readonly lingerMs: number;
 }
 
 /** Pipelined requests that may wait on one connection before it is read no further. Node parses what it has read: up to 64 KiB. */
 const waitingMax = 8;
-/** How long a peer that is done may go on sending: closing at once would reset the connection and take the answer along. */
-const lingerMs = 1000;
+/** A peer that has sent nothing for this long after the last answer has read the answer, or never will. */
+const lingerSilenceMs = 2000;
+/** More than the largest body that any route accepts, so that a client which writes its whole body first can then read the answer. */
+const lingerBytesMax = 64 * 1024 * 1024;
 
 /**
  * A connection whose requests are handled one at a time, in their order: the next one starts when the kernel has taken
@@ -28,10 +32,13 @@ export class Connection {
   readonly #waiting: ServerResponse[] = [];
   #refusal: string | undefined;
   #isPaused = false;
+  #isClosing = false;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    // Node calls this after an answer that closes its connection.
+    socket.destroySoon = () => this.#close();
   }
 
   get isIdle(): boolean {
@@ -40,7 +47,7 @@ export class Connection {
 
   receive(request: IncomingMessage, response: ServerResponse): void {
     // What follows a refused request on its connection may be part of it, and is not run.
-    if (this.#refusal !== undefined) return;
+    if (this.#isClosing || this.#refusal !== undefined) return;
     const ambiguity = ambiguityOf(request);
     if (ambiguity !== undefined) this.refuse(ambiguity);
     else if (this.isIdle) this.#start(response);
@@ -64,16 +71,17 @@ export class Connection {
 
   /** Ends the connection once the request that is being handled is answered. */
   letGo(): void {
+    if (this.#isClosing) return;
     if (this.isIdle) this.#socket.destroy();
     else if (this.#current !== undefined) {
       this.#current.shouldKeepAlive = false;
-      this.#current.once('close', () => this.#socket.end());
+      this.#current.once('close', () => this.#close());
     }
   }
 
   /** Refuses the request that is arriving. The answers before it are sent first, so that each request reads its own. */
   refuse(reason: string): void {
-    if (this.#refusal !== undefined) return;
+    if (this.#isClosing || this.#refusal !== undefined) return;
     this.#refusal = reason;
     if (this.#waiting.at(-1)?.req.complete === false) this.#waiting.pop();
     const isHandled = this.#waiting.length === 0 && this.#current?.req.complete === false;
@@ -141,16 +149,36 @@ export class Connection {
     this.#close();
   }
 
+  /**
+   * Closes our side once the answer is sent, and discards what still arrives until the peer closes its side or its time
+   * is up. Closing both sides while data arrives would reset the connection, and the peer could lose the answer.
+   */
   #close(): void {
-    this.#socket.end();
+    if (this.#isClosing) return;
+    this.#isClosing = true;
     this.#resume();
-    this.#socket.resume();
-    destroyLater(this.#socket);
+    const socket = this.#socket;
+    const destroy = () => socket.destroy();
+    const bytesMax = socket.bytesRead + lingerBytesMax;
+    let silence: NodeJS.Timeout | undefined;
+    const startTimers = () => {
+      silence = setTimeout(destroy, lingerSilenceMs).unref();
+      const limit = setTimeout(destroy, this.#options.lingerMs).unref();
+      socket.once('close', () => {
+        clearTimeout(silence);
+        clearTimeout(limit);
+      });
+    };
+    const discard = () => {
+      silence?.refresh();
+      if (socket.bytesRead > bytesMax) destroy();
+    };
+    if (socket.writableFinished) startTimers();
+    else socket.once('finish', startTimers).end();
+    // Node starts reading again when the socket resumes. Only then may a listener take over from the HTTP parser.
+    socket.once('resume', () => socket.removeAllListeners('data').on('data', discard));
+    socket.pause().resume();
   }
-}
-
-export function destroyLater(socket: Socket): void {
-  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 const turns: (() => void)[] = [];

@@ -43,8 +43,6 @@ async function respond(
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
   const { code, message } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
   if (code === 'UNAUTHORIZED' && challenge) reply.header('www-authenticate', challenge);
-  // Closing while the body still arrives would reset the connection, and take this answer along: Node reads it to its end.
-  if ((error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE') reply.removeHeader('connection');
   return reply
     .code(errorStatus[code])
     .header('content-type', 'application/json; charset=utf-8')

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Limits, limits } from '../domain/limits.ts';
-import { Connection, type ConnectionOptions, destroyLater } from './connection.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
 
 export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
@@ -15,6 +15,8 @@ const headersTimeoutMs = 10_000;
 const keepAliveMs = 65_000;
 /** So many times as long as other requests a file may take: 50 MB in ten minutes, which is 90 kB a second. */
 const fileTimeouts = 20;
+/** How long a TLS connection stays open after its peer has closed it. */
+const endedTlsMs = 1000;
 const timerMsMax = 2 ** 31 - 1;
 const tooSlow = 'The request took too long to arrive.';
 
@@ -49,7 +51,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     // Nothing here is upgraded to: the request is answered as if it had not asked (RFC 9110 §7.8).
     shouldUpgradeCallback: () => false,
   };
-  const connections = new Connections({ handle, refused: options.refused });
+  const lingerMs = Math.min(requestTimeoutMs, timerMsMax);
+  const connections = new Connections({ handle, refused: options.refused, lingerMs });
   const receive: RequestListener = (request, response) =>
     connections.of(request.socket)?.receive(request, response);
   const server = tls
@@ -57,6 +60,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     : createServer(serverOptions, receive);
   // A peer that closes its side after a whole request still gets the answer; over TLS Node ends both sides.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+  // Node would also destroy those whose peer is still reading its last answer.
+  server.closeIdleConnections = () => connections.letGo();
   const check = setInterval(() => connections.refuseLate(requestTimeoutMs), checkEveryMs);
   check.unref();
   server.on('close', () => clearInterval(check));
@@ -129,7 +134,7 @@ class Connections {
       socket.once('close', () => this.#open.delete(socket));
       // Node 24 leaves a write pending for good, and the socket open, on about half of the TLS connections that are reset
       // between a request and its answer.
-      if (isTls) socket.once('end', () => destroyLater(socket));
+      if (isTls) socket.once('end', () => setTimeout(() => socket.destroy(), endedTlsMs).unref());
     });
   }
 
