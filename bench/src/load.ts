@@ -104,7 +104,7 @@ function nodesOf(target: Target): readonly Target[] {
   return [target, ...(target.others ?? [])];
 }
 
-function cpuSecondsOf(target: Target): { nodes: number; database: number } {
+export function cpuSecondsOf(target: Target): { nodes: number; database: number } {
   const nodes = nodesOf(target).reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
   return { nodes, database: target.databaseCpuSeconds?.() ?? Number.NaN };
 }
@@ -121,7 +121,7 @@ export async function endLoad(): Promise<void> {
 export const ticksPerSecond = 100;
 
 /** User and system time of a process, from Linux's /proc/PID/stat (fields 14 and 15). */
-function cpuSeconds(pid: number): number {
+export function cpuSeconds(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN;
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

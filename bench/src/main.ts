@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
+import { evaluateAnswers } from './answers.ts';
 import { measureApplicationGets } from './application-gets.ts';
-import { evaluateAnswers } from './evaluation.ts';
 import { measureGrowth } from './growth.ts';
 import { endLoad } from './load.ts';
 import { measureOperations } from './operations.ts';
@@ -22,14 +22,14 @@ const plan = readPlan(process.argv.slice(2));
 process.exitCode = plan === undefined ? 1 : await run(plan);
 
 async function run(plan: Plan): Promise<number> {
-  const withoutStore = ['postgres', 'soak', 'evaluation'];
-  const withoutRounds = ['soak', 'evaluation'];
+  const withoutStore = ['postgres', 'soak', 'answers'];
+  const withoutRounds = ['soak', 'answers'];
   if ([...plan.parts].some((part) => !withoutRounds.includes(part))) describeMachine(plan);
   if ([...plan.parts].some((part) => !withoutStore.includes(part))) await measure(plan);
   if (plan.parts.has('soak')) await measureSoak(plan);
   if (plan.parts.has('postgres')) await measurePostgres(plan);
   await endLoad();
-  if (plan.parts.has('evaluation')) await evaluateAnswers();
+  if (plan.parts.has('answers')) await evaluateAnswers();
   return 0;
 }
 

@@ -18,11 +18,11 @@ export const parts = [
   'growth',
   'postgres',
   'where',
-  'evaluation',
+  'answers',
 ] as const;
 export type Part = (typeof parts)[number];
 
-const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'soak', 'postgres', 'where', 'evaluation'];
+const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'soak', 'postgres', 'where', 'answers'];
 
 export interface Plan {
   readonly parts: ReadonlySet<Part>;

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './processes.ts';
+
+export type Half = 'tune' | 'held-out';
+
+export const kinds = [
+  'number',
+  'plain',
+  'paraphrase',
+  'typo',
+  'yes/no',
+  'how-to',
+  'faq',
+  'option',
+  'two-part',
+  'unanswerable',
+] as const;
+export type Kind = (typeof kinds)[number];
+
+export interface AskedQuestion {
+  readonly half: Half;
+  readonly kind: Kind;
+  readonly question: string;
+  /** As `package/path`; undefined where no document answers. */
+  readonly document: string | undefined;
+  /** A right reply contains all strings of one of these. Empty where no document answers. */
+  readonly answers: readonly (readonly string[])[];
+}
+
+/** Reads the questions; the file's format is described in bench/evaluation/README.md. */
+export function readQuestions(): AskedQuestion[] {
+  const text = readFileSync(join(root, 'bench/evaluation/package-questions.txt'), 'utf8');
+  const questions: AskedQuestion[] = [];
+  let document: string | undefined;
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    if (line.startsWith('[')) {
+      document = line.slice(1, -1) || undefined;
+      continue;
+    }
+    const [half, kind, question, ...answers] = line.split(' | ');
+    questions.push({
+      half: half as Half,
+      kind: kind as Kind,
+      question: question!,
+      document,
+      answers: answers.map((answer) => answer.split(' && ')),
+    });
+  }
+  return questions;
+}
+
+/** Compares words only: layout, marks, citations and letter case do not count. */
+export function plain(text: string): string {
+  return text
+    .replace(/ ?\[\d+\]/g, '')
+    .replace(/[*_`\\]/g, '')
+    .replace(/[‘’]/g, "'")
+    .replace(/[“”]/g, '"')
+    .replace(/\s+/g, ' ')
+    .toLowerCase();
+}
+
+/**
+ * Throws unless every question's first answer stands in its document and the others in any. `stored` holds the text that
+ * the service reads from each document.
+ */
+export function checkQuestions(
+  questions: readonly AskedQuestion[],
+  stored: ReadonlyMap<string, string>,
+): void {
+  const texts = new Map([...stored].map(([document, text]) => [document, plain(text)]));
+  const faults = questions.flatMap((one) => faultsOf(one, texts).map((fault) => `${one.question} ${fault}`));
+  const asked = new Set(questions.map(({ question }) => question));
+  if (asked.size < questions.length) faults.push('A question is asked twice.');
+  if (faults.length > 0) throw new Error(`The questions do not fit the documents:\n${faults.join('\n')}`);
+}
+
+function faultsOf(
+  { half, kind, document, answers }: AskedQuestion,
+  texts: ReadonlyMap<string, string>,
+): string[] {
+  const faults: string[] = [];
+  if (half !== 'tune' && half !== 'held-out') faults.push(`has the half ${half}`);
+  if (!kinds.includes(kind)) faults.push(`has the kind ${kind}`);
+  if (kind === 'unanswerable') {
+    if (document !== undefined || answers.length > 0) faults.push('is unanswerable and has an answer');
+    return faults;
+  }
+  const text = texts.get(document ?? '');
+  if (text === undefined) return [...faults, `is about ${document}, which is not among the documents`];
+  if (answers.length === 0) faults.push('has no answer');
+  for (const [at, parts] of answers.entries()) {
+    const searched = at === 0 ? [text] : [...texts.values()];
+    const missing = parts.filter((part) => !searched.some((one) => one.includes(plain(part))));
+    faults.push(...missing.map((part) => `has the answer “${part}”, which is not in ${document}`));
+  }
+  return faults;
+}

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { removeFolder, root, temporaryFolder } from './processes.ts';
+
+const run = promisify(execFile);
+
+/** A published package at a fixed version, and the files in it that are added as documents. */
+interface PublishedPackage {
+  readonly package: string;
+  readonly integrity: string;
+  readonly documents: readonly string[];
+}
+
+/** Downloaded packages stay here between runs. */
+const cache = join(tmpdir(), 'skein-bench-packages');
+const packages: readonly PublishedPackage[] = JSON.parse(
+  readFileSync(join(root, 'bench/evaluation/packages.json'), 'utf8'),
+);
+
+/**
+ * Writes the documents of all packages into `folder`. The keys of the answer are what questions call them
+ * (`helmet/README.md`), the values the names of the files.
+ */
+export async function writePackageDocuments(folder: string): Promise<Map<string, string>> {
+  mkdirSync(cache, { recursive: true });
+  const written = new Map<string, string>();
+  for (const one of packages) {
+    const name = one.package.slice(0, one.package.lastIndexOf('@'));
+    const unpacked = temporaryFolder();
+    const paths = one.documents.map((path) => `package/${path}`);
+    await run('tar', ['-xzf', await fetchPackage(one), '-C', unpacked, '--strip-components=1', ...paths]);
+    for (const path of one.documents) {
+      const { file, content } = await readableDocument(name, join(unpacked, path));
+      if ([...written.values()].includes(file)) throw new Error(`Two documents are called ${file}.`);
+      writeFileSync(join(folder, file), content);
+      written.set(`${name}/${path}`, file);
+    }
+    removeFolder(unpacked);
+  }
+  return written;
+}
+
+/** The package's archive, from the cache or from the registry that npm is configured to use. */
+async function fetchPackage({ package: spec, integrity }: PublishedPackage): Promise<string> {
+  const archive = join(cache, `${spec.replaceAll('/', '+')}.tgz`);
+  if (existsSync(archive) && integrityOf(archive) === integrity) return archive;
+  const folder = temporaryFolder();
+  const words = ['pack', spec, '--json', '--pack-destination', folder];
+  const { stdout } = await run('npm', words, { cwd: root, maxBuffer: 2 ** 26 });
+  const [{ filename }] = JSON.parse(stdout);
+  const fetched = join(folder, filename.replace(/^@/, '').replaceAll('/', '-'));
+  if (integrityOf(fetched) !== integrity) throw new Error(`${spec} is not the archive that was evaluated.`);
+  // Several runs may fetch the same package: each publishes a whole file.
+  const complete = `${archive}.${process.pid}`;
+  writeFileSync(complete, readFileSync(fetched));
+  renameSync(complete, archive);
+  removeFolder(folder);
+  return archive;
+}
+
+function integrityOf(file: string): string {
+  return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
+}
+
+/** Named after its package, as someone would call it who keeps the READMEs of many. Man pages become plain text. */
+async function readableDocument(packageName: string, path: string) {
+  const name = basename(path);
+  const tool = packageName.slice(packageName.lastIndexOf('/') + 1);
+  const file = name.startsWith(tool) ? name : `${tool}-${name}`;
+  if (!/^\.\d$/.test(extname(name))) return { file, content: readFileSync(path) };
+  return { file: `${file}.txt`, content: await renderManPage(path) };
+}
+
+/** What `man` shows on a terminal of 80 columns, without bold and underline. */
+async function renderManPage(path: string): Promise<string> {
+  try {
+    return (await run('groff', ['-man', '-Tascii', '-P-cbou', '-rLL=80n', path])).stdout;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new Error('groff renders the man pages and is missing. On Debian: apt-get install groff-base');
+  }
+}
