@@ -1,4 +1,4 @@
-import { sentenceEnds } from '../reading/sentences.ts';
+import { sentenceEnds } from '../reading/sentence-ends.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { wordsOf } from '../retrieval/terms.ts';
 import { citationsIn } from './citations.ts';

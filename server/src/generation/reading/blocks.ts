@@ -2,8 +2,10 @@
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'paragraph'; readonly text: string }
-  /** One line of a list, or one row of a table. */
+  /** One line of a list. */
   | { readonly kind: 'item'; readonly text: string }
+  /** In Markdown, with a header (which may be empty) and at least one row. */
+  | { readonly kind: 'table'; readonly text: string }
   /** Kept with its line breaks and indentation. */
   | { readonly kind: 'code'; readonly text: string };
 

@@ -68,7 +68,7 @@ describe('reading Markdown', () => {
     assert.deepEqual(passages, [
       {
         heading: '',
-        text: 'Need:\n\n- a\n- b\n- c more\n- Plan: Pro; Price: $1\n- Plan: Free\n\nrun  --it\n\nnow\n\nWhy?\n\nSo.',
+        text: 'Need:\n\n- a\n- b\n- c more\n\n| Plan | Price |\n| --- | --- |\n| Pro | $1 |\n| Free |  |\n\n```\nrun  --it\n\nnow\n```\n\nWhy?\n\nSo.',
       },
     ]);
   });
@@ -113,7 +113,7 @@ describe('reading HTML', () => {
         { heading: '', text: 'Within thirty days only.\n\n- a\n- b\n- c d' },
         {
           heading: 'Prices',
-          text: 'All\n\n- Plan: Pro; Price: 1\n- Plan: Free\n\n  x\n    y\n\n- Term: Meaning',
+          text: 'All\n\n| Plan | Price |\n| --- | --- |\n| Pro | 1 |\n| Free |  |\n\n```\n  x\n    y\n```\n\n- Term: Meaning',
         },
       ],
     });
@@ -133,7 +133,7 @@ describe('reading HTML', () => {
       'a.html',
       '<table><tr><td><h2>A</h2><p>One.<td><table><tr><td>K<td>V</table></table>',
     );
-    assert.deepEqual(passages, [{ heading: 'A', text: 'One.\n\n- K: V' }]);
+    assert.deepEqual(passages, [{ heading: 'A', text: 'One.\n\n|  |  |\n| --- | --- |\n| K | V |' }]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { evenSpaces } from './blocks.ts';
 import { isSkipped } from './html-elements.ts';
 import { attribute, type Element, findElement, walk } from './html-tree.ts';
-import { rowText } from './table-row.ts';
+import { tableText } from './table.ts';
 
 const spanMax = 50;
 
@@ -23,32 +23,20 @@ export function captionOf(table: Element): string {
   return caption === undefined ? '' : textOf(caption);
 }
 
-/** The rows as lines of text, each cell with the heading of its column. */
-export function tableLines(table: Element): string[] {
+/** The table in Markdown, or nothing where it is empty. Its first row is the header where it has only header cells. */
+export function tableMarkdown(table: Element): string {
   const rows = spread(cellsOf(table));
-  const [first, ...rest] = rows;
-  if (first === undefined) return [];
-  if (rest.length > 0 && first.every((cell) => cell.isHeader)) {
-    const header = first.map((cell) => cell.text);
-    return rest.map((row) =>
-      rowText(
-        header,
-        row.map((cell) => cell.text),
-      ),
-    );
-  }
-  return rows.map(rowWithoutHeader);
-}
-
-/** Two cells, or a heading at the row's beginning, are a name and what belongs to it. */
-function rowWithoutHeader(row: readonly Cell[]): string {
-  const [name, ...values] = row;
-  const value = rowText(
-    [],
-    values.map((cell) => cell.text),
-  );
-  if (name === undefined || name.text === '' || value === '') return name?.text || value;
-  return name.isHeader || row.length === 2 ? rowText([name.text], [value]) : `${name.text}; ${value}`;
+  const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  const texts = rows.map((row) => Array.from({ length: width }, (_, column) => row[column]?.text ?? ''));
+  const [first, ...rest] = texts;
+  if (first === undefined) return '';
+  const hasHeader = rest.length > 0 && rows[0]?.every((cell) => cell.isHeader);
+  return hasHeader
+    ? tableText(first, rest)
+    : tableText(
+        first.map(() => ''),
+        texts,
+      );
 }
 
 function cellsOf(table: Element): Cell[][] {

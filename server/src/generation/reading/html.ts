@@ -1,7 +1,7 @@
 import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
 import { type Block, evenSpaces, type Reading, webAddress } from './blocks.ts';
 import { headingLevel, isInline, isSkipped } from './html-elements.ts';
-import { captionOf, isDataTable, tableLines } from './html-table.ts';
+import { captionOf, isDataTable, tableMarkdown } from './html-table.ts';
 import { attribute, type Element, findElement, type Visitor, walk } from './html-tree.ts';
 
 /** A page: its main part where it names one, without menus, scripts and what is hidden. */
@@ -64,7 +64,7 @@ class BlockVisitor implements Visitor {
     this.flush();
     if (tag === 'table' && isDataTable(element)) {
       this.#add('paragraph', captionOf(element));
-      for (const line of tableLines(element)) this.#add('item', line);
+      this.#add('table', tableMarkdown(element));
       return false;
     }
     if (tag === 'dt') this.#addTermAlone();
@@ -104,7 +104,7 @@ class BlockVisitor implements Visitor {
     return text;
   }
 
-  #add(kind: 'paragraph' | 'item' | 'code', text: string): void {
+  #add(kind: 'paragraph' | 'item' | 'table' | 'code', text: string): void {
     if (text !== '') this.blocks.push({ kind, text });
   }
 

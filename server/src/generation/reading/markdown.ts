@@ -4,7 +4,7 @@ import { type Block, evenSpaces, type Reading } from './blocks.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { htmlBlocks } from './html.ts';
 import { isNestedTooDeeply } from './markdown-nesting.ts';
-import { rowText } from './table-row.ts';
+import { tableText } from './table.ts';
 
 /** GitHub's Markdown, HTML within it included. */
 export function readMarkdown(source: string): Reading {
@@ -50,16 +50,9 @@ function itemBlocks(item: Tokens.ListItem): Block[] {
 }
 
 function tableBlocks(table: Tokens.Table): Block[] {
-  const header = table.header.map((cell) => inlineText(cell.tokens));
-  return table.rows.flatMap((row) =>
-    filled({
-      kind: 'item',
-      text: rowText(
-        header,
-        row.map((cell) => inlineText(cell.tokens)),
-      ),
-    }),
-  );
+  const textsOf = (cells: readonly Tokens.TableCell[]) => cells.map((cell) => inlineText(cell.tokens));
+  const rows = table.rows.map(textsOf).filter((row) => row.some((cell) => cell !== ''));
+  return rows.length === 0 ? [] : [{ kind: 'table', text: tableText(textsOf(table.header), rows) }];
 }
 
 function filled(block: Block): Block[] {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Block } from './blocks.ts';
+import { partsOf } from './passage-parts.ts';
 import { sentencesOf } from './sentences.ts';
 import { splitPassages } from './split-passages.ts';
+import { tableText } from './table.ts';
 import { countWords } from './words.ts';
 
 const heading = (level: number, text: string): Block => ({ kind: 'heading', level, text });
@@ -69,7 +71,7 @@ describe('the passages of a document', () => {
     ];
     assert.equal(
       splitPassages(blocks, 'T')[0]?.text,
-      'First.\n\nYou need:\n\n- a pen\n- ink\n\nif (x)\n\n  y()',
+      'First.\n\nYou need:\n\n- a pen\n- ink\n\n```\nif (x)\n\n  y()\n```',
     );
   });
 
@@ -130,8 +132,41 @@ describe('the passages of a document', () => {
     const passages = splitPassages([code(lines.join('\n'))], 'T');
     assert.ok(passages.length > 1);
     assert.deepEqual(
-      passages.flatMap(({ text }) => text.split('\n')),
+      passages.flatMap(({ text }) =>
+        partsOf(text).flatMap((part) => (part.kind === 'code' ? part.code : [])),
+      ),
       lines,
+    );
+  });
+
+  it('cut a long table between rows, each part with the header and the first with its introduction', () => {
+    const rows = Array.from({ length: 80 }, (_, index) => [`Part ${index}`, 'one two three four']);
+    const table: Block = { kind: 'table', text: tableText(['Name', 'What it is'], rows) };
+    const passages = splitPassages([paragraph(prose(10, 12)), paragraph('All parts:'), table], 'T');
+    assert.ok(passages.length > 3);
+    const tables = passages.flatMap(({ text }) => partsOf(text)).filter((part) => part.kind === 'table');
+    assert.equal(tables.length, passages.length - 1);
+    assert.ok(tables.every(({ header }) => header.join() === 'Name,What it is'));
+    assert.deepEqual(
+      tables.flatMap((part) => part.rows),
+      rows,
+    );
+    assert.match(passages[1]?.text ?? '', /^All parts:\n\n\| Name/);
+  });
+
+  it('make items of the rows of a table that are longer than a passage', () => {
+    const long = prose(40, 10);
+    const table: Block = { kind: 'table', text: tableText(['Name', 'Text'], [['a', long]]) };
+    const passages = splitPassages([table], 'T');
+    assert.ok(passages.length > 1 && passages.every(({ text }) => countWords(text) <= 180));
+    assert.match(passages[0]?.text ?? '', /^- Name: a; Text: Sentence 0 /);
+  });
+
+  it('fence code that holds fences with a longer one', () => {
+    const [passage] = splitPassages([code('```\nx\n```')], 'T');
+    assert.deepEqual(
+      partsOf(passage?.text ?? '').map((part) => part.lines),
+      [['````', '```', 'x', '```', '````']],
     );
   });
 });

@@ -1,7 +1,8 @@
 import type { PassageText } from '../../domain/document.ts';
 import type { Block } from './blocks.ts';
 import { type Section, sectionsOf, type TextBlock } from './sections.ts';
-import { sentenceEnds } from './sentences.ts';
+import { sentenceEnds } from './sentence-ends.ts';
+import { cellsOf, rowText } from './table.ts';
 import { countWords } from './words.ts';
 
 const wordsMin = 60;
@@ -17,7 +18,12 @@ interface Unit {
   readonly text: string;
   readonly words: number;
   readonly joint: string;
+  /** What surrounds the units of one table or code block, in every passage that holds some of them. */
+  readonly frame?: { readonly before: string; readonly after: string };
 }
+
+/** Units that stay in one passage. */
+type Group = readonly Unit[];
 
 /**
  * Passages of about 60 to 180 words. None crosses a heading; a sentence is cut only where it is longer than a passage.
@@ -25,7 +31,7 @@ interface Unit {
  */
 export function splitPassages(blocks: readonly Block[], title: string): PassageText[] {
   return sectionsOf(blocks, title).flatMap((section) =>
-    pack(unitsOf(section))
+    pack(groupsOf(section))
       .map(joined)
       .filter((text) => text !== '')
       .map((text) => ({ heading: section.heading, text })),
@@ -33,21 +39,22 @@ export function splitPassages(blocks: readonly Block[], title: string): PassageT
 }
 
 /** Fills passages evenly: a section of 200 words becomes two of 100, not one of 180 and a rest. */
-function pack(units: readonly Unit[]): Unit[][] {
-  const total = wordsIn(units);
+function pack(groups: readonly Group[]): Group[] {
+  const total = wordsIn(groups.flat());
   const aim = total <= wordsMax ? wordsMax : total / Math.ceil(total / wordsAimedAt);
   const passages: Unit[][] = [];
   let open: Unit[] = [];
   let words = 0;
-  for (const unit of units) {
-    const isFull = words + unit.words > wordsMax || (words >= wordsMin && words + unit.words / 2 > aim);
+  for (const group of groups) {
+    const more = wordsIn(group);
+    const isFull = words + more > wordsMax || (words >= wordsMin && words + more / 2 > aim);
     if (open.length > 0 && isFull) {
       passages.push(open);
       open = [];
       words = 0;
     }
-    open.push(unit);
-    words += unit.words;
+    open.push(...group);
+    words += more;
   }
   const previous = passages.at(-1);
   const isRest = words < wordsMin && previous !== undefined && wordsIn(previous) + words <= wordsMax;
@@ -56,28 +63,34 @@ function pack(units: readonly Unit[]): Unit[][] {
   return passages;
 }
 
-function joined(units: readonly Unit[]): string {
-  const text = units.map((unit, index) => (index === 0 ? unit.text : unit.joint + unit.text)).join('');
-  // The indentation of a line of code at the beginning is kept.
-  return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
+function joined(units: Group): string {
+  const parts: string[] = [];
+  for (const [index, { text, joint, frame }] of units.entries()) {
+    const before = units[index - 1];
+    if (index > 0) parts.push(joint);
+    if (frame !== undefined && frame !== before?.frame) parts.push(frame.before);
+    parts.push(text);
+    if (frame !== undefined && frame !== units[index + 1]?.frame) parts.push(frame.after);
+  }
+  return parts.join('').trim();
 }
 
-function wordsIn(units: readonly Unit[]): number {
+function wordsIn(units: Group): number {
   return units.reduce((sum, unit) => sum + unit.words, 0);
 }
 
-function unitsOf({ blocks }: Section): Unit[] {
-  const units: Unit[] = [];
+function groupsOf({ blocks }: Section): Group[] {
+  const groups: Group[] = [];
   for (let at = 0; at < blocks.length; at += 1) {
     const end = endOfIntroduced(blocks, at);
-    const group = blocks.slice(at, end).flatMap((block, index) => blockUnits(block, blocks[at + index - 1]));
-    units.push(...(end > at + 1 ? keptTogether(group) : group));
+    const units = blocks.slice(at, end).flatMap((block, index) => blockUnits(block, blocks[at + index - 1]));
+    groups.push(...(end > at + 1 ? keptTogether(units) : units.map((unit) => [unit])));
     at = end - 1;
   }
-  return units;
+  return groups;
 }
 
-/** Behind a short paragraph and the list or code under it; otherwise behind the block itself. */
+/** Behind a short paragraph and the list, table or code under it; otherwise behind the block itself. */
 function endOfIntroduced(blocks: readonly TextBlock[], at: number): number {
   const [block, next] = [blocks[at], blocks[at + 1]];
   const introduces =
@@ -92,30 +105,66 @@ function isShort(text: string): boolean {
   return text.length < pieceLengthMax && countWords(text) <= introductionWordsMax;
 }
 
-function keptTogether(group: readonly Unit[]): Unit[] {
-  const count = wordsIn(group) <= wordsMax ? group.length : 2;
-  const together = group.slice(0, count);
-  const [first] = together;
-  if (first === undefined || wordsIn(together) > wordsMax) return [...group];
-  return [{ text: joined(together), words: wordsIn(together), joint: first.joint }, ...group.slice(count)];
+function keptTogether(units: Group): Group[] {
+  const count = wordsIn(units) <= wordsMax ? units.length : 2;
+  const together = units.slice(0, count);
+  if (wordsIn(together) > wordsMax) return units.map((unit) => [unit]);
+  return [together, ...units.slice(count).map((unit) => [unit])];
 }
 
 function blockUnits(block: TextBlock, before: TextBlock | undefined): Unit[] {
+  if (block.kind === 'table') return tableUnits(block.text);
+  if (block.kind === 'code') return codeUnits(block.text);
   const joint = block.kind === 'item' && before?.kind === 'item' ? '\n' : '\n\n';
-  const text = block.kind === 'item' ? `- ${block.text}` : block.text;
+  return textUnits(block.kind === 'item' ? `- ${block.text}` : block.text, joint);
+}
+
+function textUnits(text: string, joint: string): Unit[] {
   const words = countWords(text);
   if (words <= wordsMax) return [{ text, words, joint }];
-  const pieces = block.kind === 'code' ? linesOf(text) : sentencePieces(text);
-  const inner = block.kind === 'code' ? '\n' : ' ';
+  return unitsOfPieces(sentencePieces(text), joint, ' ');
+}
+
+/** The rows, each under the header. Rows that are too long for a passage become items of a list. */
+function tableUnits(table: string): Unit[] {
+  const [header = '', rule, ...rows] = table.split('\n');
+  const wordsOf = (line: string) => countWords(line.replaceAll('|', ' '));
+  const headerWords = wordsOf(header);
+  const fits = (words: number) => headerWords <= introductionWordsMax && headerWords + words <= wordsMax;
+  if (!rows.every((row) => row.length <= pieceLengthMax && fits(wordsOf(row)))) {
+    const labels = cellsOf(header);
+    return rows.flatMap((row, index) =>
+      textUnits(`- ${rowText(labels, cellsOf(row))}`, index === 0 ? '\n\n' : '\n'),
+    );
+  }
+  const frame = { before: `${header}\n${rule}\n`, after: '' };
+  return rows.map((text, index) => ({
+    text,
+    // The header is counted with the first row only: where it is repeated, a passage is a little longer.
+    words: wordsOf(text) + (index === 0 ? headerWords : 0),
+    joint: index === 0 ? '\n\n' : '\n',
+    frame,
+  }));
+}
+
+function codeUnits(code: string): Unit[] {
+  const text = code.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
+  if (text === '') return [];
+  const inner = (text.match(/^`{3,}$/gm) ?? []).reduce((most, line) => Math.max(most, line.length), 2);
+  const fence = '`'.repeat(inner + 1);
+  const frame = { before: `${fence}\n`, after: `\n${fence}` };
+  const words = countWords(text);
+  const units =
+    words <= wordsMax ? [{ text, words, joint: '\n\n' }] : unitsOfPieces(text.split('\n'), '\n\n', '\n');
+  return units.map((unit) => ({ ...unit, frame }));
+}
+
+function unitsOfPieces(pieces: readonly string[], joint: string, inner: string): Unit[] {
   return pieces.flatMap(smallPieces).map((piece, index) => ({
     text: piece.text,
     words: countWords(piece.text),
     joint: index === 0 ? joint : piece.isContinued ? '' : inner,
   }));
-}
-
-function linesOf(code: string): string[] {
-  return code.split('\n');
 }
 
 function sentencePieces(text: string): string[] {

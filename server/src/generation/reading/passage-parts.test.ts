@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { partsOf } from './passage-parts.ts';
+import { sentencesOf } from './sentences.ts';
+import { tableText } from './table.ts';
+
+describe('the parts of a passage', () => {
+  const table = tableText(
+    ['Plan', 'Price | month'],
+    [
+      ['Pro', '$1'],
+      ['Free', ''],
+    ],
+  );
+  const text = `First. Second\nline.\n\nYou need:\n- a pen. And ink\n  - paper\n\n${table}\n\n\`\`\`\nrun  | it\n\n- now\n\`\`\`\nLast.`;
+
+  it('are prose, lists, tables and code, in order, with their lines', () => {
+    assert.deepEqual(partsOf(text), [
+      { kind: 'prose', lines: ['First. Second', 'line.'], sentences: ['First.', 'Second line.'] },
+      { kind: 'prose', lines: ['You need:'], sentences: ['You need:'] },
+      { kind: 'list', lines: ['- a pen. And ink', '  - paper'], items: ['a pen. And ink', 'paper'] },
+      {
+        kind: 'table',
+        lines: ['| Plan | Price \\| month |', '| --- | --- |', '| Pro | $1 |', '| Free |  |'],
+        header: ['Plan', 'Price | month'],
+        rows: [
+          ['Pro', '$1'],
+          ['Free', ''],
+        ],
+      },
+      { kind: 'code', lines: ['```', 'run  | it', '', '- now', '```'], code: ['run  | it', '', '- now'] },
+      { kind: 'prose', lines: ['Last.'], sentences: ['Last.'] },
+    ]);
+  });
+
+  it('become sentences: one per row with its headers, one per item and line of code', () => {
+    assert.deepEqual(sentencesOf(text).slice(2), [
+      'You need:',
+      'a pen. And ink',
+      'paper',
+      'Plan: Pro; Price | month: $1',
+      'Plan: Free',
+      'run | it',
+      '- now',
+      'Last.',
+    ]);
+    assert.deepEqual(sentencesOf(tableText(['', ''], [['Owner', 'Ada']])), ['Owner: Ada']);
+  });
+
+  it('keep backslashes and pipes of cells', () => {
+    const cells = ['a|b', '\\', 'c\\|', '|', ''];
+    const [part] = partsOf(tableText(cells, [cells]));
+    assert.ok(part?.kind === 'table');
+    assert.deepEqual([part.header, part.rows[0]], [cells, cells]);
+  });
+
+  it('take a fence that is never closed, and a table without a rule, as prose', () => {
+    assert.deepEqual(
+      partsOf('```\na | b\n\n| a |\n| b |').map(({ kind }) => kind),
+      ['prose', 'prose'],
+    );
+  });
+
+  it('are found in time linear in the text', () => {
+    for (const piece of ['```\n', '| a |\n', '|', '| --- |\n', '| --- ', '````\n```\n', '\\|']) {
+      const startedAt = performance.now();
+      partsOf(piece.repeat(1_000_000 / piece.length));
+      assert.ok(performance.now() - startedAt < 5_000, piece);
+    }
+  });
+});
