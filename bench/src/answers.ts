@@ -44,11 +44,11 @@ export async function createAnswerOrganization(folder: string): Promise<string> 
 function storedTexts(folder: string, files: ReadonlyMap<string, string>): Map<string, string> {
   const database = new Sqlite(join(folder, 'data/skein.db'), { readonly: true });
   const passages = database.prepare(
-    'SELECT heading, text FROM passage JOIN document ON document.id = document_id WHERE name LIKE ?',
+    'SELECT heading, text FROM passage JOIN document ON document.id = document_id WHERE name = ?',
   );
   const texts = new Map<string, string>();
   for (const [document, file] of files) {
-    const rows = passages.all(`%${file}`) as { heading: string; text: string }[];
+    const rows = passages.all(join('documents', file)) as { heading: string; text: string }[];
     texts.set(document, rows.map(({ heading, text }) => `${heading} ${text}`).join(' '));
   }
   database.close();
