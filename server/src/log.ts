@@ -54,6 +54,8 @@ class LogOutput {
     this.#onRecovery = onRecovery;
     // Touching it makes a pipe non-blocking. A write that blocks in a thread would keep the process from exiting.
     process.stdout.on('error', () => {});
+    // Node prints its warnings there.
+    process.stderr.on('error', () => {});
     setInterval(() => this.#send(), flushEveryMs).unref();
     process.on('exit', () => this.#flushSync());
   }

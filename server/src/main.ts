@@ -93,9 +93,9 @@ async function runServe(words: string[]): Promise<number> {
   const { options } = parse('serve', words, [], { role: { type: 'string', default: 'all' } });
   const role = roles.find((name) => name === options.role);
   if (role === undefined) throw new UsageError(`--role must be ${roles.join(', ')}.`);
-  await serve(readConfig(process.env), role);
+  const exitCode = await serve(readConfig(process.env), role);
   // Everything is finished or handed back; a connection to a provider that is still being opened must not keep us.
-  process.exit(0);
+  process.exit(exitCode);
 }
 
 async function runCommand(

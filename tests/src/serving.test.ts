@@ -101,6 +101,32 @@ describe('Stopping', { concurrency: 2 }, () => {
     await stopsCleanly(again);
   });
 
+  for (const [origin, fault] of [
+    ['uncaughtException', `throw(new(Error)('a-fault'))`],
+    ['unhandledRejection', `Promise.reject(new(Error)('a-fault'))`],
+  ] as const) {
+    it(`finishes a request under way and exits with 1 after an ${origin}`, async () => {
+      // Without a space or a double quote, which NODE_OPTIONS would take for its own.
+      const causeOnSignal = `data:text/javascript,process.on('SIGUSR2',()=>{${fault}})`;
+      const { service, key } = await startWithKey({ NODE_OPTIONS: `--import=${causeOnSignal}` });
+      const { connection, rest } = await openHalfCreate(service, key);
+      service.signal('SIGUSR2');
+      await untilLogged(service, 'stopping');
+      await untilRefused(service);
+      connection.send(rest);
+      assert.equal((await connection.answer('POST')).status, 201);
+      connection.close();
+      assert.equal(await service.exit(), 1);
+      const lines = service.output
+        .filter((line) => line.includes('"level":60'))
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(
+        lines.map(({ msg, origin, err }) => [msg, origin, err.message]),
+        [['an error was not caught', origin, 'a-fault']],
+      );
+    });
+  }
+
   it('ends at once when asked a second time', async () => {
     const { service, key } = await startWithKey();
     const { connection } = await openHalfCreate(service, key);

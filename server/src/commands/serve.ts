@@ -34,8 +34,8 @@ const clockEveryRounds = 25;
 /** Below this, a burst of renames explains the difference. */
 const clockAheadMsMax = 5_000;
 
-/** Runs until SIGTERM or SIGINT: then finishes what runs, refuses what comes, and resolves. */
-export async function serve(config: Config, role: Role): Promise<void> {
+/** Runs until it is asked to stop: then finishes what runs, refuses what comes, and resolves with the exit code. */
+export async function serve(config: Config, role: Role): Promise<number> {
   const stopRequested = untilStopRequested();
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
@@ -73,8 +73,8 @@ export async function serve(config: Config, role: Role): Promise<void> {
   );
   const stopBuilding = app && buildServedFiles(log);
 
-  const signal = await stopRequested;
-  log.info({ signal }, 'stopping');
+  const reason = await Promise.race([stopRequested, untilUncaughtError(log)]);
+  log.info(reason, 'stopping');
   if (app) await drain.start();
   // What is still held then is taken up by others when its lease has run out.
   setTimeout(() => process.exit(1), stopMs).unref();
@@ -89,6 +89,7 @@ export async function serve(config: Config, role: Role): Promise<void> {
   await metrics?.close();
   await context.store.close();
   log.info('stopped');
+  return 'signal' in reason ? 0 : 1;
 }
 
 /** What the operator should know, and what may still be meant: the service starts all the same. */
@@ -255,13 +256,26 @@ async function finish(app: FastifyInstance): Promise<void> {
   clearTimeout(cutOff);
 }
 
-function untilStopRequested(): Promise<NodeJS.Signals> {
+function untilStopRequested(): Promise<{ signal: NodeJS.Signals }> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals) => {
-      resolve(signal);
+      resolve({ signal });
       // Asked twice, it is meant: the second signal ends the process at once.
       process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT');
     };
     process.on('SIGTERM', stop).on('SIGINT', stop);
+  });
+}
+
+/**
+ * After an error that nothing caught, the process cannot be trusted any more; but whatever else it is working on must not
+ * be lost with it. It stops as it does for SIGTERM and exits with 1, so that it is started again.
+ */
+function untilUncaughtError(log: Log): Promise<{ origin: NodeJS.UncaughtExceptionOrigin }> {
+  return new Promise((resolve) => {
+    process.on('uncaughtException', (error, origin) => {
+      log.fatal({ err: error, origin }, 'an error was not caught');
+      resolve({ origin });
+    });
   });
 }

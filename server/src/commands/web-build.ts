@@ -25,7 +25,23 @@ export function buildServedFiles(log: Log): () => Promise<void> {
   };
 }
 
+/** A build that fails costs its pages, never the service. */
 function buildBeside(log: Log, folder: string, name: string): () => Promise<void> {
+  const failed = (error: unknown) => log.warn({ err: error }, `${name} could not be built`);
+  try {
+    return startBuild(log, folder, name, failed);
+  } catch (error) {
+    failed(error);
+    return async () => {};
+  }
+}
+
+function startBuild(
+  log: Log,
+  folder: string,
+  name: string,
+  failed: (error: unknown) => void,
+): () => Promise<void> {
   const buildFile = join(folder, 'build.ts');
   const dist = join(folder, 'dist');
   const lock = `${dist}.building`;
@@ -39,16 +55,19 @@ function buildBeside(log: Log, folder: string, name: string): () => Promise<void
   build.stderr.on('data', (text) => {
     told = `${told}${text}`.slice(-2000);
   });
+  build.stderr.on('error', () => {});
   const ended = new Promise<number | null>((resolve) => {
     build.once('close', resolve);
-    build.once('error', () => resolve(null));
-  }).then((code) => {
-    for (const left of [lock, `${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
-      rmSync(left, { recursive: true, force: true });
-    if (stopping) return;
-    if (code === 0) log.info(`${name} is built`);
-    else log.warn({ code, told }, `${name} could not be built: npm ci, then npm run build`);
-  });
+    build.on('error', () => resolve(null));
+  })
+    .then((code) => {
+      for (const left of [lock, `${dist}.${build.pid}`, `${dist}.${build.pid}.cache`])
+        rmSync(left, { recursive: true, force: true });
+      if (stopping) return;
+      if (code === 0) log.info(`${name} is built`);
+      else log.warn({ code, told }, `${name} could not be built: npm ci, then npm run build`);
+    })
+    .catch(failed);
   return async () => {
     stopping = true;
     build.kill();

@@ -24,7 +24,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     const text = body.toString();
     const fault = jsonFault(text);
     if (fault !== undefined) return done(invalid(`${fault}.`), undefined);
-    parseSafely(request, text, (error, value) => {
+    void parseSafely(request, text, (error, value) => {
       if (error)
         return done(
           invalid('body: is not valid JSON, or has a key that reaches for a prototype.', error),

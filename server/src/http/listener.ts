@@ -86,13 +86,17 @@ export function createListener(handle: RequestListener, options: ListenerOptions
 }
 
 /**
- * Gives every connection an error listener for its whole life. Node removes its own after CONNECT and after its first
- * error, and an error without a listener ends the process. Whoever waits on a connection hears of its end by `close`.
+ * Gives the server and every connection an error listener for their whole life: an error without a listener ends the
+ * process. Node removes its own after CONNECT and after the first error of a connection, and the server reports a
+ * connection that it could not accept. Whoever waits on a connection hears of its end by `close`.
  */
 function ignoreSocketErrors(server: Server): void {
   const listen = (socket: Duplex) => void socket.on('error', () => {});
   // A TLS connection is two sockets: the accepted one, and the one that decrypts it.
-  server.on('connection', listen).on('secureConnection', listen);
+  server
+    .on('connection', listen)
+    .on('secureConnection', listen)
+    .on('error', () => {});
 }
 
 function reasonOf(error: NodeJS.ErrnoException): string {

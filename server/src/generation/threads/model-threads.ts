@@ -51,8 +51,7 @@ export class ModelThreads {
     signal: AbortSignal,
   ): AsyncGenerator<Event> {
     await this.#queue.acquire(organizationId, signal);
-    const worker = this.#idle.pop() ?? this.#start();
-    const running = new RunningTask(worker, task, this.#store, this.#settings, signal);
+    const running = this.#begin(organizationId, task, signal);
     const abort = () => running.abort();
     signal.addEventListener('abort', abort, { once: true });
     void running.ended.then((isReusable) => {
@@ -68,6 +67,17 @@ export class ModelThreads {
     }
   }
 
+  #begin(organizationId: OrganizationId, task: Task, signal: AbortSignal): RunningTask {
+    try {
+      const worker = this.#idle.pop() ?? this.#start();
+      return new RunningTask(worker, task, this.#store, this.#settings, signal);
+    } catch (error) {
+      // The system has no thread left, for now.
+      this.#queue.release(organizationId);
+      throw new ModelError(`No thread could be started: ${(error as Error).message}.`, { transient: true });
+    }
+  }
+
   #start(): Worker {
     const worker = new Worker(this.#settings.program, {
       // Not the flags of the process: a thread refuses some of them.
@@ -79,6 +89,10 @@ export class ModelThreads {
     worker.unref();
     // A thread that is being ended may report why when nobody listens any more.
     worker.on('error', () => {});
+    worker.once('exit', () => {
+      const place = this.#idle.indexOf(worker);
+      if (place !== -1) this.#idle.splice(place, 1);
+    });
     return worker;
   }
 }
