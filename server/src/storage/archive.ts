@@ -184,6 +184,7 @@ const tables = [
     columns: {
       ...{ ...id, sequence: whole, user_id: text, title: text, account_id: text, secondary_id: text },
       ...{ created_at: whole, updated_at: whole, activity_at: whole, published: flag, deleted_at: whole },
+      ...{ version: whole },
     },
   },
   {

@@ -97,7 +97,16 @@ export interface Threads {
     organizationId: OrganizationId,
     threadId: ThreadId,
     reader?: Reader,
-  ): Promise<{ thread: Thread; messages: Message[] } | undefined>;
+  ): Promise<{ thread: Thread; version: number; messages: Message[] } | undefined>;
+  /**
+   * A number that grows with every change of the thread or its messages that a reader can see, and with nothing else:
+   * claims and renewals of a reply leave it as it is. Undefined where the reader may not read. No message is looked at.
+   */
+  threadVersion(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    reader: Reader,
+  ): Promise<number | undefined>;
   /**
    * Renames if the writer created the thread and it is not deleted; otherwise changes nothing and returns the thread.
    * The new activity lies above that of everything committed before.

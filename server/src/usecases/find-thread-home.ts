@@ -12,8 +12,8 @@ export async function findThreadHome(
   if (!isThreadId(threadId)) throw threadNotFound();
   const { entered } = await store.listMemberships(userId, access);
   for (const { organizationId } of entered) {
-    const found = await store.getThread(organizationId, threadId, { userId });
-    if (found !== undefined) return organizationId;
+    const version = await store.threadVersion(organizationId, threadId, { userId });
+    if (version !== undefined) return organizationId;
   }
   throw threadNotFound();
 }

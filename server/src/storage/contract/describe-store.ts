@@ -17,6 +17,7 @@ import { describeQuotas } from './quotas.ts';
 import { describeReplies } from './replies.ts';
 import { describeRetention } from './retention.ts';
 import { describeSigningKeys } from './signing-keys.ts';
+import { describeThreadVersions } from './thread-versions.ts';
 import { describeThreads } from './threads.ts';
 import { describeUsages } from './usage.ts';
 import { describeWalks } from './walks.ts';
@@ -47,6 +48,7 @@ export function describeStore(engine: string, fresh: () => OpenStore): void {
     describeReplies(world);
     describeAbandonedReplies(world);
     describeFollowUps(world);
+    describeThreadVersions(world);
     describeDocuments(world);
     describeAudits(world);
     describeUsages(world);

@@ -35,6 +35,7 @@ export function describeThreads(world: () => World): void {
           published: false,
           deletedAt: null,
         },
+        version: createdAt,
         messages: [
           { id: made.messageId, threadId: made.id, role: 'user', content: made.prompt, createdAt },
           {
@@ -197,6 +198,7 @@ export function describeThreads(world: () => World): void {
       assert.equal(await restore(ada), 'restored');
       assert.deepEqual(await store.getThread(organization, id), {
         thread: { ...deleted?.thread, deletedAt: null },
+        version: clock.ms,
         messages: deleted?.messages,
       });
       assert.deepEqual(await world().walk(organization, { userId: ada }), [newer.id, id]);

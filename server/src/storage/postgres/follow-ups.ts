@@ -5,7 +5,7 @@ import { inOrderOfCreation, insertReply, insertUserMessage } from './messages.ts
 import { isRunning } from './replies.ts';
 import { now } from './store-time.ts';
 import { noteMove } from './thread-moves.ts';
-import { findThread, ownThread, seenThread } from './thread-row.ts';
+import { findThread, nextVersion, ownThread, seenThread } from './thread-row.ts';
 
 interface AddedRow {
   running: boolean;
@@ -24,9 +24,9 @@ const reply = insertReply('same', 'tick_at', { replyId: '$6', deadlineMs: '$7', 
 
 /**
  * The look at the latest reply is as old as the statement, which may have waited for its lock: it counts only if the
- * thread is still as it was seen. Whatever adds a reply therefore writes the thread's row, if only as it is.
+ * thread still has the version that was seen.
  */
-function addText(allowed: string, parts: string, moves: 0 | 1, change: string): string {
+function addText(allowed: string, parts: string, moves: 0 | 1, change = ''): string {
   return `WITH ${seenThread}, latest AS (
       SELECT coalesce(${isRunning}, false) AS running, coalesce(status IN ('failed', 'cancelled'), false) AS retriable
       FROM seen JOIN message ON organization_id = $3 AND thread_id = $4 AND role = 'assistant'
@@ -41,7 +41,7 @@ function addText(allowed: string, parts: string, moves: 0 | 1, change: string): 
       SELECT held_thread.* FROM held_thread JOIN seen USING (version)
     ), ${parts}reply AS (${reply}
     ), changed AS (
-      UPDATE thread SET ${change} FROM same WHERE thread.organization_id = $3 AND thread.id = $4
+      UPDATE thread SET ${change}${nextVersion} FROM same WHERE thread.organization_id = $3 AND thread.id = $4
     )
     SELECT running, retriable, (SELECT tick_at FROM same) AS at FROM latest`;
 }
@@ -52,10 +52,10 @@ const followUp = {
     'NOT running',
     `${noteMove('same')}, asked AS (${insertUserMessage('same', 'tick_at', '$9', '$10')}), `,
     1,
-    'updated_at = tick_at, activity_at = tick_at',
+    'updated_at = tick_at, activity_at = tick_at, ',
   ),
 };
-const retry = { name: 'add-retry', text: addText('retriable', '', 0, 'title = thread.title') };
+const retry = { name: 'add-retry', text: addText('retriable', '', 0) };
 
 const origins = {
   name: 'list-reply-origins',

@@ -91,6 +91,8 @@ describe('The statements of the PostgreSQL store', () => {
     'get a thread': (store) => store.getThread(organization, thread),
     'get a thread for a reader': async (store) =>
       assert.ok(await store.getThread(organization, thread, { userId: user })),
+    'ask for the version of a thread': async (store) =>
+      assert.ok(await store.threadVersion(organization, thread, { userId: user })),
     'begin a walk over own and published threads': (store) =>
       store.beginWalk(organization, { userId: user }, 25),
     'begin a walk over an account': (store) =>

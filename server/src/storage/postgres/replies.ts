@@ -4,6 +4,7 @@ import type { ClaimedReply, FailedReply, Replies, ReplyClaim, ReplyName } from '
 import { auditText, auditValues } from './audit.ts';
 import type { Database } from './database.ts';
 import { now } from './store-time.ts';
+import { nextVersion } from './thread-row.ts';
 
 interface ClaimedRow {
   organization_id: OrganizationId;
@@ -32,10 +33,24 @@ export const isRunning = "status IN ('in_progress', 'corroborating')";
 const isWaiting = `NOT held AND ${isRunning}`;
 
 /** Every write of a worker names its claim: one that was overtaken, or came after the end, changes nothing. */
-const whereClaimHolds = `WHERE organization_id = $3 AND thread_id = $4 AND id = $5 AND claim_token = $6
-  AND held AND ${isRunning}`;
+const claimHolds = 'id = $5 AND claim_token = $6 AND held';
 
-/** What a reply begins with, and begins anew with: nothing of an earlier claim is left. */
+/**
+ * Changes the running reply of a thread (organization $3, thread $4) if `condition` holds, and raises the thread's version.
+ * The thread's row is locked first, as by everything that locks both: the other order would deadlock.
+ */
+function changeText(change: string, condition: string): string {
+  return `WITH held_thread AS (
+      SELECT FROM thread WHERE organization_id = $3 AND id = $4 FOR NO KEY UPDATE
+    ), changed AS (
+      UPDATE message SET ${change} FROM held_thread
+      WHERE organization_id = $3 AND thread_id = $4 AND ${condition} AND ${isRunning} RETURNING id, completed_at
+    ), raised AS (
+      UPDATE thread SET ${nextVersion} FROM changed WHERE thread.organization_id = $3 AND thread.id = $4
+    )`;
+}
+
+/** A reply that waits has nothing of an earlier claim: to claim it changes nothing that a reader sees. */
 const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
 
 /** Claims, renewals and progress need no sync: whoever loses them to a power cut begins the reply anew. */
@@ -77,8 +92,7 @@ const claim = {
         ORDER BY available_at, id LIMIT share.places FOR UPDATE SKIP LOCKED
       ) AS reply
     ), claimed AS (
-      UPDATE message SET held = true, claim_token = claim_token + ${unlikeAnyOther}, available_at = ${now} + $5::bigint,
-        ${fromItsBeginning}
+      UPDATE message SET held = true, claim_token = claim_token + ${unlikeAnyOther}, available_at = ${now} + $5::bigint
       FROM due WHERE message.organization_id = due.organization_id AND message.thread_id = due.thread_id
         AND message.id = due.id AND ${isWaiting}
       RETURNING message.organization_id, message.thread_id, message.id, claim_token, attempts, deadline_at, trace_id,
@@ -97,52 +111,74 @@ const renew = {
 };
 const progress = {
   name: 'record-reply-progress',
-  text: `UPDATE message SET status = $7, content = $8, steps = $9 ${whereClaimHolds}
-    RETURNING id, $1::bigint, $2::bigint, ${unsynced}`,
+  text: `${changeText('status = $7, content = $8, steps = $9', claimHolds)} SELECT id, ${unsynced} FROM changed`,
 };
-const settleText = `UPDATE message SET held = false, status = $7, content = $8, steps = $9, sources = $10, model = $11,
-      failure = $12, completed_at = greatest(${now}, created_at) ${whereClaimHolds} RETURNING completed_at`;
-const settle = { name: 'settle-reply', text: settleText };
+const settleText = changeText(
+  `held = false, status = $7, content = $8, steps = $9, sources = $10, model = $11, failure = $12,
+      completed_at = greatest(${now}, created_at)`,
+  claimHolds,
+);
+const settle = { name: 'settle-reply', text: `${settleText} SELECT id FROM changed` };
 const settleWithNote = {
   name: 'settle-reply-with-note',
-  text: `WITH settled AS (${settleText}), noted AS (${auditText('settled', '$3', 'completed_at', 13)})
-    SELECT completed_at FROM settled`,
+  text: `${settleText}, noted AS (${auditText('changed', '$3', 'completed_at', 13)}) SELECT id FROM changed`,
 };
-const letGo = {
-  name: 'let-go-of-reply',
-  text: `UPDATE message SET held = false, attempts = attempts + $7, available_at = ${now} + $8::bigint, failure = $9,
-      ${fromItsBeginning} ${whereClaimHolds} RETURNING id`,
-};
-const cancel = {
-  name: 'cancel-replies',
-  text: `UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(${now}, created_at)
-    WHERE organization_id = $3 AND thread_id = $4 AND ${isRunning} RETURNING id`,
-};
+const letGoText = changeText(
+  `held = false, attempts = attempts + $7, available_at = ${now} + $8::bigint, failure = $9, ${fromItsBeginning}`,
+  claimHolds,
+);
+const letGo = { name: 'let-go-of-reply', text: `${letGoText} SELECT id FROM changed` };
+const cancelText = changeText(
+  `held = false, status = 'cancelled', completed_at = greatest(${now}, created_at)`,
+  'true',
+);
+const cancel = { name: 'cancel-replies', text: `${cancelText} SELECT id FROM changed` };
 const anyToSweep = {
   name: 'any-replies-to-sweep',
   text: `SELECT ${now} AS at, EXISTS (SELECT FROM message WHERE held AND ${isRunning} AND available_at <= ${now})
     OR EXISTS (SELECT FROM message WHERE ${isRunning} AND deadline_at <= ${now}) AS found`,
 };
-const some = (condition: string) => `(organization_id, thread_id, id) IN (
-  SELECT organization_id, thread_id, id FROM message WHERE ${condition} LIMIT $3 FOR UPDATE SKIP LOCKED)`;
-const expired = (condition: string) => `held AND ${isRunning} AND ${condition}
-  AND ${some(`held AND ${isRunning} AND available_at <= ${now} AND ${condition}`)}`;
-const failing = `UPDATE message SET held = false, status = 'failed', content = $4, failure = $5,
+/**
+ * Changes up to $3 of the running replies that `condition` finds, and raises the versions of their threads. Whatever
+ * somebody else works on is left for the next sweep: one that waited for locks while it holds many would deadlock.
+ */
+function sweepText(condition: string, change: string): string {
+  return `WITH due AS (
+      SELECT organization_id, thread_id, id FROM message WHERE ${isRunning} AND ${condition} LIMIT $3
+    ), held_reply AS (
+      SELECT due.* FROM due CROSS JOIN LATERAL (
+        SELECT FROM thread WHERE organization_id = due.organization_id AND id = due.thread_id
+        FOR NO KEY UPDATE SKIP LOCKED
+      ) AS held_thread CROSS JOIN LATERAL (
+        SELECT FROM message WHERE organization_id = due.organization_id AND thread_id = due.thread_id AND id = due.id
+          AND ${isRunning} AND ${condition} FOR UPDATE SKIP LOCKED
+      ) AS held_message
+    ), changed AS (
+      UPDATE message SET ${change} FROM held_reply WHERE message.organization_id = held_reply.organization_id
+        AND message.thread_id = held_reply.thread_id AND message.id = held_reply.id
+      RETURNING message.organization_id, message.thread_id, message.id, trace_id, failure
+    ), raised AS (
+      UPDATE thread SET ${nextVersion} FROM changed
+      WHERE thread.organization_id = changed.organization_id AND thread.id = changed.thread_id
+    )
+    SELECT * FROM changed`;
+}
+
+const expired = (condition: string) => `held AND available_at <= ${now} AND ${condition}`;
+const failing = `held = false, status = 'failed', content = $4, failure = $5,
   completed_at = greatest(${now}, created_at)`;
-const failedColumns = 'organization_id, thread_id, id, trace_id, failure';
 const failAbandoned = {
   name: 'fail-abandoned-replies',
-  text: `${failing} WHERE ${expired('attempts + 1 >= $6::int')} RETURNING ${failedColumns}`,
+  text: sweepText(expired('attempts + 1 >= $6::int'), failing),
 };
 const letGoExpired = {
   name: 'let-go-of-expired-replies',
-  text: `UPDATE message SET held = false, attempts = attempts + 1 WHERE ${expired('attempts + 1 < $4::int')}`,
+  text: sweepText(
+    expired('attempts + 1 < $4::int'),
+    `held = false, attempts = attempts + 1, ${fromItsBeginning}`,
+  ),
 };
-const failOverdue = {
-  name: 'fail-overdue-replies',
-  text: `${failing} WHERE ${isRunning} AND ${some(`${isRunning} AND deadline_at <= ${now}`)}
-    RETURNING ${failedColumns}`,
-};
+const failOverdue = { name: 'fail-overdue-replies', text: sweepText(`deadline_at <= ${now}`, failing) };
 const moveTimes = {
   name: 'move-times-of-replies',
   text: `WITH recorded AS (UPDATE store_clock SET jump_at = $1::bigint WHERE jump_at < $2::bigint RETURNING only_row)

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { adjustSizes } from './listing-sizes.ts';
 import { isRunning } from './replies.ts';
 import { now } from './store-time.ts';
-import { findThread, ownThread, seenThread } from './thread-row.ts';
+import { findThread, nextVersion, ownThread, seenThread } from './thread-row.ts';
 import { apiOpen, grantedText, isRevoked } from './write-grant.ts';
 
 /** In the order in which creates and renames lock, too. */
@@ -20,7 +20,7 @@ const softDelete = {
     ), doomed AS (
       SELECT held_thread.* FROM held_thread JOIN seen USING (version)
     ), deleted AS (
-      UPDATE thread SET deleted_at = greatest(${now}, doomed.activity_at) FROM doomed
+      UPDATE thread SET deleted_at = greatest(${now}, doomed.activity_at), ${nextVersion} FROM doomed
       WHERE thread.organization_id = $3 AND thread.id = $4
       RETURNING thread.user_id, thread.account_id, thread.deleted_at, -1 AS threads,
         CASE WHEN thread.published THEN -1 ELSE 0 END AS published
@@ -39,7 +39,7 @@ const restore = {
       SELECT thread.* FROM gate JOIN thread ON organization_id = $3 AND thread.id = $4 AND user_id = $5
         AND deleted_at >= ${now} - $6::bigint FOR UPDATE OF thread
     ), restored AS (
-      UPDATE thread SET deleted_at = NULL FROM gone WHERE thread.organization_id = $3 AND thread.id = $4
+      UPDATE thread SET deleted_at = NULL, ${nextVersion} FROM gone WHERE thread.organization_id = $3 AND thread.id = $4
       RETURNING thread.user_id, thread.account_id, gone.deleted_at, 1 AS threads,
         CASE WHEN thread.published THEN 1 ELSE 0 END AS published
     ), sizes AS (${adjustSizes('$3', 'restored')}
@@ -52,7 +52,7 @@ const publish = {
       SELECT thread.* FROM gate JOIN thread ON organization_id = $3 AND thread.id = $4 AND deleted_at IS NULL
         AND published <> $5 FOR UPDATE OF thread
     ), changed AS (
-      UPDATE thread SET published = $5 FROM shown WHERE thread.organization_id = $3 AND thread.id = $4
+      UPDATE thread SET published = $5, ${nextVersion} FROM shown WHERE thread.organization_id = $3 AND thread.id = $4
       RETURNING thread.user_id, thread.account_id, 0 AS threads,
         CASE WHEN thread.published THEN 1 ELSE -1 END AS published
     ), sizes AS (${adjustSizes('$3', 'changed')}

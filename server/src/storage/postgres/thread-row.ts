@@ -1,6 +1,7 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Run } from './database.ts';
+import { now } from './store-time.ts';
 
 export interface ThreadRow {
   organization_id: OrganizationId;
@@ -17,6 +18,12 @@ export interface ThreadRow {
 
 export const threadColumns = `thread.organization_id, thread.id, thread.user_id, thread.title, thread.account_id,
   thread.secondary_id, thread.created_at, thread.updated_at, thread.published, thread.deleted_at`;
+
+/**
+ * For the SET of every UPDATE of a thread: a number that no earlier change had. It is the time unless the clock is behind,
+ * so that a version that was lost to a power cut or to a restored backup is not given out again.
+ */
+export const nextVersion = `version = greatest(thread.version + 1, ${now})`;
 
 const select = {
   name: 'find-thread',
@@ -37,7 +44,7 @@ export function findThread(
  * read anew. `gate` is the relation that holds the organization's row.
  */
 export function ownThread(gate: string): string {
-  return `SELECT thread.*, thread.xmin AS version, ${gate}.* FROM ${gate} JOIN thread ON organization_id = $3
+  return `SELECT thread.*, ${gate}.* FROM ${gate} JOIN thread ON organization_id = $3
     AND thread.id = $4 AND user_id = $5 AND deleted_at IS NULL FOR UPDATE OF thread`;
 }
 
@@ -46,7 +53,7 @@ export function ownThread(gate: string): string {
  * locked row, it was changed while we waited, and so may those others have been.
  */
 export const seenThread = `seen AS (
-      SELECT xmin AS version, user_id, deleted_at FROM thread WHERE organization_id = $3 AND id = $4
+      SELECT version, user_id, deleted_at FROM thread WHERE organization_id = $3 AND id = $4
     )`;
 
 export function toThread(row: ThreadRow): Thread {

@@ -14,7 +14,7 @@ import {
 import { now } from './store-time.ts';
 import { postgresThreadListing } from './thread-listing.ts';
 import { noteMove } from './thread-moves.ts';
-import { findThread, ownThread, type ThreadRow, threadColumns, toThread } from './thread-row.ts';
+import { findThread, nextVersion, ownThread, type ThreadRow, threadColumns, toThread } from './thread-row.ts';
 import { apiOpen, grantedText, isRevoked } from './write-grant.ts';
 
 interface IdempotencyRow {
@@ -38,8 +38,8 @@ function createText(moment: string, parts = ''): string {
       WHERE id = $3 AND ${apiOpen('$14')} RETURNING id AS gate_id, latest_at AS at, thread_sequence
     ), ${grantedText('tick', '$14')}, ${parts}made AS (
       INSERT INTO thread (organization_id, id, sequence, user_id, title, account_id, secondary_id, created_at,
-        activity_at, published)
-      SELECT $3, $4, thread_sequence, $5, $6, $7, $8, at, at, false FROM ${moment}
+        activity_at, published, version)
+      SELECT $3, $4, thread_sequence, $5, $6, $7, $8, at, at, false, at FROM ${moment}
       RETURNING user_id, account_id, 1 AS threads, 0 AS published
     ), asked AS (${insertUserMessage(moment, 'at', '$9', '$10')}
     ), reply AS (${insertReply(moment, 'at', { replyId: '$11', deadlineMs: '$12', traceId: '$13' })}
@@ -73,18 +73,15 @@ const findIdempotencyKey = {
       AND message.id = key.message_id
     WHERE key.organization_id = $1 AND key.user_id = $2 AND key.key = $3`,
 };
-const selectWithMessages = {
-  name: 'get-thread',
-  text: `SELECT ${threadColumns}, ${messageColumns}
-    FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-    WHERE thread.organization_id = $1 AND thread.id = $2 ORDER BY ${inOrderOfCreation}`,
-};
-const selectReadableWithMessages = {
-  name: 'read-thread',
-  text: `SELECT ${threadColumns}, ${messageColumns}
-    FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-    WHERE thread.organization_id = $1 AND thread.id = $2 AND deleted_at IS NULL AND (published OR user_id = $3)
-    ORDER BY ${inOrderOfCreation}`,
+const withMessages = (condition: string) => `SELECT ${threadColumns}, version, ${messageColumns}
+  FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
+  WHERE thread.organization_id = $1 AND thread.id = $2 AND ${condition} ORDER BY ${inOrderOfCreation}`;
+const isReadable = 'deleted_at IS NULL AND (published OR user_id = $3)';
+const selectWithMessages = { name: 'get-thread', text: withMessages('true') };
+const selectReadableWithMessages = { name: 'read-thread', text: withMessages(isReadable) };
+const selectVersion = {
+  name: 'thread-version',
+  text: `SELECT version FROM thread WHERE organization_id = $1 AND id = $2 AND ${isReadable}`,
 };
 const rename = {
   name: 'rename-thread',
@@ -95,7 +92,7 @@ const rename = {
       RETURNING id AS gate_id, latest_at AS tick_at, move_sequence AS tick_sequence
     ), ${grantedText('tick', '$7')}, left_behind AS (${ownThread('granted')}
     ), ${noteMove('left_behind')}
-    UPDATE thread SET title = $6, updated_at = tick_at, activity_at = tick_at FROM left_behind
+    UPDATE thread SET title = $6, updated_at = tick_at, activity_at = tick_at, ${nextVersion} FROM left_behind
     WHERE thread.organization_id = $3 AND thread.id = $4 RETURNING ${threadColumns}`,
 };
 
@@ -137,11 +134,17 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
     },
 
     async getThread(organizationId, threadId, reader) {
+      type Row = ThreadRow & MessageRow & { version: number };
       const rows = await (reader === undefined
-        ? run<ThreadRow & MessageRow>(selectWithMessages, [organizationId, threadId])
-        : run<ThreadRow & MessageRow>(selectReadableWithMessages, [organizationId, threadId, reader.userId]));
+        ? run<Row>(selectWithMessages, [organizationId, threadId])
+        : run<Row>(selectReadableWithMessages, [organizationId, threadId, reader.userId]));
       const [first] = rows;
-      return first && { thread: toThread(first), messages: rows.map(toMessage) };
+      return first && { thread: toThread(first), version: first.version, messages: rows.map(toMessage) };
+    },
+
+    async threadVersion(organizationId, threadId, { userId }) {
+      const [row] = await run<{ version: number }>(selectVersion, [organizationId, threadId, userId]);
+      return row?.version;
     },
 
     async renameThread(organizationId, threadId, writer, title) {

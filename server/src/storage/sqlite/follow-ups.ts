@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { inOrderOfCreation, prepareInsertMessages } from './messages.ts';
 import { isRunning } from './replies.ts';
 import { prepareNoteMove } from './thread-moves.ts';
-import { prepareFindThread } from './thread-row.ts';
+import { prepareFindThread, prepareRaiseVersion } from './thread-row.ts';
 
 interface LatestReplyRow {
   activity_at: number;
@@ -29,6 +29,7 @@ export function sqliteFollowUps(
   const findThread = prepareFindThread(database);
   const insertMessages = prepareInsertMessages(database);
   const noteMove = prepareNoteMove(database);
+  const raiseVersion = prepareRaiseVersion(database);
   const latestReplyOfOwn = database.prepare<[string, string, string], LatestReplyRow>(
     `SELECT activity_at, message.created_at, ${isRunning} AS running, status IN ('failed', 'cancelled') AS retriable
      FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
@@ -59,6 +60,7 @@ export function sqliteFollowUps(
     if (reply.prompt === null && latest.retriable === 0) return { outcome: 'nothing-to-retry' };
     const at = clock.after(latest.created_at);
     insertMessages(organizationId, threadId, reply, at);
+    raiseVersion(organizationId, threadId, at);
     if (reply.prompt !== null) {
       touch.run(at, at, organizationId, threadId);
       noteMove(organizationId, threadId, { leftActivityAt: latest.activity_at, movedAt: at });

@@ -4,6 +4,7 @@ import type { ClaimedReply, FailedReply, FailureTexts, Replies, ReplyClaim, Repl
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import { prepareRaiseVersion } from './thread-row.ts';
 import type { WorkerLock } from './worker-lock.ts';
 
 interface WaitingRow {
@@ -33,7 +34,7 @@ export const isRunning = "status IN ('in_progress', 'corroborating')";
 const whereClaimHolds = `WHERE organization_id = @organizationId AND thread_id = @threadId AND id = @messageId
   AND claim_token = @token AND held = 1 AND ${isRunning}`;
 
-/** What a reply begins with, and begins anew with: nothing of an earlier claim is left. */
+/** A reply that waits has nothing of an earlier claim: to claim it changes nothing that a reader sees. */
 const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
 
 const failing = `UPDATE message SET held = 0, status = 'failed', content = @content, failure = @failure,
@@ -76,7 +77,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
      ORDER BY available_at, reply.id LIMIT ? + 0`,
   );
   const claim = database.prepare<[number, string, string, string]>(
-    `UPDATE message SET held = 1, claim_token = claim_token + 1, available_at = ?, ${fromItsBeginning}
+    `UPDATE message SET held = 1, claim_token = claim_token + 1, available_at = ?
      WHERE organization_id = ? AND thread_id = ? AND id = ?`,
   );
   const renew = database.prepare(`UPDATE message SET available_at = @availableAt ${whereClaimHolds}`);
@@ -100,9 +101,12 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   const failAbandoned = database.prepare<[FailParameters & { attemptsMax: number }], FailedRow>(
     `${failing} AND ${expired('attempts + 1 >= @attemptsMax')} RETURNING ${failedColumns}`,
   );
-  const letGoExpired = database.prepare(
-    `UPDATE message SET held = 0, attempts = attempts + 1, available_at = min(available_at, @at)
-     WHERE ${expired('attempts + 1 < @attemptsMax')}`,
+  const letGoExpired = database.prepare<
+    [Omit<FailParameters, 'content' | 'failure'> & { attemptsMax: number }],
+    NameRow
+  >(
+    `UPDATE message SET held = 0, attempts = attempts + 1, available_at = min(available_at, @at), ${fromItsBeginning}
+     WHERE ${expired('attempts + 1 < @attemptsMax')} RETURNING organization_id, thread_id, id`,
   );
   const anyOverdue = database.prepare<[number]>(
     `SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= ? LIMIT 1`,
@@ -123,6 +127,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   );
   const jumps = new ClockJumps(commits.read());
   const cancel = prepareCancelReplies(database);
+  const raiseVersion = prepareRaiseVersion(database);
   const writeNote = auditWriter(database);
   const stillRuns = database.prepare<[string, string, string]>(
     `SELECT 1 FROM message WHERE organization_id = ? AND thread_id = ? AND id = ? AND ${isRunning}`,
@@ -146,6 +151,22 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     }
   }
 
+  function raiseVersions(changed: readonly NameRow[], now: number): void {
+    for (const { organization_id, thread_id } of changed) raiseVersion(organization_id, thread_id, now);
+  }
+
+  /** Whether the claim still held, and so was written. To be called in a transaction. */
+  function change(
+    statement: typeof progress,
+    { organizationId, threadId, messageId, token }: ReplyClaim,
+    written: object,
+    now: number,
+  ): boolean {
+    const changed = statement.run({ organizationId, threadId, messageId, token, ...written }).changes === 1;
+    if (changed) raiseVersion(organizationId, threadId, now);
+    return changed;
+  }
+
   /** To be called in a transaction. */
   function endLeases(
     { content, abandoned: failure }: FailureTexts,
@@ -153,7 +174,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     swept: Pick<FailParameters, 'at' | 'until' | 'limit'>,
   ): FailedReply[] {
     const failed = failAbandoned.all({ content, failure, attemptsMax, ...swept });
-    letGoExpired.run({ attemptsMax, ...swept });
+    raiseVersions(letGoExpired.all({ attemptsMax, ...swept }), swept.at);
+    raiseVersions(failed, swept.at);
     return failed.map(toFailedReply);
   }
 
@@ -193,14 +215,16 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     renewReplies: (claims, leaseMs) =>
       commits.unsynced((clock) => {
         const availableAt = clock.now() + leaseMs;
-        return claims.filter((held) => renew.run({ ...names(held), availableAt }).changes === 0);
+        return claims.filter(
+          ({ organizationId, threadId, messageId, token }) =>
+            renew.run({ organizationId, threadId, messageId, token, availableAt }).changes === 0,
+        );
       }),
 
     recordReplyProgress: (held, { status, content, steps }) =>
-      commits.unsynced(() => {
-        const written = { status, content, steps: JSON.stringify(steps) };
-        return progress.run({ ...names(held), ...written }).changes === 1;
-      }),
+      commits.unsynced((clock) =>
+        change(progress, held, { status, content, steps: JSON.stringify(steps) }, clock.now()),
+      ),
 
     settleReply: (held, { status, content, steps, sources, model, failure, note }) =>
       commits.durable((clock) => {
@@ -213,7 +237,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
           failure: failure ?? null,
           completedAt: clock.now(),
         };
-        const settled = settle.run({ ...names(held), ...written }).changes === 1;
+        const settled = change(settle, held, written, clock.now());
         if (settled && note) writeNote(held.organizationId, note, clock.now());
         return settled;
       }),
@@ -221,16 +245,21 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     retryReply: (held, { delayMs, failure }) =>
       commits.durable((clock) => {
         const waits = { attempts: 1, availableAt: clock.now() + delayMs, failure };
-        return letGo.run({ ...names(held), ...waits }).changes === 1;
+        return change(letGo, held, waits, clock.now());
       }),
 
     releaseReply: (held) =>
       commits.durable((clock) => {
-        letGo.run({ ...names(held), attempts: 0, availableAt: clock.now(), failure: null });
+        const waits = { attempts: 0, availableAt: clock.now(), failure: null };
+        change(letGo, held, waits, clock.now());
       }),
 
     cancelReplies: (organizationId, threadId) =>
-      commits.durable((clock) => cancel(organizationId, threadId, clock.now())),
+      commits.durable((clock) => {
+        const cancelled = cancel(organizationId, threadId, clock.now());
+        if (cancelled.length > 0) raiseVersion(organizationId, threadId, clock.now());
+        return cancelled;
+      }),
 
     async sweepReplies(texts, { attemptsMax, leases }) {
       const reading = commits.read();
@@ -245,7 +274,9 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
         // Not up to the clock's time: it may have jumped since the reading.
         const swept = { at: clock.now(), until: time, limit: sweptMax };
         const { content, overdue: failure } = texts;
-        const overdue = failOverdue.all({ content, failure, ...swept }).map(toFailedReply);
+        const late = failOverdue.all({ content, failure, ...swept });
+        raiseVersions(late, swept.at);
+        const overdue = late.map(toFailedReply);
         return leases ? [...overdue, ...endLeases(texts, attemptsMax, swept)] : overdue;
       });
     },
@@ -289,10 +320,6 @@ export function prepareCancelReplies(
     )
     .pluck();
   return (organizationId, threadId, now) => cancel.all(now, organizationId, threadId);
-}
-
-function names({ organizationId, threadId, messageId, token }: ReplyClaim) {
-  return { organizationId, threadId, messageId, token };
 }
 
 function toName({ organization_id, thread_id, id }: NameRow): ReplyName {

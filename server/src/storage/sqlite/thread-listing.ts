@@ -4,7 +4,13 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { prepareAdjustSizes } from './listing-sizes.ts';
 import { prepareCancelReplies } from './replies.ts';
-import { prepareFindThread, type ThreadRow, threadColumns, toThread } from './thread-row.ts';
+import {
+  prepareFindThread,
+  prepareRaiseVersion,
+  type ThreadRow,
+  threadColumns,
+  toThread,
+} from './thread-row.ts';
 import { prepareMayWrite } from './write-grant.ts';
 
 /** What puts a thread into listings and takes it out of them, and so changes their sizes. */
@@ -17,6 +23,7 @@ export function sqliteThreadListing(
   const findThread = prepareFindThread(database);
   const writeNote = auditWriter(database);
   const mayWrite = prepareMayWrite(database);
+  const raiseVersion = prepareRaiseVersion(database);
   const softDelete = database
     .prepare<[number, string, string, string], ThreadRow>(
       `UPDATE thread SET deleted_at = ?, deleted = 1
@@ -46,6 +53,7 @@ export function sqliteThreadListing(
           const kept = findThread(organizationId, threadId);
           return kept ? { outcome: 'refused', thread: kept } : { outcome: 'missing' };
         }
+        raiseVersion(organizationId, threadId, clock.now());
         const cancelled = cancelReplies(organizationId, threadId, clock.now());
         const thread = toThread(deleted);
         adjustSizes(thread, { threads: -1, published: thread.published ? -1 : 0 });
@@ -57,6 +65,7 @@ export function sqliteThreadListing(
       commits.durable((clock) => {
         const restored = restore.get(organizationId, threadId, userId, clock.now() - withinMs);
         if (restored === undefined) return 'missing';
+        raiseVersion(organizationId, threadId, clock.now());
         const thread = toThread(restored);
         adjustSizes(thread, { threads: 1, published: thread.published ? 1 : 0 });
         writeNote(organizationId, note, clock.now());
@@ -67,6 +76,7 @@ export function sqliteThreadListing(
       commits.durable((clock) => {
         const changed = publish.get(Number(published), organizationId, threadId, Number(published));
         if (changed !== undefined) {
+          raiseVersion(organizationId, threadId, clock.now());
           adjustSizes(toThread(changed), { threads: 0, published: published ? 1 : -1 });
           writeNote(organizationId, note, clock.now());
           return 'done';

@@ -49,6 +49,21 @@ export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
   };
 }
 
+/**
+ * To be called in the transaction of every change that a reader can see. The version is the time unless the clock is
+ * behind, so that one that was lost to a power cut or to a restored backup is not given out again.
+ */
+export function prepareRaiseVersion(
+  database: Database,
+): (organizationId: OrganizationId, threadId: ThreadId, now: number) => void {
+  const raise = database.prepare<[number, string, string]>(
+    'UPDATE thread SET version = max(version + 1, ?) WHERE organization_id = ? AND id = ?',
+  );
+  return (organizationId, threadId, now) => {
+    raise.run(now, organizationId, threadId);
+  };
+}
+
 export function prepareFindThread(
   database: Database,
 ): (organizationId: OrganizationId, threadId: ThreadId) => Thread | undefined {

@@ -15,6 +15,7 @@ import { sqliteThreadListing } from './thread-listing.ts';
 import { prepareNoteMove } from './thread-moves.ts';
 import {
   prepareFindThread,
+  prepareRaiseVersion,
   type ThreadRow,
   threadColumnCount,
   threadColumns,
@@ -30,9 +31,11 @@ interface IdempotencyRow {
   created_at: number;
 }
 
+const isReadable = 'deleted = 0 AND (published = 1 OR user_id = ?)';
+
 /** The thread is found and decided on first: of one that does not fulfil the condition no message is read. */
 function withMessages(condition: string): string {
-  return `SELECT ${threadColumns}, ${messageColumns}
+  return `SELECT ${threadColumns}, version, ${messageColumns}
     FROM thread CROSS JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
     WHERE thread.organization_id = ? AND thread.id = ? AND ${condition} ORDER BY ${inOrderOfCreation}`;
 }
@@ -48,8 +51,8 @@ export function sqliteThreads(
   const listAccounts = prepareListAccounts(database);
   const insertThread = database.prepare(
     `INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at,
-       published, deleted)
-     VALUES (@organizationId, @id, @userId, @title, @accountId, @secondaryId, @now, @now, 0, 0)`,
+       published, deleted, version)
+     VALUES (@organizationId, @id, @userId, @title, @accountId, @secondaryId, @now, @now, 0, 0, @now)`,
   );
   const findIdempotencyKey = database.prepare<[string, string, string, number], IdempotencyRow>(
     `SELECT body_hash, thread_id, message_id, reply_id, created_at FROM idempotency_key
@@ -62,13 +65,19 @@ export function sqliteThreads(
   );
   // One statement, so that thread and messages are of one moment even beside another process.
   const selectThreadWithMessages = database
-    .prepare<[string, string], [...ThreadRow, ...MessageRow]>(withMessages('true'))
+    .prepare<[string, string], [...ThreadRow, version: number, ...MessageRow]>(withMessages('true'))
     .raw();
   const selectReadableWithMessages = database
-    .prepare<[string, string, string | null], [...ThreadRow, ...MessageRow]>(
-      withMessages('deleted = 0 AND (published = 1 OR user_id = ?)'),
+    .prepare<[string, string, string | null], [...ThreadRow, version: number, ...MessageRow]>(
+      withMessages(isReadable),
     )
     .raw();
+  const selectVersion = database
+    .prepare<[string, string, string | null], number>(
+      `SELECT version FROM thread WHERE organization_id = ? AND id = ? AND ${isReadable}`,
+    )
+    .pluck();
+  const raiseVersion = prepareRaiseVersion(database);
   const mayWrite = prepareMayWrite(database);
   const rename = database
     .prepare<[string, number, number, string, string, string], ThreadRow>(
@@ -127,6 +136,7 @@ export function sqliteThreads(
     if (renamed === undefined) return { outcome: 'refused', thread: before };
     const leftActivityAt = before.updatedAt ?? before.createdAt;
     noteMove(organizationId, threadId, { leftActivityAt, movedAt: after });
+    raiseVersion(organizationId, threadId, after);
     return { outcome: 'renamed', thread: toThread(renamed) };
   }
 
@@ -148,10 +158,14 @@ export function sqliteThreads(
       return (
         first && {
           thread: toThread(first),
-          messages: rows.map((row) => toMessage(threadId, row.slice(threadColumnCount) as MessageRow)),
+          version: first[threadColumnCount],
+          messages: rows.map((row) => toMessage(threadId, row.slice(threadColumnCount + 1) as MessageRow)),
         }
       );
     },
+
+    threadVersion: async (organizationId, threadId, { userId }) =>
+      selectVersion.get(organizationId, threadId, userId),
 
     renameThread: (organizationId, threadId, writer, title) =>
       commits.durable((clock) => renameNow(organizationId, threadId, writer, title, clock)),
