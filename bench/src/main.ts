@@ -3,6 +3,7 @@ import { evaluateAnswers } from './answers.ts';
 import { measureApplicationGets } from './application-gets.ts';
 import { measureGrowth } from './growth.ts';
 import { endLoad } from './load.ts';
+import { measureNeighbours } from './neighbours.ts';
 import { measureOperations } from './operations.ts';
 import { type Plan, readPlan } from './plan.ts';
 import { measurePostgres } from './postgres.ts';
@@ -22,10 +23,11 @@ const plan = readPlan(process.argv.slice(2));
 process.exitCode = plan === undefined ? 1 : await run(plan);
 
 async function run(plan: Plan): Promise<number> {
-  const withoutStore = ['postgres', 'soak', 'answers'];
-  const withoutRounds = ['soak', 'answers'];
+  const withoutStore = ['neighbours', 'postgres', 'soak', 'answers'];
+  const withoutRounds = ['neighbours', 'soak', 'answers'];
   if ([...plan.parts].some((part) => !withoutRounds.includes(part))) describeMachine(plan);
   if ([...plan.parts].some((part) => !withoutStore.includes(part))) await measure(plan);
+  if (plan.parts.has('neighbours')) await measureNeighbours(plan);
   if (plan.parts.has('soak')) await measureSoak(plan);
   if (plan.parts.has('postgres')) await measurePostgres(plan);
   await endLoad();

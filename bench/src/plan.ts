@@ -14,6 +14,7 @@ export const parts = [
   'sync',
   'walk',
   'replies',
+  'neighbours',
   'soak',
   'growth',
   'postgres',
@@ -22,7 +23,15 @@ export const parts = [
 ] as const;
 export type Part = (typeof parts)[number];
 
-const leftOutWhenQuick: readonly Part[] = ['walk', 'replies', 'soak', 'postgres', 'where', 'answers'];
+const leftOutWhenQuick: readonly Part[] = [
+  'walk',
+  'replies',
+  'neighbours',
+  'soak',
+  'postgres',
+  'where',
+  'answers',
+];
 
 export interface Plan {
   readonly parts: ReadonlySet<Part>;
@@ -39,6 +48,8 @@ export interface Plan {
   readonly syncSeconds: number;
   readonly profileSeconds: number;
   readonly soakMinutes: number;
+  /** How long each noise is made at least. */
+  readonly neighbourSeconds: number;
 }
 
 const quick: Omit<Plan, 'parts'> = {
@@ -51,6 +62,7 @@ const quick: Omit<Plan, 'parts'> = {
   syncSeconds: 0.2,
   profileSeconds: 1,
   soakMinutes: 1,
+  neighbourSeconds: 2,
 };
 
 const full: Omit<Plan, 'parts'> = {
@@ -63,6 +75,7 @@ const full: Omit<Plan, 'parts'> = {
   syncSeconds: 2,
   profileSeconds: 5,
   soakMinutes: 10,
+  neighbourSeconds: 8,
 };
 
 const usage = `npm run bench -- [--quick] [--only PART,PART…] [--minutes N]

@@ -1,0 +1,49 @@
+import type { Neighbourhood } from './neighbourhood.ts';
+import { ProcessUsage } from './process-usage.ts';
+import type { TimedReport, TimedTenant } from './timed-tenant.ts';
+
+/** What happened to the quiet tenant, to the service and to the noisy tenant meanwhile. */
+export interface Measured extends TimedReport {
+  readonly grownMb: number;
+  readonly cpuSeconds: number;
+  readonly seconds: number;
+  /** How often the noisy tenant met each outcome. */
+  readonly outcomes: Readonly<Record<string, number>>;
+}
+
+/** Times the quiet tenant while `work` runs again and again, for at least so long. */
+export async function measureBeside(
+  timed: TimedTenant,
+  world: Neighbourhood,
+  work: () => Promise<readonly string[]>,
+  atLeastMs: number,
+): Promise<Measured> {
+  await timed.start(world);
+  const usage = new ProcessUsage(world.service.pid);
+  const began = performance.now();
+  const outcomes: Record<string, number> = {};
+  do {
+    for (const outcome of await work()) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  } while (performance.now() - began < atLeastMs);
+  const seconds = (performance.now() - began) / 1000;
+  const { grownMb, cpuSeconds } = usage;
+  return { ...(await timed.stop()), grownMb, cpuSeconds, seconds, outcomes };
+}
+
+/** What the quiet tenant saw, what the service took, and what the noisy tenant was told. */
+export function describeMeasured({ figures, grownMb, cpuSeconds, seconds, outcomes }: Measured): string[] {
+  const times = Object.entries(figures).map(
+    ([operation, { count, p50Ms, p99Ms, maxMs }]) =>
+      `${operation} ×${count}: p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)}, max ${maxMs.toFixed(0)} ms`,
+  );
+  return [
+    ...times,
+    `${seconds.toFixed(1)} s; the service took ${cpuSeconds.toFixed(1)} s of CPU and grew by ${grownMb.toFixed(0)} MiB`,
+    `the noisy tenant got ${describeOutcomes(outcomes)}`,
+  ];
+}
+
+export function describeOutcomes(outcomes: Measured['outcomes']): string {
+  const told = Object.entries(outcomes).map(([outcome, count]) => `${outcome} ×${count}`);
+  return told.join(', ') || 'nothing';
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Api } from '../api.ts';
+import { type ConsoleClient, signedInMember } from '../console/console-client.ts';
+import { root, Service } from '../service.ts';
+import { makeOrganization } from '../tenants.ts';
+
+/** A signed-in admin of an organization, with a personal key. */
+export interface Tenant {
+  readonly organizationId: string;
+  readonly email: string;
+  readonly admin: ConsoleClient;
+  readonly key: string;
+  readonly api: Api;
+}
+
+/** One service with two organizations: the requests of one are timed while the other misbehaves. */
+export interface Neighbourhood {
+  readonly service: Service;
+  readonly quiet: Tenant;
+  readonly noisy: Tenant;
+}
+
+export interface NeighbourhoodSettings {
+  readonly environment?: Record<string, string>;
+  readonly words?: string[];
+}
+
+export async function startNeighbourhood(settings: NeighbourhoodSettings = {}): Promise<Neighbourhood> {
+  const service = await Service.start(settings);
+  const [quiet, noisy] = await Promise.all([makeTenant(service, 'quiet'), makeTenant(service, 'noisy')]);
+  for (const name of keptDocuments) {
+    const file = readFileSync(join(root, 'docs', name));
+    const path = noisy.admin.at(`/documents?name=${name}`, noisy.organizationId);
+    assert.equal((await noisy.admin.call('POST', path, { file })).status, 201);
+  }
+  return { service, quiet, noisy };
+}
+
+/** The noisy tenant always has these, so that its replies have something to search. */
+export const keptDocuments: readonly string[] = ['operating.md', 'deploying.md', 'replies.md', 'security.md'];
+
+async function makeTenant(service: Service, name: string): Promise<Tenant> {
+  const organizationId = await makeOrganization(service, name);
+  const email = `admin@${name}.example`;
+  const admin = await signedInMember(service, organizationId, email, 'admin');
+  const { key } = await service.skein('key', 'create', organizationId, '--user', email);
+  return { organizationId, email, admin, key, api: new Api(service.baseUrl, key) };
+}
+
+/** What a browser sends with a change: the session's cookies and its proof. */
+export function sessionHeaders({ admin }: Tenant): Record<string, string> {
+  const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  return { cookie, 'x-skein-csrf': admin.csrfToken };
+}

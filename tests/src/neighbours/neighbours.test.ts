@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { describeOnEachEngine } from '../engines.ts';
+import { documentNoises } from './document-noises.ts';
+import { describeMeasured, measureBeside } from './measure.ts';
+import { type Neighbourhood, type NeighbourhoodSettings, startNeighbourhood } from './neighbourhood.ts';
+import { type Noise, silence } from './noise.ts';
+import { poisonReply, poisonSettings } from './poison-reply.ts';
+import { requestNoises } from './request-noises.ts';
+import { TimedTenant } from './timed-tenant.ts';
+
+/** How long each noise is made at least, so that there are requests to time. */
+const atLeastMs = 500;
+
+/** Starts one service for all noises. Latency is printed and never asserted: it is the machine's, too. */
+function testNoises(settings: () => Promise<NeighbourhoodSettings>, noises: readonly Noise[]): void {
+  let world: Neighbourhood;
+  let timed: TimedTenant;
+  before(async () => {
+    timed = new TimedTenant();
+    world = await startNeighbourhood(await settings());
+  });
+  after(async () => {
+    timed?.end();
+    await world?.service.end();
+  });
+
+  async function assertServed(t: TestContext, make: () => Promise<readonly string[]>) {
+    const measured = await measureBeside(timed, world, make, atLeastMs);
+    for (const line of describeMeasured(measured)) t.diagnostic(line);
+    assert.deepEqual(measured.faults, []);
+    assert.ok(measured.figures.get.count > 0, 'the other tenant sends requests');
+    assert.equal((await fetch(`${world.service.baseUrl}/readyz`)).status, 200);
+    return measured;
+  }
+
+  for (const noise of noises) {
+    it(`serves a tenant beside ${noise.name}`, { timeout: 60_000 }, async (t) => {
+      const { outcomes, grownMb } = await assertServed(t, () => noise.make(world, 'short'));
+      const met = Object.keys(outcomes);
+      if (noise !== silence) assert.ok(met.length > 0, 'the noise was made');
+      assert.deepEqual(
+        met.filter((outcome) => !noise.outcomes.includes(outcome)),
+        [],
+      );
+      if (!Number.isNaN(grownMb)) assert.ok(grownMb < noise.grownMbMax, `grew by ${grownMb} MiB`);
+    });
+  }
+}
+
+describeOnEachEngine('A service with a noisy tenant', ({ engine, freshStore }) => {
+  const noises = [silence, ...documentNoises, ...requestNoises];
+  testNoises(
+    async () => ({ environment: { ...(await freshStore()), SKEIN_DOCUMENT_READ_MS: '5000' } }),
+    engine === 'SQLite' ? noises : noises.filter(({ isAboutStore }) => isAboutStore),
+  );
+});
+
+describe('A service whose workers are killed', () => {
+  testNoises(async () => poisonSettings, [poisonReply]);
+});

@@ -1,0 +1,93 @@
+import { request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ConsoleAnswer } from '../console/console-client.ts';
+import { keptDocuments, type Neighbourhood, sessionHeaders, type Tenant } from './neighbourhood.ts';
+
+/** One thing that a hostile or careless tenant does. */
+export interface Noise {
+  readonly name: string;
+  /** What it may be told: a status, how a reply ended, or that it was cut off. */
+  readonly outcomes: readonly string[];
+  /** MiB that the service may grow by meanwhile. */
+  readonly grownMbMax: number;
+  /** Whether it is about the store, so that it matters which one it is. */
+  readonly isAboutStore: boolean;
+  /** Does it once, with as many requests as the size says; answers the outcome of each. */
+  make(world: Neighbourhood, size: NoiseSize): Promise<readonly string[]>;
+}
+
+/** `short` for every run of the tests, `full` for the benchmark. */
+export type NoiseSize = 'short' | 'full';
+
+/** Far below what it was when nothing bounded it: gigabytes. */
+export const usualGrownMbMax = 400;
+
+/** What the others are compared with. */
+export const silence: Noise = {
+  name: 'nobody',
+  outcomes: [],
+  grownMbMax: usualGrownMbMax,
+  isAboutStore: true,
+  make: () => pause(100, []),
+};
+
+const chunkBytes = 65_536;
+
+/** Uploads a document of the tenant's and answers the status. The rest of a file that is refused early is not sent. */
+export function upload(tenant: Tenant, name: string, file: Buffer): Promise<string> {
+  const { admin, organizationId } = tenant;
+  const url = new URL(`/console/organizations/${organizationId}/documents?name=${name}`, admin.baseUrl);
+  const headers = {
+    ...sessionHeaders(tenant),
+    'content-type': 'application/octet-stream',
+    'content-length': file.length,
+  };
+  return new Promise((resolve) => {
+    const sent = request(url, { method: 'POST', headers });
+    sent.once('error', () => resolve('cut off'));
+    sent.once('response', (response) => {
+      response.resume().once('close', () => {
+        resolve(String(response.statusCode));
+        sent.destroy();
+      });
+    });
+    let position = 0;
+    const send = () => {
+      while (position < file.length && !sent.destroyed) {
+        const chunk = file.subarray(position, position + chunkBytes);
+        position += chunkBytes;
+        if (!sent.write(chunk)) return void sent.once('drain', send);
+      }
+      sent.end();
+    };
+    send();
+  });
+}
+
+/** All but those that stay. */
+export async function removeDocuments({ admin, organizationId }: Tenant): Promise<string[]> {
+  const { body } = await admin.get(admin.at('/documents', organizationId));
+  const added: { id: string; name: string }[] = body.documents.filter(
+    ({ name }: { name: string }) => !keptDocuments.includes(name),
+  );
+  const answers: ConsoleAnswer[] = await Promise.all(
+    added.map(({ id }) => admin.delete(admin.at(`/documents/${id}`, organizationId))),
+  );
+  return answers.map(({ status }) => String(status));
+}
+
+/** Creates a thread and waits for its reply; answers how it ended. */
+export async function ask({ api }: Tenant, prompt: string): Promise<string> {
+  const { status, body } = await api.create({ prompt });
+  if (status !== 201) return String(status);
+  for (;;) {
+    const read = await api.get(body.thread.id, { prefer: 'wait=20' });
+    if (read.status !== 200) return String(read.status);
+    if (read.body.status.state !== 'in_progress') return read.body.messages[1].status;
+  }
+}
+
+/** A GET with the tenant's session, as bytes. */
+export function sessionRequest(tenant: Tenant, path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: x\r\nCookie: ${sessionHeaders(tenant).cookie}\r\n\r\n`;
+}

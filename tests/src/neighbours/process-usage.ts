@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const ticksPerSecond = 100;
+
+/** Memory and processor time of one process, as Linux tells it; NaN elsewhere. Processes that it starts do not count. */
+export class ProcessUsage {
+  readonly #pid: number;
+  readonly #residentMb: number;
+  readonly #cpuSeconds: number;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    // Resets the high-water mark, so that it is that of the time from now on.
+    attempt(() => writeFileSync(`/proc/${pid}/clear_refs`, '5'));
+    this.#residentMb = memoryMb(pid, 'VmRSS');
+    this.#cpuSeconds = cpuSeconds(pid);
+  }
+
+  /** The most that the process had in memory since, above what it had at the beginning. */
+  get grownMb(): number {
+    return memoryMb(this.#pid, 'VmHWM') - this.#residentMb;
+  }
+
+  get cpuSeconds(): number {
+    return cpuSeconds(this.#pid) - this.#cpuSeconds;
+  }
+}
+
+function memoryMb(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const status = attempt(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? '';
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+/** User and system time: fields 14 and 15 of /proc/PID/stat. */
+function cpuSeconds(pid: number): number {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

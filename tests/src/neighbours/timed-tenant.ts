@@ -1,0 +1,66 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { type Neighbourhood, sessionHeaders } from './neighbourhood.ts';
+
+export type Operation = 'get' | 'list' | 'create' | 'upload';
+
+export interface Figures {
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** What the timing process is told. */
+export interface TimedOrder {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly organizationId: string;
+  readonly sessionHeaders: Record<string, string>;
+}
+
+/** What the timing process saw. */
+export interface TimedReport {
+  readonly figures: Readonly<Record<Operation, Figures>>;
+  /** Requests that failed or got a wrong answer. */
+  readonly faults: readonly string[];
+}
+
+/** Sends and times the quiet tenant's requests, in a process of its own. */
+export class TimedTenant {
+  readonly #child: ChildProcess;
+
+  constructor() {
+    this.#child = fork(join(import.meta.dirname, 'timed-tenant-process.ts'), { stdio: 'inherit' });
+    const killAtExit = () => this.#child.kill('SIGKILL');
+    process.once('exit', killAtExit);
+    this.#child.once('exit', () => process.removeListener('exit', killAtExit));
+  }
+
+  async start({ service: { baseUrl }, quiet }: Neighbourhood): Promise<void> {
+    const { key, organizationId } = quiet;
+    const order: TimedOrder = { baseUrl, key, organizationId, sessionHeaders: sessionHeaders(quiet) };
+    await this.#tell(order);
+  }
+
+  async stop(): Promise<TimedReport> {
+    return (await this.#tell('stop')) as TimedReport;
+  }
+
+  end(): void {
+    this.#child.disconnect();
+  }
+
+  #tell(message: TimedOrder | 'stop'): Promise<unknown> {
+    const child = this.#child;
+    return new Promise((resolve, reject) => {
+      const ended = (code: number | null) => reject(new Error(`The timing process ended with ${code}.`));
+      child.once('exit', ended);
+      child.once('message', (answer) => {
+        child.removeListener('exit', ended);
+        resolve(answer);
+      });
+      child.send(message);
+    });
+  }
+}
