@@ -7,57 +7,67 @@ import { poisonReply, poisonSettings } from '../../tests/src/neighbours/poison-r
 import { requestNoises } from '../../tests/src/neighbours/request-noises.ts';
 import { type Operation, TimedTenant } from '../../tests/src/neighbours/timed-tenant.ts';
 import type { Plan } from './plan.ts';
+import { median } from './rounds.ts';
 import { ms, printTable, rate } from './table.ts';
 
 const operations: readonly Operation[] = ['get', 'list', 'create', 'upload'];
 /** Of the load programs: in practice they run on other machines, and take no processor from the service. */
 const niceness = 10;
+const atLeastMs = 2_000;
+const roundsMax = 3;
 
-/** What one tenant's requests take while another does its worst, against an idle service right before. */
+interface Round {
+  /** Undefined where the service cannot be measured without the noise. */
+  readonly idle?: Measured;
+  readonly beside: Measured;
+}
+
+/** What one tenant's requests take while another does its worst, against those of an idle service right before. */
 export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<void> {
   const timed = new TimedTenant();
   const world = await startNeighbourhood();
   const poisoned = await startNeighbourhood(poisonSettings);
   setPriority(0, niceness);
-  const rows: string[][] = [];
-  const compare = async (world: Neighbourhood, noise: Noise) => {
-    const measure = (one: Noise, seconds: number) =>
-      measureBeside(timed, world, () => one.make(world, 'full'), seconds * 1000);
-    const idle = await measure(silence, neighbourSeconds / 2);
-    rows.push(rowOf(noise, idle, await measure(noise, neighbourSeconds)));
+  const measure = async (world: Neighbourhood, noise: Noise): Promise<Measured> => {
+    const measured = await measureBeside(timed, world, () => noise.make(world, 'full'), atLeastMs);
+    if (measured.faults.length > 0) throw new Error(`Beside ${noise.name}: ${measured.faults.join(', ')}.`);
+    return measured;
   };
-  // The first replies start the thread of the model, and the first upload its reader: that is not what is measured.
-  await measureBeside(timed, world, () => silence.make(world, 'full'), 2_000);
-  for (const noise of [silence, ...documentNoises, ...requestNoises]) await compare(world, noise);
+  // The first reply starts the model's thread, and the first upload a reader.
+  await measure(world, silence);
+  const rows: string[][] = [];
+  for (const noise of [silence, ...documentNoises, ...requestNoises]) {
+    const rounds: Round[] = [];
+    let noisySeconds = 0;
+    while (rounds.length < roundsMax && noisySeconds < neighbourSeconds) {
+      const round = { idle: await measure(world, silence), beside: await measure(world, noise) };
+      noisySeconds += round.beside.seconds;
+      rounds.push(round);
+    }
+    rows.push(rowOf(noise, rounds));
+  }
   await world.service.end();
-  // A reply is awaited at the end of each measurement: without a worker there is none, so nothing is compared with idle.
-  const beside = await measureBeside(timed, poisoned, () => poisonReply.make(poisoned, 'full'), 0);
-  rows.push(rowOf(poisonReply, undefined, beside));
+  // Its workers start with the noise, and a measurement ends with a reply.
+  rows.push(rowOf(poisonReply, [{ beside: await measure(poisoned, poisonReply) }]));
   await poisoned.service.end();
   timed.end();
-  printTable(
-    'One tenant beside another',
-    [
-      'beside',
-      ...operations.map((name) => `${name} p99 ms`),
-      ...operations.map((name) => `${name}, × idle`),
-      'get max ms',
-      'MiB',
-      'the noisy tenant got',
-    ],
-    rows,
-  );
+  const ratios = operations.map((operation) => `${operation}, × idle`);
+  const headings = ['beside', 'get p99 ms', ...ratios, 'get max ms', 'MiB', 'the noisy tenant got'];
+  printTable('One tenant beside another', headings, rows);
 }
 
-function rowOf(noise: Noise, idle: Measured | undefined, beside: Measured): string[] {
-  if (beside.faults.length > 0) throw new Error(`Beside ${noise.name}: ${beside.faults.join(', ')}.`);
+function rowOf(noise: Noise, rounds: readonly Round[]): string[] {
   const p99 = (measured: Measured, operation: Operation) => measured.figures[operation].p99Ms;
+  const ratio = (operation: Operation) =>
+    median(
+      rounds.map(({ idle, beside }) => (idle ? p99(beside, operation) / p99(idle, operation) : Number.NaN)),
+    );
   return [
     noise.name,
-    ...operations.map((name) => ms(p99(beside, name))),
-    ...operations.map((name) => (idle === undefined ? '' : (p99(beside, name) / p99(idle, name)).toFixed(1))),
-    ms(beside.figures.get.maxMs),
-    rate(beside.grownMb),
-    describeOutcomes(beside.outcomes),
+    ms(median(rounds.map(({ beside }) => p99(beside, 'get')))),
+    ...operations.map((operation) => (rounds[0]?.idle ? ratio(operation).toFixed(1) : '')),
+    ms(Math.max(...rounds.map(({ beside }) => beside.figures.get.maxMs))),
+    rate(Math.max(...rounds.map(({ beside }) => beside.grownMb))),
+    describeOutcomes(rounds.at(-1)!.beside.outcomes),
   ];
 }

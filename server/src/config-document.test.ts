@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { variables } from './config.ts';
-import { limitEntries } from './domain/limits.ts';
+import { defaultLimits, formatBytes, limitEntries } from './domain/limits.ts';
 
-const document = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+const read = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+const document = read('operating.md');
 
 describe('docs/operating.md', () => {
   it('names every setting with its default and its meaning, in the order of config.ts', () => {
@@ -20,5 +21,22 @@ describe('docs/operating.md', () => {
     const table = document.split('| fixed limit | value |\n|---|---|\n')[1]?.split('\n\n')[0];
     const fixed = limitEntries.filter(([, { variable }]) => variable === undefined);
     assert.equal(table, fixed.map(([, limit]) => `| ${limit.sentence} | ${limit.default} |`).join('\n'));
+  });
+});
+
+describe('docs/security.md', () => {
+  it('states the limits that keep tenants apart as they are', () => {
+    const text = read('security.md').replaceAll(/\s+/g, ' ');
+    const count = (limit: keyof typeof defaultLimits) => defaultLimits[limit].toLocaleString('en');
+    for (const stated of [
+      `${count('bodyDepthMax')} levels and ${count('bodyKeysMax')} keys`,
+      `bodies of at most ${defaultLimits.openBodyBytesMax / 1024} KB`,
+      `each with ${defaultLimits.documentReadMs / 1000} s and ${count('documentReadMb')} MB`,
+      `${count('documentPassagesMax')} passages and ${count('documentLengthMax')} stored characters`,
+      `${count('organizationDocumentsMax')} documents and ${formatBytes(defaultLimits.organizationBytesMax)}`,
+      `${count('promptsPerMinute')} prompts a minute and ${count('promptsPerDay')} a day`,
+    ]) {
+      assert.ok(text.includes(stated), `docs/security.md does not say: ${stated}`);
+    }
   });
 });

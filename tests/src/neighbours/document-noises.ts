@@ -64,6 +64,6 @@ export const documentNoises: readonly Noise[] = [
     outcomes,
     grownMbMax: usualGrownMbMax,
     isAboutStore: false,
-    make: (world, size) => uploadAndRemove(world, size === 'full' ? 2 : 1, 'slow.md', slowMarkdown),
+    make: (world) => uploadAndRemove(world, 1, 'slow.md', slowMarkdown),
   },
 ];
