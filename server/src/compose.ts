@@ -36,6 +36,7 @@ import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import { Drain } from './usecases/drain.ts';
+import { FollowedThreads } from './usecases/followed-threads.ts';
 import { ReplySignals } from './usecases/reply-signals.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
 import { ThreadSignals } from './usecases/thread-signals.ts';
@@ -66,6 +67,8 @@ export async function openContext(
 ): Promise<Context> {
   const store = await openStore(config, watch, mustExist);
   const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
+  const replySignals = new ReplySignals();
+  const threadSignals = new ThreadSignals();
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   return {
     store,
@@ -90,8 +93,9 @@ export async function openContext(
     knownKeys: new Map(),
     limits: config.limits,
     kept: keptMs(config.retention),
-    replySignals: new ReplySignals(),
-    threadSignals: new ThreadSignals(),
+    replySignals,
+    threadSignals,
+    followedThreads: new FollowedThreads({ store, replySignals, threadSignals }),
     telemetry,
     usage: new UsageCounter(),
     library: createLibrary(store, config.limits),

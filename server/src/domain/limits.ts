@@ -118,6 +118,19 @@ export const limits = {
     variable: 'SKEIN_CONSOLE_ORGANIZATION_PROMPTS_PER_DAY',
     sentence: 'Prompts that all members of an organization may send in the console in a day (UTC)',
   },
+  streamsPerPersonMax: {
+    default: 20,
+    variable: 'SKEIN_STREAMS_PER_PERSON_MAX',
+    max: 10_000,
+    sentence: 'Live views that one person may have open in one process; one more closes the oldest',
+  },
+  streamWriteTimeoutMs: {
+    default: 30_000,
+    variable: 'SKEIN_STREAM_WRITE_TIMEOUT_MS',
+    min: 100,
+    max: timerMsMax,
+    sentence: 'How long a live view may leave what it was sent unread before it is closed',
+  },
   documentBytesMax: {
     default: 52_428_800,
     variable: 'SKEIN_DOCUMENT_BYTES_MAX',

@@ -22,12 +22,19 @@ export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more
   for (const [place, message] of now.messages.entries()) {
     const before = seen.messages[place]!;
     if (before.id !== message.id) return 'more';
-    // Prompts and replies that have ended stay as they are.
-    if (before.role !== 'assistant' || message.role !== 'assistant' || !isRunning(before)) continue;
+    if (!isRunning(before)) continue;
     if (!isRunning(message)) return 'more';
     news = replyNews(before, message);
   }
   return news;
+}
+
+/** The messages of `now`, as the objects of `seen` where they cannot have changed: states then share their text. */
+export function keepUnchanged(seen: readonly Message[], now: readonly Message[]): readonly Message[] {
+  return now.map((message, place) => {
+    const before = seen[place];
+    return before?.id === message.id && !isRunning(before) ? before : message;
+  });
 }
 
 function replyNews(before: AssistantMessage, reply: AssistantMessage): 'nothing' | ReplyNews {
@@ -41,8 +48,11 @@ function replyNews(before: AssistantMessage, reply: AssistantMessage): 'nothing'
   return isSame ? 'nothing' : { reply, stepsFrom, textFrom };
 }
 
-function isRunning({ status }: AssistantMessage): boolean {
-  return status === 'in_progress' || status === 'corroborating';
+/** Prompts and replies that have ended stay as they are. */
+function isRunning(message: Message): message is AssistantMessage {
+  return (
+    message.role === 'assistant' && (message.status === 'in_progress' || message.status === 'corroborating')
+  );
 }
 
 function isSameThread(seen: Thread, now: Thread): boolean {

@@ -9,6 +9,7 @@ import type { Principal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
 import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
+import type { FollowedThreads } from './followed-threads.ts';
 import type { ReplySignals } from './reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { ThreadSignals } from './thread-signals.ts';
@@ -40,6 +41,7 @@ export interface Context {
   readonly kept: Kept;
   readonly replySignals: ReplySignals;
   readonly threadSignals: ThreadSignals;
+  readonly followedThreads: FollowedThreads;
   readonly telemetry: Telemetry;
   readonly usage: UsageCounter;
   readonly library: Library;

@@ -79,7 +79,11 @@ export class ThreadStream {
     let rest = '';
     const decoder = new TextDecoder();
     for await (const piece of response.body as ReadableStream<Uint8Array>) {
-      rest += decoder.decode(piece, { stream: true });
+      const text = decoder.decode(piece, { stream: true });
+      // A long event is split once, at its end, and not with every piece of it.
+      const completes = text.includes('\n\n') || (rest.endsWith('\n') && text.startsWith('\n'));
+      rest += text;
+      if (!completes) continue;
       const blocks = rest.split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) this.#take(block.split('\n'));

@@ -5,17 +5,28 @@ import type { FastifyReply } from 'fastify';
 const retryMs = 1000;
 /** How long a peer that does not read is waited for at the end. */
 const lingerMs = 500;
+/** Bytes given to the connection at once: what a peer that does not read makes the process keep. */
+const chunkBytes = 65_536;
 
-/** Server-sent events to one peer. It keeps up to one event that was not sent: whoever writes awaits the peer. */
+/** Server-sent events to one peer. It keeps one chunk of one event: whoever sends awaits the peer. */
 export class EventStream {
+  readonly #reply: FastifyReply;
   readonly #response: ServerResponse;
-  readonly #closed: AbortSignal;
+  readonly #closing: AbortController;
+  readonly #writeTimeoutMs: number;
+  /** Whether an event has begun and not ended: nothing else may be written meanwhile. */
+  #isSending = false;
 
-  /** Takes the answer over from the framework: status and headers are sent at once. */
-  constructor(reply: FastifyReply, closed: AbortSignal) {
+  /**
+   * Takes the answer over from the framework: status and headers are sent at once. Disconnects the peer and aborts
+   * `closing` if it takes no chunk for `writeTimeoutMs`.
+   */
+  constructor(reply: FastifyReply, closing: AbortController, writeTimeoutMs: number) {
     reply.hijack();
+    this.#reply = reply;
     this.#response = reply.raw;
-    this.#closed = closed;
+    this.#closing = closing;
+    this.#writeTimeoutMs = writeTimeoutMs;
     this.#response.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
@@ -26,16 +37,23 @@ export class EventStream {
     this.#response.write(`retry: ${retryMs}\n\n`);
   }
 
-  /** Resolves when the peer can take more, or the stream is closed. */
-  async send(event: string, data: object): Promise<void> {
-    if (this.#closed.aborted || this.#response.writableEnded) return;
-    if (!this.#response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) await this.#drained();
+  /**
+   * Resolves when the peer can take more, or the stream is closed; an event may then have been sent in part, which browsers
+   * discard. Does nothing while another event is being sent.
+   */
+  async send(event: string, data: Iterable<string | Buffer>): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    await this.#write(`event: ${event}\ndata: `);
+    for (const piece of data) await this.#write(piece);
+    await this.#write('\n\n');
+    this.#isSending = false;
   }
 
-  /** Shows the peer, and what is between, that the stream lives. One that has not read what there is needs no telling. */
+  /** Shows the peer, and proxies in between, that the stream lives. */
   beat(): void {
-    const { writableNeedDrain, writableEnded } = this.#response;
-    if (!writableNeedDrain && !writableEnded) this.#response.write(': still here\n\n');
+    if (this.#isSending || this.#isClosed || this.#response.writableNeedDrain) return;
+    this.#response.write(': still here\n\n');
   }
 
   end(): void {
@@ -45,16 +63,34 @@ export class EventStream {
     this.#response.end();
   }
 
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted || this.#response.writableEnded || this.#response.destroyed;
+  }
+
+  async #write(piece: string | Buffer): Promise<void> {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    for (let from = 0; from < bytes.length && !this.#isClosed; from += chunkBytes) {
+      if (!this.#response.write(bytes.subarray(from, from + chunkBytes))) await this.#drained();
+    }
+  }
+
   #drained(): Promise<void> {
+    const { signal } = this.#closing;
     return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#reply.log.info({ trace_id: this.#reply.request.id }, 'stream closed: its peer does not read');
+        this.#response.destroy();
+        this.#closing.abort();
+      }, this.#writeTimeoutMs);
       const done = () => {
+        clearTimeout(timer);
         this.#response.removeListener('drain', done);
-        this.#closed.removeEventListener('abort', done);
+        signal.removeEventListener('abort', done);
         resolve();
       };
       this.#response.once('drain', done);
-      this.#closed.addEventListener('abort', done);
-      if (this.#closed.aborted) done();
+      signal.addEventListener('abort', done);
+      if (signal.aborted) done();
     });
   }
 }

@@ -132,8 +132,8 @@ const stop = defineConsoleRoute({
   },
 });
 
-async function viewFor({ context, session }: Pick<AnyCall, 'context' | 'session'>, threadId: string) {
-  return presentView(await getThreadView(context, session, threadId));
+async function viewFor({ context, principal }: Pick<AnyCall, 'context' | 'principal'>, threadId: string) {
+  return presentView(await getThreadView(context, principal, threadId));
 }
 
 /** As on the public interface: a create that is repeated with it makes no second thread. */

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { Limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
 import { followThread, type ThreadEvent } from '../../usecases/follow-thread.ts';
 import type { EnteredSession } from '../../usecases/read-session.ts';
@@ -13,7 +14,6 @@ import { presentEvent } from './thread-presentation.ts';
 const beatMs = 15_000;
 /** Then the browser opens another: what was set up anew meanwhile, a proxy say, is used. */
 const streamMsMax = 3_600_000;
-const streamsPerPersonMax = 20;
 
 interface Following {
   readonly context: Context;
@@ -24,10 +24,13 @@ interface Following {
 /** Streams of threads, which all end when the service stops. */
 export class ThreadEventStreams {
   readonly #patience: Patience;
-  readonly #places = new StreamPlaces(streamsPerPersonMax);
+  readonly #places: StreamPlaces;
+  readonly #writeTimeoutMs: number;
 
-  constructor(patience: Patience) {
+  constructor(patience: Patience, { streamsPerPersonMax, streamWriteTimeoutMs }: Limits) {
     this.#patience = patience;
+    this.#places = new StreamPlaces(streamsPerPersonMax);
+    this.#writeTimeoutMs = streamWriteTimeoutMs;
   }
 
   /** Answers with a stream and resolves at its end; rejects, without an answer, where the thread cannot be read. */
@@ -35,15 +38,15 @@ export class ThreadEventStreams {
     const { context, session, reply } = following;
     const closing = new AbortController();
     const close = () => closing.abort();
-    const events = followThread(context, session, threadId, closing.signal);
+    const events = followThread(context, session.principal, threadId, closing.signal);
     // A thread that cannot be read is answered as everywhere: the stream begins after that.
     const first = await events.next();
     if (first.done) return;
     const leave = this.#places.take(session.principal.userId, close);
-    const stream = new EventStream(reply, closing.signal);
-    reportRequest(context)(reply.request, reply, null, () => {});
+    const stream = new EventStream(reply, closing, this.#writeTimeoutMs);
     const stopBeating = beat(following, stream, close);
     try {
+      reportRequest(context)(reply.request, reply, null, () => {});
       await this.#patience.hold(reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
@@ -80,8 +83,7 @@ function beat({ context, session, reply }: Following, stream: EventStream, close
     try {
       if (await sessionLasts(context, session)) stream.beat();
       else {
-        // Not awaited: whoever does not read is not waited for.
-        void stream.send(...presentEvent({ type: 'gone' }, context.now()));
+        await stream.send(...presentEvent({ type: 'gone' }, context.now()));
         close();
       }
     } catch (error) {

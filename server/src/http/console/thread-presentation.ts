@@ -27,24 +27,50 @@ export function presentThread(thread: Thread, mine: boolean): ThreadJson {
 }
 
 export function presentView(view: ThreadView): ThreadViewJson {
-  const { thread, mine, createdBy, messages, status } = view;
+  return { ...presentHead(view), messages: view.messages.map((message) => presentMessage(message, view)) };
+}
+
+function presentHead({ thread, mine, createdBy, status }: ThreadView): Omit<ThreadViewJson, 'messages'> {
   return {
     thread: { ...presentThread(thread, mine), createdBy: createdBy ?? formerMember },
-    messages: messages.map((message) => presentMessage(message, view)),
     state: status.state,
   };
 }
 
-/** The name of an event of the stream, and its data. */
-export function presentEvent(event: ThreadEvent, now: number): readonly [keyof ThreadEvents, object] {
+/** The name of an event of the stream, and its data: pieces that are JSON when joined. */
+export function presentEvent(
+  event: ThreadEvent,
+  now: number,
+): readonly [keyof ThreadEvents, Iterable<string | Buffer>] {
   switch (event.type) {
     case 'view':
-      return ['view', { ...presentView(event.view), now: iso(now) } satisfies ThreadEvents['view']];
+      return ['view', presentViewInPieces(event.view, now)];
     case 'progress':
-      return ['progress', presentProgress(event)];
+      return ['progress', [JSON.stringify(presentProgress(event))]];
     case 'gone':
-      return ['gone', {} satisfies ThreadEvents['gone']];
+      return ['gone', [JSON.stringify({} satisfies ThreadEvents['gone'])]];
   }
+}
+
+/** A thread can be large: its messages are made into JSON one by one, as the peer takes them. */
+function* presentViewInPieces(view: ThreadView, now: number): Generator<string | Buffer> {
+  const head = { ...presentHead(view), now: iso(now) } satisfies Omit<ThreadEvents['view'], 'messages'>;
+  yield `${JSON.stringify(head).slice(0, -1)},"messages":`;
+  for (const [place, message] of view.messages.entries()) {
+    yield place === 0 ? '[' : ',';
+    yield renderMessage(message, view);
+  }
+  yield ']}';
+}
+
+/** Messages as JSON, by the message. All streams that show it send the same bytes. */
+const rendered = { forCreator: new WeakMap<Message, Buffer>(), forOthers: new WeakMap<Message, Buffer>() };
+
+function renderMessage(message: Message, view: ThreadView): Buffer {
+  const known = view.mine ? rendered.forCreator : rendered.forOthers;
+  const json = known.get(message) ?? Buffer.from(JSON.stringify(presentMessage(message, view)));
+  known.set(message, json);
+  return json;
 }
 
 function presentProgress({

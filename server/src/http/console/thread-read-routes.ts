@@ -14,7 +14,7 @@ import { text, threadPath } from './thread-schemas.ts';
 const limitDefault = 25;
 
 export function threadReadRoutes({ limits, patience }: ConsoleOptions): readonly ConsoleRoute[] {
-  const streams = new ThreadEventStreams(patience);
+  const streams = new ThreadEventStreams(patience, limits);
 
   const list = defineConsoleRoute({
     method: 'GET',
@@ -52,8 +52,8 @@ export function threadReadRoutes({ limits, patience }: ConsoleOptions): readonly
     url: '/threads/:id',
     caller: 'member',
     path: threadPath,
-    async handle({ context, session, path }) {
-      return { body: presentView(await getThreadView(context, session, path.id)) };
+    async handle({ context, principal, path }) {
+      return { body: presentView(await getThreadView(context, principal, path.id)) };
     },
   });
 

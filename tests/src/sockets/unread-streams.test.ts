@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { ask, at, untilEnded } from '../console/thread-calls.ts';
+import { ThreadStream } from '../console/thread-stream.ts';
+import { assertDone } from '../console/visitor.ts';
+import { eventually } from '../replies/shared-store.ts';
+import { scrape } from '../scrape.ts';
+
+const growthBytesMax = 50 * 2 ** 20;
+/** 300 KB in UTF-8. */
+const longText = '字'.repeat(99_000);
+
+/** A service with a thread of 3 MB that Ada has published and Ben reads. */
+class StreamedThread {
+  readonly world: SettingsWorld;
+  readonly id: string;
+  readonly reader: ThreadStream;
+  readonly #sockets: Socket[] = [];
+
+  private constructor(world: SettingsWorld, id: string, reader: ThreadStream) {
+    this.world = world;
+    this.id = id;
+    this.reader = reader;
+  }
+
+  static async start(environment: Record<string, string>): Promise<StreamedThread> {
+    const world = await startSettingsWorld({ SKEIN_METRICS_PORT: '0', ...environment });
+    const { ada, ben } = world;
+    const prompt = `#say ${longText}`;
+    const { thread } = await ask(ada, prompt);
+    for (let count = 1; count < 5; count += 1) {
+      await untilEnded(ada, thread.id);
+      assertDone(await ada.post(at(thread.id, '/messages'), { prompt }), 201);
+    }
+    const { messages } = await untilEnded(ada, thread.id);
+    assert.equal(messages.at(-1).content.length, longText.length);
+    assertDone(await ada.call('PUT', at(thread.id, '/published'), { body: { published: true } }));
+    const path = ben.client.at(at(thread.id, '/events'), world.acme);
+    return new StreamedThread(world, thread.id, await ThreadStream.open(ben.client, path));
+  }
+
+  /** A stream of Ada's whose peer reads nothing. */
+  openUnread(): Socket {
+    const { client } = this.world.ada;
+    const { hostname, port } = new URL(client.baseUrl);
+    const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const path = client.at(at(this.id, '/events'), this.world.acme);
+    const socket = connect(Number(port), hostname).pause();
+    socket.on('error', () => {});
+    socket.write(
+      `GET /console${path} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nCookie: ${cookie}\r\n\r\n`,
+    );
+    this.#sockets.push(socket);
+    return socket;
+  }
+
+  /** Renames the thread again and again until `enough`; Ben sees every title. Answers the most memory that was in use. */
+  async change(enough: (times: number) => boolean): Promise<number> {
+    let highest = 0;
+    for (let times = 0; !enough(times); times += 1) {
+      const title = `Title ${Math.random()}`;
+      assertDone(await this.world.ada.patch(at(this.id), { title }));
+      await this.reader.until(({ view }) => view?.thread.title === title);
+      this.reader.events.length = 0;
+      const scraped = await scrape(this.world.service);
+      highest = Math.max(highest, scraped.value('process_resident_memory_bytes'));
+    }
+    return highest;
+  }
+
+  async openFiles(): Promise<number> {
+    return (await scrape(this.world.service)).value('process_open_fds');
+  }
+
+  /** How many log lines say it. */
+  logged(text: string): number {
+    return this.world.service.output.filter((line) => line.includes(text)).length;
+  }
+
+  async end(): Promise<unknown> {
+    const exitCode = await this.world.end();
+    for (const socket of this.#sockets) socket.destroy();
+    return exitCode;
+  }
+}
+
+const opened = '/threads/:id/events';
+const closed = 'stream closed: its peer does not read';
+
+describe('Twenty streams that nobody reads', () => {
+  it('grow the process by at most 50 MB, and do not keep it from stopping', async () => {
+    const thread = await StreamedThread.start({ SKEIN_STREAM_WRITE_TIMEOUT_MS: '600000' });
+    await thread.change((times) => times === 5);
+    const before = await thread.change((times) => times === 10);
+    let highest = 0;
+    for (let count = 1; count <= 20; count += 1) {
+      thread.openUnread();
+      await eventually(
+        () => thread.logged(opened),
+        (streams) => streams === 1 + count,
+      );
+      // Each stops at another state of the thread.
+      highest = Math.max(highest, await thread.change((times) => times === 1));
+    }
+    highest = Math.max(highest, await thread.change((times) => times === 10));
+    const grown = highest - before;
+    console.log(`${(grown / 2 ** 20).toFixed(1)} MB more than ${(before / 2 ** 20).toFixed(1)} MB`);
+    assert.ok(grown <= growthBytesMax, `${grown} bytes more`);
+    assert.equal(thread.logged(closed), 0, 'all of them were still open');
+    assert.equal(await thread.end(), 0);
+    await thread.reader.ended();
+    for (const { role, content } of thread.reader.view.messages) {
+      assert.equal(content === (role === 'user' ? `#say ${longText}` : longText), true, 'every byte arrived');
+    }
+  });
+});
+
+describe('A stream that nobody reads', () => {
+  const places = 5;
+  let thread: StreamedThread;
+  before(async () => {
+    thread = await StreamedThread.start({
+      // Longer than this process may be too busy to read.
+      SKEIN_STREAM_WRITE_TIMEOUT_MS: '3000',
+      SKEIN_STREAMS_PER_PERSON_MAX: String(places),
+    });
+  });
+  after(async () => assert.equal(await thread?.end(), 0));
+
+  it('is closed after a while, and its place is free again', async () => {
+    const sockets = Array.from({ length: places }, () => thread.openUnread());
+    await thread.change(() => thread.logged(closed) === places);
+    await Promise.all(sockets.map(readToTheEnd));
+    const path = thread.world.ada.client.at(at(thread.id, '/events'), thread.world.acme);
+    const streams = await Promise.all(sockets.map(() => ThreadStream.open(thread.world.ada.client, path)));
+    await thread.change((times) => times === 2);
+    const { title } = thread.reader.view.thread;
+    for (const stream of streams) await stream.until(({ view }) => view.thread.title === title);
+    await Promise.all(streams.map((stream) => stream.close()));
+  });
+
+  it('leaves nothing behind when its peer resets, half-closes or goes, or the thread is deleted', async () => {
+    // The connections of this test's own client come and go, too.
+    const before = await thread.openFiles();
+    for (let count = 0; count < 200; count += 1) {
+      const leave = waysToLeave[count % waysToLeave.length]!;
+      const socket = thread.openUnread();
+      if (count % 2 === 0) socket.once('connect', () => leave(socket));
+      else socket.once('data', () => leave(socket)).resume();
+    }
+    await thread.change((times) => times === 3);
+    await eventually(
+      () => thread.openFiles(),
+      (files) => files < before + 20,
+    );
+    const left = Array.from({ length: places }, () => thread.openUnread());
+    await thread.change((times) => times === 3);
+    assertDone(await thread.world.ada.delete(at(thread.id)));
+    await thread.reader.ended();
+    assert.equal(thread.reader.events.at(-1)?.event, 'gone');
+    await Promise.all(left.map(readToTheEnd));
+    await eventually(
+      () => thread.openFiles(),
+      (files) => files < before + 20,
+    );
+  });
+});
+
+const waysToLeave: readonly ((socket: Socket) => void)[] = [
+  (socket) => socket.resetAndDestroy(),
+  (socket) => socket.end(),
+  (socket) => socket.destroy(),
+];
+
+/** The end of a connection comes after what was left unread. */
+function readToTheEnd(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', resolve).resume());
+}
