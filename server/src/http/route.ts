@@ -16,7 +16,10 @@ interface CallerKinds {
 export type Caller = keyof CallerKinds;
 
 export interface Answer<Body = unknown> {
-  readonly body: Body;
+  /** Undefined where the caller has it already: the answer is 304. */
+  readonly body: Body | undefined;
+  /** Where it is known without the body. Otherwise it is made from the body. */
+  readonly etag?: string;
   /** A text within the body that is new each time although nothing has changed: an ETag leaves it out. */
   readonly volatile?: string | null;
   readonly headers?: Record<string, string>;
@@ -143,14 +146,15 @@ function send(
   reply: FastifyReply,
   answer: Answer,
 ): FastifyReply {
-  const body = JSON.stringify(answer.body);
+  const body = JSON.stringify(answer.body) as string | undefined;
   reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
   if (answer.headers) reply.headers(answer.headers);
   if (success.conditional) {
-    const tag = entityTag(answer.volatile ? body.replace(answer.volatile, '') : body);
+    const tag = answer.etag ?? entityTag(answer.volatile ? body!.replace(answer.volatile, '') : body!);
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     const ifNoneMatch = request.headers['if-none-match'];
-    if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, tag)) return reply.code(304).send();
+    const known = ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, tag);
+    if (known || body === undefined) return reply.code(304).send();
   }
   return reply.send(body);
 }

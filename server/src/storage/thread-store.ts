@@ -107,6 +107,12 @@ export interface Threads {
     threadId: ThreadId,
     reader: Reader,
   ): Promise<number | undefined>;
+  /** The reply that waits or is being written; null where none is, undefined where the reader may not read. */
+  findRunningReply(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    reader: Reader,
+  ): Promise<MessageId | null | undefined>;
   /**
    * Renames if the writer created the thread and it is not deleted; otherwise changes nothing and returns the thread.
    * The new activity lies above that of everything committed before.

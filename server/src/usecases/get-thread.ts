@@ -38,6 +38,6 @@ export async function getThreadVersion(
   return version;
 }
 
-function readerOf(principal: Principal): Reader {
+export function readerOf(principal: Principal): Reader {
   return { userId: principal.kind === 'user' ? principal.userId : null };
 }

@@ -1,21 +1,30 @@
+import { threadNotFound } from '../domain/errors.ts';
+import { isThreadId } from '../domain/id.ts';
+import type { Principal } from '../domain/principal.ts';
+import type { ReplyName } from '../storage/store.ts';
 import type { Context } from './context.ts';
-import type { ThreadWithMessages } from './get-thread.ts';
+import { readerOf } from './get-thread.ts';
 
-/**
- * Waits until the reply that runs in the thread, as it was read, has ended, or `until` aborts. Nothing is held meanwhile
- * but a note in memory.
- */
+/** The reply that is being written in a thread that the principal may read; undefined where none is. */
+export async function findRunningReply(
+  { store }: Context,
+  principal: Principal,
+  threadId: string,
+): Promise<ReplyName | undefined> {
+  if (!isThreadId(threadId)) throw threadNotFound();
+  const { organizationId } = principal;
+  const messageId = await store.findRunningReply(organizationId, threadId, readerOf(principal));
+  if (messageId === undefined) throw threadNotFound();
+  return messageId === null ? undefined : { organizationId, threadId, messageId };
+}
+
+/** Waits until the reply has ended, or `until` aborts. Nothing is held meanwhile but a note in memory. */
 export async function waitForReply(
   { store, replySignals, telemetry }: Context,
-  { thread, status }: ThreadWithMessages,
+  reply: ReplyName,
   until: AbortSignal,
 ): Promise<void> {
-  if (status.activeMessageId === null || until.aborted) return;
-  const reply = {
-    organizationId: thread.organizationId,
-    threadId: thread.id,
-    messageId: status.activeMessageId,
-  };
+  if (until.aborted) return;
   telemetry.readsWaiting(1);
   await new Promise<void>((resolve, reject) => {
     const unwatch = replySignals.watch(reply, resolve);

@@ -1,11 +1,19 @@
 import { Type } from 'typebox';
 import type { Principal } from '../../domain/principal.ts';
-import { getThread, type ThreadWithMessages } from '../../usecases/get-thread.ts';
-import { waitForReply } from '../../usecases/wait-for-reply.ts';
+import { getThread, getThreadVersion } from '../../usecases/get-thread.ts';
+import { findRunningReply, waitForReply } from '../../usecases/wait-for-reply.ts';
+import { entityTag, matchesEntityTag } from '../etag.ts';
 import { preferredWaitSeconds } from '../prefer.ts';
 import { type Call, defineRoute } from '../route.ts';
 import { presentMessage, presentThread } from './presentation.ts';
-import { conditionalHeaders, messageSchema, statusSchema, threadPath, threadSchema } from './schemas.ts';
+import {
+  conditionalHeaders,
+  definitions,
+  messageSchema,
+  statusSchema,
+  threadPath,
+  threadSchema,
+} from './schemas.ts';
 
 export const getThreadRoute = (threadUrl: (id: string) => string) =>
   defineRoute({
@@ -31,17 +39,30 @@ export const getThreadRoute = (threadUrl: (id: string) => string) =>
     errors: {},
     async handle(call) {
       const waitSeconds = preferredWaitSeconds(call.headers.prefer);
-      const { thread, messages, status } = await readThread(call, waitSeconds ?? 0);
+      const headers: Record<string, string> =
+        waitSeconds === undefined ? {} : { 'preference-applied': `wait=${waitSeconds}` };
+      const principal = await waitForEnd(call, waitSeconds ?? 0);
+      // Everything that the answer depends on: what it looks like, where it leads, and what the thread says.
+      const etagOf = (version: number) => entityTag(`${shape} ${threadUrl(call.path.id)} ${version}`);
+      const known = call.headers['if-none-match'];
+      if (known !== undefined) {
+        const etag = etagOf(await getThreadVersion(call.context, principal, call.path.id));
+        if (matchesEntityTag(known, etag)) return { body: undefined, etag, headers };
+      }
+      const { thread, version, messages, status } = await getThread(call.context, principal, call.path.id);
       return {
-        ...(waitSeconds !== undefined && { headers: { 'preference-applied': `wait=${waitSeconds}` } }),
         body: {
           thread: presentThread(thread, threadUrl(thread.id)),
           messages: messages.map(presentMessage),
           status,
         },
+        etag: etagOf(version),
+        headers,
       };
     },
   });
+
+const shape = entityTag(JSON.stringify(definitions));
 
 const getThreadHeaders = Type.Object({
   ...conditionalHeaders.properties,
@@ -54,20 +75,16 @@ const getThreadHeaders = Type.Object({
   ),
 });
 
-async function readThread(
-  {
-    context,
-    principal,
-    path,
-    hold,
-  }: Pick<
-    Call<Principal, { id: string }, unknown, unknown, unknown>,
-    'context' | 'principal' | 'path' | 'hold'
-  >,
-  waitSeconds: number,
-): Promise<ThreadWithMessages> {
-  const first = await getThread(context, principal, path.id);
-  if (waitSeconds === 0 || first.status.activeMessageId === null) return first;
-  const stillAllowed = await hold(waitSeconds * 1000, (until) => waitForReply(context, first, until));
-  return getThread(context, stillAllowed, path.id);
+/** Resolves with the caller once no reply runs in the thread or the time is up. It loads no message. */
+async function waitForEnd(call: GetThreadCall, waitSeconds: number): Promise<Principal> {
+  const { context, principal, path, hold } = call;
+  if (waitSeconds === 0) return principal;
+  const reply = await findRunningReply(context, principal, path.id);
+  if (reply === undefined) return principal;
+  return hold(waitSeconds * 1000, (until) => waitForReply(context, reply, until));
 }
+
+type GetThreadCall = Pick<
+  Call<Principal, { id: string }, unknown, unknown, unknown>,
+  'context' | 'principal' | 'path' | 'hold'
+>;

@@ -44,6 +44,7 @@ export function describeForeignOrganizations(world: () => World): void {
 
       assert.equal(await store.getThread(foreign, thread.id), undefined);
       assert.equal(await store.threadVersion(foreign, thread.id, { userId }), undefined);
+      assert.equal(await store.findRunningReply(foreign, thread.id, { userId }), undefined);
       assert.deepEqual(await store.renameThread(foreign, thread.id, by(userId), 'x'), { outcome: 'missing' });
       assert.deepEqual(await store.deleteThread(foreign, thread.id, by(userId), note()), {
         outcome: 'missing',

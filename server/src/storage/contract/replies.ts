@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { ClaimedReply, NewThread, Store } from '../store.ts';
-import { attemptsMax, by, failureTexts, note, strangers, type World } from './fixture.ts';
+import { attemptsMax, by, failureTexts, newFollowUp, note, strangers, type World } from './fixture.ts';
 
 const leaseMs = 1000;
 
@@ -165,6 +165,30 @@ export function describeReplies(world: () => World): void {
       assert.equal(await store.settleReply(claim, { ...failed, note: kept }), true);
       assert.equal(await store.settleReply(claim, { ...failed, note: late }), false);
       assert.deepEqual(await notes(), [[clock.ms, thread.id]]);
+    });
+
+    it('are found by their thread while they run, by whoever may read it', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const thread = await world().thread(organization, userId);
+      const found = (reader: typeof userId | null = userId) =>
+        store.findRunningReply(organization, thread.id, { userId: reader });
+      assert.equal(await found(), thread.replyId);
+      assert.equal(await found(null), undefined);
+      await store.setThreadPublished(organization, thread.id, true, note());
+      assert.equal(await found(null), thread.replyId);
+      const claim = await claimOne();
+      await store.recordReplyProgress(claim, half);
+      assert.equal(await found(), thread.replyId);
+      await store.settleReply(claim, { status: 'completed', ...done });
+      assert.equal(await found(), null);
+      const followUp = newFollowUp();
+      await store.addReply(organization, thread.id, userId, followUp);
+      assert.equal(await found(), followUp.replyId);
+      await store.deleteThread(organization, thread.id, by(userId), note());
+      assert.equal(await found(), undefined);
+      assert.equal(await store.findRunningReply(organization, strangers.thread(), { userId }), undefined);
     });
 
     it('absorb in a terminal state', async () => {

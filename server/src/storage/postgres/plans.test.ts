@@ -93,6 +93,8 @@ describe('The statements of the PostgreSQL store', () => {
       assert.ok(await store.getThread(organization, thread, { userId: user })),
     'ask for the version of a thread': async (store) =>
       assert.ok(await store.threadVersion(organization, thread, { userId: user })),
+    'find the running reply of a thread': async (store) =>
+      assert.ok(await store.findRunningReply(organization, 'thr_00000404' as ThreadId, { userId: null })),
     'begin a walk over own and published threads': (store) =>
       store.beginWalk(organization, { userId: user }, 25),
     'begin a walk over an account': (store) =>

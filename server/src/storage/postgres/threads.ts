@@ -11,6 +11,7 @@ import {
   messageColumns,
   toMessage,
 } from './messages.ts';
+import { isRunning } from './replies.ts';
 import { now } from './store-time.ts';
 import { postgresThreadListing } from './thread-listing.ts';
 import { noteMove } from './thread-moves.ts';
@@ -83,6 +84,12 @@ const selectVersion = {
   name: 'thread-version',
   text: `SELECT version FROM thread WHERE organization_id = $1 AND id = $2 AND ${isReadable}`,
 };
+const selectRunning = {
+  name: 'find-running-reply',
+  text: `SELECT (SELECT message.id FROM message WHERE message.organization_id = $1 AND thread_id = $2 AND ${isRunning}
+      LIMIT 1) AS running
+    FROM thread WHERE organization_id = $1 AND id = $2 AND ${isReadable}`,
+};
 const rename = {
   name: 'rename-thread',
   text: `WITH tick AS (
@@ -145,6 +152,12 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
     async threadVersion(organizationId, threadId, { userId }) {
       const [row] = await run<{ version: number }>(selectVersion, [organizationId, threadId, userId]);
       return row?.version;
+    },
+
+    async findRunningReply(organizationId, threadId, { userId }) {
+      const values = [organizationId, threadId, userId];
+      const [row] = await run<{ running: MessageId | null }>(selectRunning, values);
+      return row?.running;
     },
 
     async renameThread(organizationId, threadId, writer, title) {

@@ -11,6 +11,7 @@ import {
   prepareInsertMessages,
   toMessage,
 } from './messages.ts';
+import { isRunning } from './replies.ts';
 import { sqliteThreadListing } from './thread-listing.ts';
 import { prepareNoteMove } from './thread-moves.ts';
 import {
@@ -75,6 +76,13 @@ export function sqliteThreads(
   const selectVersion = database
     .prepare<[string, string, string | null], number>(
       `SELECT version FROM thread WHERE organization_id = ? AND id = ? AND ${isReadable}`,
+    )
+    .pluck();
+  const selectRunning = database
+    .prepare<[string, string, string | null], MessageId | null>(
+      `SELECT (SELECT message.id FROM message
+         WHERE message.organization_id = thread.organization_id AND thread_id = thread.id AND ${isRunning} LIMIT 1)
+       FROM thread WHERE organization_id = ? AND id = ? AND ${isReadable}`,
     )
     .pluck();
   const raiseVersion = prepareRaiseVersion(database);
@@ -166,6 +174,9 @@ export function sqliteThreads(
 
     threadVersion: async (organizationId, threadId, { userId }) =>
       selectVersion.get(organizationId, threadId, userId),
+
+    findRunningReply: async (organizationId, threadId, { userId }) =>
+      selectRunning.get(organizationId, threadId, userId),
 
     renameThread: (organizationId, threadId, writer, title) =>
       commits.durable((clock) => renameNow(organizationId, threadId, writer, title, clock)),
