@@ -35,6 +35,18 @@ export const limits = {
     sentence: 'Characters of a prompt',
   },
   titleLengthMax: { default: 500, variable: 'SKEIN_TITLE_LENGTH_MAX', sentence: 'Characters of a title' },
+  threadMessagesMax: {
+    default: 1_000,
+    variable: 'SKEIN_THREAD_MESSAGES_MAX',
+    // A thread is created with a prompt and its reply.
+    min: 2,
+    sentence: 'Messages of a thread, prompts and replies together',
+  },
+  threadBytesMax: {
+    default: 10_485_760,
+    variable: 'SKEIN_THREAD_BYTES_MAX',
+    sentence: 'Bytes of a thread (prompts, replies, steps, sources) with which it takes another prompt',
+  },
   linkLengthMax: {
     default: 255,
     variable: 'SKEIN_LINK_LENGTH_MAX',

@@ -9,7 +9,7 @@ import type { Limits } from '../domain/limits.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { failedReplyContent } from '../domain/reply.ts';
-import { by, newThread, note, World } from '../storage/contract/fixture.ts';
+import { by, newFollowUp, newThread, note, World } from '../storage/contract/fixture.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { NewThread } from '../storage/store.ts';
 import { cancelReply } from '../usecases/cancel-reply.ts';
@@ -467,7 +467,7 @@ describe('The reply worker', () => {
     for (const content of ['Second', null]) {
       const { ids, store } = context;
       const prompt = content === null ? null : { messageId: ids.message(), content };
-      const asked = { prompt, replyId: ids.message(), replyDeadlineMs: 60_000, traceId: 'x' };
+      const asked = newFollowUp({ prompt });
       const added = await store.addReply(organization, thread.id, thread.userId, asked);
       assert.equal(added.outcome, 'added');
       worker.wake();

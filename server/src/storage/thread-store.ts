@@ -51,6 +51,15 @@ export interface NewReply {
   readonly replyId: MessageId;
   readonly replyDeadlineMs: number;
   readonly traceId: string;
+  readonly budget: ThreadBudget;
+}
+
+/** How much a thread may hold once a prompt was added, or before its last reply is tried again. */
+export interface ThreadBudget {
+  /** The reply that is to be written included. */
+  readonly messagesMax: number;
+  /** Of prompts and replies with their steps and sources, in UTF-8. The reply that is to be written does not count yet. */
+  readonly bytesMax: number;
 }
 
 /** Where a reply comes from, for its creator: never part of the public interface. */
@@ -151,7 +160,7 @@ export interface Threads {
   /**
    * A prompt with its reply, or another try at the last reply, under the same conditions as `renameThread`. A prompt is
    * activity, as a rename is; a try is not. `running`: one reply at a time. `nothing-to-retry`: the last reply is neither
-   * failed nor cancelled. A deleted thread is `missing`.
+   * failed nor cancelled. `full`: it would exceed the budget, however many add at once. A deleted thread is `missing`.
    */
   addReply(
     organizationId: OrganizationId,
@@ -161,6 +170,7 @@ export interface Threads {
   ): Promise<
     | { outcome: 'added' }
     | { outcome: 'running' | 'nothing-to-retry' | 'missing' }
+    | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;
   /** Of every reply of the thread, in order of creation. */

@@ -1,5 +1,6 @@
 import { ServiceError, threadNotFound } from '../domain/errors.ts';
 import { isThreadId } from '../domain/id.ts';
+import { formatBytes, type Limits } from '../domain/limits.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { canRead } from '../domain/visibility.ts';
 import type { NewReply } from '../storage/store.ts';
@@ -18,6 +19,7 @@ export async function addReply(
     replyId: ids.message(),
     replyDeadlineMs: limits.replyDeadlineMs,
     traceId,
+    budget: { messagesMax: limits.threadMessagesMax, bytesMax: limits.threadBytesMax },
   });
   switch (result.outcome) {
     case 'added':
@@ -28,6 +30,8 @@ export async function addReply(
       throw new ServiceError('INVALID_PARAMS', 'A reply is being written: wait for its end, or stop it.');
     case 'nothing-to-retry':
       throw new ServiceError('INVALID_PARAMS', 'The last reply did not fail: ask anew instead.');
+    case 'full':
+      throw new ServiceError('INVALID_PARAMS', fullText(result.exceeded, limits));
     case 'missing':
       throw threadNotFound();
     case 'refused':
@@ -35,4 +39,12 @@ export async function addReply(
       if (!canRead(principal, result.thread)) throw threadNotFound();
       throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can ask in it.');
   }
+}
+
+function fullText(exceeded: 'messages' | 'bytes', { threadMessagesMax, threadBytesMax }: Limits): string {
+  const limit =
+    exceeded === 'messages'
+      ? `${threadMessagesMax.toLocaleString('en')} messages`
+      : formatBytes(threadBytesMax);
+  return `This would take the thread beyond its limit of ${limit}. Start a new thread.`;
 }

@@ -22,6 +22,7 @@ import type {
   NewSigningKey,
   NewThread,
   Store,
+  ThreadBudget,
   Writer,
 } from '../store.ts';
 
@@ -213,10 +214,19 @@ export function by(userId: UserId): Writer {
   return { userId, keyHash: null };
 }
 
+const wide: ThreadBudget = { messagesMax: 10_000, bytesMax: 100_000_000 };
+
 /** A prompt in a thread that exists, with its reply. */
 export function newFollowUp(change: Partial<NewReply> = {}): NewReply {
   const prompt = { messageId: ids.message(), content: 'Another prompt' };
-  return { prompt, replyId: ids.message(), replyDeadlineMs: 600_000, traceId: 'trace', ...change };
+  return {
+    prompt,
+    replyId: ids.message(),
+    replyDeadlineMs: 600_000,
+    traceId: 'trace',
+    budget: wide,
+    ...change,
+  };
 }
 
 /** Another try at the last reply. */

@@ -234,6 +234,69 @@ export function describeFollowUps(world: () => World): void {
       assert.equal((await idsOfMessages(made)).length, 4);
     });
 
+    it('are refused once the thread would hold more messages than it may', async () => {
+      const made = await stopped();
+      const { organization, thread } = made;
+      const { store } = world();
+      const budget = { messagesMax: 5, bytesMax: 1000 };
+      assert.equal(await add(made, newFollowUp({ budget })), 'added');
+      assert.equal(await add(made, newFollowUp({ budget })), 'running');
+      await store.cancelReplies(organization, thread.id);
+      const before = await read(made);
+      const full = { outcome: 'full', exceeded: 'messages' };
+      const addAny = (reply: NewReply) => store.addReply(organization, thread.id, thread.userId, reply);
+      assert.deepEqual(await addAny(newFollowUp({ budget })), full);
+      assert.deepEqual(await read(made), before);
+      assert.equal(await add(made, newRetry({ budget })), 'added');
+      await store.cancelReplies(organization, thread.id);
+      assert.deepEqual(await addAny(newRetry({ budget })), full);
+      assert.equal(await add(made, newFollowUp({ budget: { ...budget, messagesMax: 7 } })), 'added');
+    });
+
+    it('are refused once the thread would hold more bytes than it may', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const prompt = 'é'.repeat(10);
+      const thread = await world().thread(organization, await world().member(organization), { prompt });
+      const made = { organization, thread };
+      const [claim] = await world().claim(leaseMs);
+      const [steps, sources] = [[{ description: 'ß' }], [{ id: 'd', title: '', url: null, snippet: '' }]];
+      await store.settleReply(claim!, { ...done, status: 'failed', content: '🧶', steps, sources });
+      const stored = 20 + 4 + Buffer.byteLength(JSON.stringify(steps) + JSON.stringify(sources));
+      const asked = { messageId: strangers.message(), content: 'ü' };
+      const followUp = (bytesMax: number) =>
+        newFollowUp({ prompt: asked, budget: { messagesMax: 100, bytesMax } });
+      const addAny = (reply: NewReply) => store.addReply(organization, thread.id, thread.userId, reply);
+      const full = { outcome: 'full', exceeded: 'bytes' };
+      assert.deepEqual(await addAny(followUp(stored + 1)), full);
+      assert.deepEqual(await addAny(newRetry({ budget: { messagesMax: 100, bytesMax: stored - 1 } })), full);
+      assert.equal((await read(made)).messages.length, 2);
+      assert.equal(await add(made, followUp(stored + 2)), 'added');
+    });
+
+    it('never exceed a budget, however many are added, stopped and tried at once on two nodes', async () => {
+      const nodes = [world().store, await world().node()] as const;
+      const made = await stopped();
+      const { organization, thread } = made;
+      const budget = { messagesMax: 12, bytesMax: 100_000 };
+      const outcomes = await Promise.all(
+        Array.from({ length: 16 }, async (_, place) => {
+          const node = nodes[place % 2]!;
+          const seen: string[] = [];
+          while (!seen.includes('full')) {
+            seen.push(await add(made, (place % 3 === 0 ? newRetry : newFollowUp)({ budget }), node));
+            await node.cancelReplies(organization, thread.id);
+          }
+          return seen;
+        }),
+      );
+      const { messages } = await read(made);
+      assert.ok(messages.length === 11 || messages.length === 12, `${messages.length} messages`);
+      const added = outcomes.flat().filter((outcome) => outcome === 'added').length;
+      const prompts = messages.filter(({ role }) => role === 'user').length - 1;
+      assert.equal(messages.length, 2 + added + prompts);
+    });
+
     it('are for the creator only, and for a thread that is there', async () => {
       const { store } = world();
       const made = await stopped();

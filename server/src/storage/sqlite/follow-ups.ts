@@ -36,6 +36,12 @@ export function sqliteFollowUps(
      WHERE thread.organization_id = ? AND thread.id = ? AND user_id = ? AND deleted = 0 AND role = 'assistant'
      ORDER BY message.created_at DESC, message.id DESC LIMIT 1`,
   );
+  // SQLite knows the lengths from the head of a row: no text is loaded for them.
+  const size = database.prepare<[string, string], { messages: number; bytes: number }>(
+    `SELECT count(*) AS messages,
+       sum(octet_length(content) + coalesce(octet_length(steps), 0) + coalesce(octet_length(sources), 0)) AS bytes
+     FROM message WHERE organization_id = ? AND thread_id = ?`,
+  );
   const touch = database.prepare<[number, number, string, string]>(
     'UPDATE thread SET updated_at = ?, activity_at = ? WHERE organization_id = ? AND id = ?',
   );
@@ -58,6 +64,8 @@ export function sqliteFollowUps(
     }
     if (latest.running === 1) return { outcome: 'running' };
     if (reply.prompt === null && latest.retriable === 0) return { outcome: 'nothing-to-retry' };
+    const exceeded = exceededBy(reply, size.get(organizationId, threadId)!);
+    if (exceeded !== undefined) return { outcome: 'full', exceeded };
     const at = clock.after(latest.created_at);
     insertMessages(organizationId, threadId, reply, at);
     raiseVersion(organizationId, threadId, at);
@@ -77,4 +85,13 @@ export function sqliteFollowUps(
         .all(organizationId, threadId)
         .map(({ id, trace_id, failure }) => ({ messageId: id, traceId: trace_id, failure })),
   };
+}
+
+function exceededBy(
+  { prompt, budget }: NewReply,
+  { messages, bytes }: { messages: number; bytes: number },
+): 'messages' | 'bytes' | undefined {
+  if (messages + (prompt === null ? 1 : 2) > budget.messagesMax) return 'messages';
+  const added = prompt === null ? 0 : Buffer.byteLength(prompt.content);
+  return bytes + added > budget.bytesMax ? 'bytes' : undefined;
 }

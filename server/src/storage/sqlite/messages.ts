@@ -24,7 +24,7 @@ export const inOrderOfCreation = 'message.created_at, message.id';
 /** What the user said, if anything, and the reply to it, which waits from `at` on. To be called in a transaction. */
 export function prepareInsertMessages(
   database: Database,
-): (organizationId: OrganizationId, threadId: ThreadId, reply: NewReply, at: number) => void {
+): (organizationId: OrganizationId, threadId: ThreadId, reply: Omit<NewReply, 'budget'>, at: number) => void {
   const insertUserMessage = database.prepare(
     `INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
      VALUES (?, ?, ?, 'user', ?, ?)`,

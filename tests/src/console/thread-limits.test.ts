@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { describeOnEachEngine } from '../engines.ts';
+import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { ask, at, untilEnded } from './thread-calls.ts';
+import { assertDone, assertRefused } from './visitor.ts';
+
+describeOnEachEngine('A thread in the console', ({ freshStore }) => {
+  let world: SettingsWorld;
+  before(async () => {
+    world = await startSettingsWorld({
+      ...(await freshStore()),
+      SKEIN_THREAD_MESSAGES_MAX: '5',
+      SKEIN_THREAD_BYTES_MAX: '2048',
+    });
+  });
+  after(() => world?.end());
+
+  const followUp = (id: string, prompt: string) => world.ada.post(at(id, '/messages'), { prompt });
+
+  it('refuses a prompt or another try beyond its messages, and says so', async () => {
+    const { ada } = world;
+    const { thread } = await ask(ada, '#say One.');
+    await untilEnded(ada, thread.id);
+    assertDone(await followUp(thread.id, '#fail'), 201);
+    await untilEnded(ada, thread.id);
+    const full = /^This would take the thread beyond its limit of 5 messages\. Start a new thread\.$/;
+    assertRefused(await followUp(thread.id, 'More'), 400, full);
+    assertDone(await ada.post(at(thread.id, '/retry')));
+    assert.equal((await untilEnded(ada, thread.id)).messages.length, 5);
+    assertRefused(await ada.post(at(thread.id, '/retry')), 400, full);
+  });
+
+  it('refuses a prompt beyond its bytes, and takes a shorter one', async () => {
+    const { ada } = world;
+    const { thread } = await ask(ada, '#say One.');
+    await untilEnded(ada, thread.id);
+    const full = /^This would take the thread beyond its limit of 2 kB\. Start a new thread\.$/;
+    assertRefused(await followUp(thread.id, 'é'.repeat(1024)), 400, full);
+    assertDone(await followUp(thread.id, '#say Two.'), 201);
+    assert.equal((await untilEnded(ada, thread.id)).messages.length, 4);
+  });
+
+  it('takes one of many prompts that come at once at the limit', async () => {
+    const { ada } = world;
+    const { thread } = await ask(ada, '#say One.');
+    await untilEnded(ada, thread.id);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => followUp(thread.id, '#say Two.')));
+    const taken = answers.filter(({ status }) => status === 201);
+    assert.equal(taken.length, 1);
+    assert.equal((await untilEnded(ada, thread.id)).messages.length, 4);
+  });
+});
