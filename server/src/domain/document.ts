@@ -49,9 +49,19 @@ export type FileSource = { readonly path: string } | { readonly bytes: Uint8Arra
 
 export interface FoundPassage extends PassageText {
   readonly documentId: DocumentId;
-  /** Of its document. */
+  /** Its document's name and title. */
+  readonly name: string;
   readonly title: string;
   readonly url: string | null;
+}
+
+/** What a document is about. */
+export interface DocumentOutline {
+  readonly title: string;
+  /** The first few, without repeats. */
+  readonly headings: readonly string[];
+  /** Its first passage. */
+  readonly opening: string;
 }
 
 /** What an organization's documents take, and may take. */

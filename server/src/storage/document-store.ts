@@ -1,4 +1,4 @@
-import type { Document, FoundPassage, IndexedPassage } from '../domain/document.ts';
+import type { Document, DocumentOutline, FoundPassage, IndexedPassage } from '../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
 import type { AuditNote } from './audit-store.ts';
 
@@ -57,6 +57,12 @@ export interface Documents {
   sweepDocuments(): Promise<number>;
   /** In order of their names. */
   listDocuments(organizationId: OrganizationId): Promise<Document[]>;
+  /** What the first documents by name are about, among the general ones and those of the account. */
+  outlineDocuments(
+    organizationId: OrganizationId,
+    accountId: string | null,
+    limits: { readonly documents: number; readonly headings: number },
+  ): Promise<DocumentOutline[]>;
   /**
    * Which passages hold each term, at most `limit` of them per term, among the general documents and those of the
    * account; and how many passages there are in all. The cost grows with `limit` and the terms, not with the documents.

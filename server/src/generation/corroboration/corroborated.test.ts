@@ -6,7 +6,7 @@ import { type DraftEvent, ModelError, type ReplyEvent } from '../model.ts';
 import { corroborated } from './corroborated.ts';
 
 function passage(title: string, text: string, heading = ''): FoundPassage {
-  return { documentId: `doc_${title}` as DocumentId, title, url: null, heading, text };
+  return { documentId: `doc_${title}` as DocumentId, name: title, title, url: null, heading, text };
 }
 
 const refunds = passage(

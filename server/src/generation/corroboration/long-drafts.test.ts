@@ -7,6 +7,7 @@ import { corroborated } from './corroborated.ts';
 
 const passages: FoundPassage[] = Array.from({ length: 10 }, (_, at) => ({
   documentId: `doc_${at}` as DocumentId,
+  name: `handbook-${at}.md`,
   title: `Handbook ${at}`,
   url: null,
   heading: '',

@@ -1,128 +1,118 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { FoundPassage } from '../../domain/document.ts';
+import type { Source } from '../../domain/message.ts';
 import { shortened } from '../corroboration/snippet.ts';
-import type { DraftEvent, Drafter, ReplyRequest } from '../model.ts';
-import type { SearchLibrary } from '../retrieval/library.ts';
-import type { SearchFindings } from '../retrieval/search.ts';
+import type { Model, ReplyEvent, ReplyRequest } from '../model.ts';
+import { type PassageStore, searchPassages } from '../retrieval/search.ts';
+import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { questionsOf } from './extractive/asking.ts';
-import { compose } from './extractive/composition.ts';
-import { groundsBesides, groundsOf, isNear } from './extractive/confidence.ts';
-import { type Selection, selectUnits } from './extractive/selection.ts';
-import { smallTalkReply } from './extractive/small-talk.ts';
-import { isGeneral, unknownNamesOf, withGeneralOnly, withoutNames } from './extractive/unknown-names.ts';
+import { languageOf } from './extractive/language.ts';
+import { type Quote, render, sentenceCount } from './extractive/quote.ts';
+import {
+  asksAboutItself,
+  selfDescription,
+  smallTalkReply,
+  suggestedQuestions,
+} from './extractive/small-talk.ts';
 
-/** How many passages a question's sentences are chosen from. */
-const passagesMax = 6;
+const outlineLimits = { documents: 20, headings: 5 };
+const examplesMax = 3;
 const documentsNamedMax = 3;
-const documentsNearMax = 2;
-const unmentionedMax = 3;
 const questionLengthMax = 120;
+const snippetLengthMax = 300;
 
-/** Answers with sentences of the organization's documents, and says so when they hold none. It needs no network. */
-export function extractiveModel(library: Pick<SearchLibrary, 'search'>): Drafter {
+type Scope = Pick<ReplyRequest, 'organizationId' | 'accountId'>;
+
+/** Quotes the passage of the organization's documents that answers, or the closest ones. It needs no network. */
+export function extractiveModel(store: PassageStore): Model {
   return {
     name: 'extractive',
 
-    async *draft(request: ReplyRequest): AsyncGenerator<DraftEvent> {
-      const { organizationId, accountId, conversation, signal } = request;
-      const reply = smallTalkReply(conversation.at(-1)?.content ?? '');
+    async *reply({ conversation, signal, ...scope }: ReplyRequest): AsyncGenerator<ReplyEvent> {
+      const prompt = conversation.at(-1)?.content ?? '';
+      const reply = asksAboutItself(prompt) ? await describeItself(store, scope) : smallTalkReply(prompt);
       if (reply !== undefined) {
         yield { type: 'text', text: reply };
         return;
       }
-      const search = (text: string) => library.search(organizationId, accountId, text, passagesMax, signal);
+      const questions = questionsOf(conversation);
       const answers: Answer[] = [];
-      const near: FoundPassage[] = [];
-      let searched: number | undefined;
-      for (const question of questionsOf(conversation)) {
-        const findings = await search(question);
+      for (const [at, question] of questions.entries()) {
+        const findings = await search(store, scope, question);
         signal.throwIfAborted();
-        if (searched === undefined) yield { type: 'step', description: searching(findings.searched) };
-        searched = findings.searched;
-        near.push(...nearestOf(findings));
-        answers.push(await answerTo(question, findings, search));
+        if (at === 0) yield { type: 'step', description: searching(findings.searched) };
+        answers.push(answerTo(question, findings, questions.length));
         await turn();
       }
-      if (answers.every(({ selections }) => selections.length === 0)) {
-        yield { type: 'text', text: notFound(searched ?? 0, near) };
-      } else yield* told(answers);
+      if (answers.every(({ level }) => level === 'nothing')) {
+        yield { type: 'text', text: await notFound(store, scope, prompt) };
+      } else yield* quoted(answers);
     },
   };
 }
 
-/** To one `question`. Of what is `unmentioned` the documents say nothing; then the selections are what comes closest. */
-interface Answer {
-  readonly question: string;
-  readonly selections: readonly Selection[];
-  readonly unmentioned: readonly string[];
+function search(store: PassageStore, { organizationId, accountId }: Scope, question: string) {
+  return searchPassages(store, organizationId, accountId, question, passagesMax);
 }
 
-async function answerTo(
-  text: string,
-  findings: SearchFindings,
-  search: (text: string) => Promise<SearchFindings>,
-): Promise<Answer> {
-  const names = unknownNamesOf(findings, text);
-  if (names.length === 0) {
-    const selections = selectUnits(findings.question, groundsOf(findings));
-    return { question: text, selections, unmentioned: [] };
-  }
-  const rest = await search(withoutNames(text, names));
-  const selections = selectUnits(rest.question, groundsBesides(names, rest), isGeneral).map(withGeneralOnly);
-  return { question: text, selections, unmentioned: names.map(({ full }) => full) };
-}
-
-function nearestOf({ question, passages }: SearchFindings): FoundPassage[] {
-  return passages.slice(0, documentsNearMax).filter((passage) => isNear(question, passage));
-}
-
-async function* told(answers: readonly Answer[]): AsyncGenerator<DraftEvent> {
-  const full = mergedByPassage(
-    answers.filter(({ unmentioned }) => unmentioned.length === 0).flatMap(({ selections }) => selections),
-  );
-  const merged = mergedByPassage([...full, ...answers.flatMap(({ selections }) => selections)]);
-  const titles = [...new Set(merged.map(({ passage }) => passage.title))];
-  for (const title of titles.slice(0, documentsNamedMax)) {
+async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
+  const isAnswered = answers.some(({ level }) => level === 'answer');
+  const shown = answers.filter(({ level }) => level === (isAnswered ? 'answer' : 'closest'));
+  const quotes = distinct(shown.flatMap((answer) => answer.quotes));
+  const sources = sourcesOf(quotes);
+  for (const { title } of sources.slice(0, documentsNamedMax)) {
     yield { type: 'step', description: `Reading ${title}` };
   }
-  yield { type: 'step', description: 'Choosing the sentences that answer' };
-  yield { type: 'passages', passages: merged.map(({ passage }) => passage) };
-  const paragraphs = merged.map((selection, at) => compose(selection, at + 1));
-  const unmentioned = notMentioned(answers, merged.length > full.length);
-  if (unmentioned !== undefined) paragraphs.splice(full.length, 0, [unmentioned]);
-  const unanswered = notAnswered(answers);
-  if (unanswered !== undefined) paragraphs.push([unanswered]);
-  for (const [at, pieces] of paragraphs.entries()) {
-    for (const [piece, text] of pieces.entries()) {
-      yield { type: 'text', text: at > 0 && piece === 0 ? `\n\n${text}` : text };
-    }
-    await turn();
+  const paragraphs = quotes.map((quote) =>
+    render(quote, 1 + sources.findIndex(({ id }) => id === quote.passage.documentId)),
+  );
+  if (!isAnswered) paragraphs.unshift(`${whyUnsure(shown)} The closest passages are:`);
+  const open = answers.filter((answer) => isAnswered && answer.level !== 'answer');
+  if (open.length > 0) paragraphs.push(unanswered(open));
+  for (const [at, text] of paragraphs.entries()) {
+    yield { type: 'text', text: at === 0 ? text : `\n\n${text}` };
   }
+  yield { type: 'corroborating' };
+  yield { type: 'step', description: verdict(quotes, sources.length) };
+  yield { type: 'sources', sources };
 }
 
-function notMentioned(answers: readonly Answer[], isFollowed: boolean): string | undefined {
-  const names = [...new Set(answers.flatMap(({ unmentioned }) => unmentioned))].slice(0, unmentionedMax);
-  if (names.length === 0) return undefined;
-  return `The documents do not mention ${names.join(' or ')}.${isFollowed ? ' Closest:' : ''}`;
+function whyUnsure(shown: readonly Answer[]): string {
+  const name = shown.find(({ unknownName }) => unknownName !== undefined)?.unknownName;
+  return name === undefined
+    ? 'I did not find a direct answer.'
+    : `I did not find a direct answer: the documents do not mention “${name}”.`;
 }
 
-/** The parts of a question that nothing was found for. */
-function notAnswered(answers: readonly Answer[]): string | undefined {
-  const open = answers.filter((one) => one.selections.length === 0 && one.unmentioned.length === 0);
-  if (open.length === 0) return undefined;
+function unanswered(open: readonly Answer[]): string {
   const asked = open.map(({ question }) => `“${shortened(question, questionLengthMax)}”`);
-  return `The documents do not answer ${asked.join(' or ')}.`;
+  return `I did not find an answer to ${asked.join(' or ')}.`;
+}
+
+/** Every sentence of a quote is found where it was quoted from. */
+function verdict(quotes: readonly Quote[], sourceCount: number): string {
+  const statements = quotes.reduce((sum, quote) => sum + sentenceCount(quote), 0);
+  const sources = sourceCount === 1 ? '1 source' : `${sourceCount} sources`;
+  return statements === 1
+    ? `The statement was found in ${sources}`
+    : `All ${statements} statements found in ${sources}`;
 }
 
 /** Two parts of a question may be answered by the same passage. */
-function mergedByPassage(selections: readonly Selection[]): Selection[] {
-  const merged = new Map<string, Selection>();
-  for (const selection of selections) {
-    const key = `${selection.passage.documentId}\n${selection.passage.text}`;
-    const told = new Set([...(merged.get(key)?.told ?? []), ...selection.told]);
-    merged.set(key, { ...selection, told: [...told] });
+function distinct(quotes: readonly Quote[]): Quote[] {
+  const known = new Set<string>();
+  return quotes.filter(({ passage }) => {
+    const key = `${passage.documentId}\n${passage.text}`;
+    return !known.has(key) && known.add(key);
+  });
+}
+
+function sourcesOf(quotes: readonly Quote[]): Source[] {
+  const sources = new Map<string, Source>();
+  for (const { passage } of quotes) {
+    const { documentId: id, title, url, text } = passage;
+    if (!sources.has(id)) sources.set(id, { id, title, url, snippet: shortened(text, snippetLengthMax) });
   }
-  return [...merged.values()];
+  return [...sources.values()];
 }
 
 function searching(passages: number): string {
@@ -130,12 +120,32 @@ function searching(passages: number): string {
   return passages === 1 ? 'Searching 1 passage' : `Searching ${passages.toLocaleString('en')} passages`;
 }
 
-function notFound(searched: number, near: readonly FoundPassage[]): string {
-  if (searched === 0) {
-    return 'There are no documents to answer from yet. They are added with `skein doc add`; then ask again.';
+const noDocuments =
+  'There are no documents to answer from yet. Add some on the Documents page or with `skein doc add`, then ask again.';
+
+async function notFound(store: PassageStore, scope: Scope, prompt: string): Promise<string> {
+  const outlines = await outline(store, scope);
+  if (outlines.length === 0) return noDocuments;
+  const asked = languageOf(prompt);
+  const written = languageOf(outlines.map(({ opening }) => opening).join('\n'));
+  if (asked === undefined || written === undefined || asked === written) {
+    return 'I did not find an answer in the documents.';
   }
-  const titles = [...new Set(near.map(({ title }) => `“${title}”`))].slice(0, documentsNearMax);
-  if (titles.length === 0) return 'The documents do not answer this.';
-  const closest = titles.length === 1 ? 'The closest document is' : 'The closest documents are';
-  return `The documents do not answer this. ${closest} ${titles.join(' and ')}.`;
+  return `I did not find an answer in the documents. They are in ${written}, and your question seems to be in ${asked}: try asking in ${written}.`;
+}
+
+async function describeItself(store: PassageStore, scope: Scope): Promise<string> {
+  const outlines = await outline(store, scope);
+  if (outlines.length === 0) return noDocuments;
+  const examples: string[] = [];
+  for (const question of suggestedQuestions(outlines)) {
+    if (examples.length === examplesMax) break;
+    const { level } = answerTo(question, await search(store, scope, question), 1);
+    if (level === 'answer') examples.push(question);
+  }
+  return selfDescription(outlines, examples);
+}
+
+function outline(store: PassageStore, { organizationId, accountId }: Scope) {
+  return store.outlineDocuments(organizationId, accountId, outlineLimits);
 }

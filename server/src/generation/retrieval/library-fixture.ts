@@ -12,6 +12,7 @@ import { termsOf } from './terms.ts';
 export interface WrittenDocument {
   readonly title: string;
   readonly passages: readonly (string | PassageText)[];
+  readonly name?: string;
   readonly accountId?: string;
 }
 
@@ -45,13 +46,13 @@ export async function openLibrary(
 }
 
 async function put(store: Store, organizationId: OrganizationId, document: WrittenDocument): Promise<void> {
-  const { title, accountId = null } = document;
+  const { title, name = title, accountId = null } = document;
   const passages = document.passages.map((passage) => {
     const { heading, text } = typeof passage === 'string' ? { heading: '', text: passage } : passage;
-    return { heading, text, terms: termsOf(`${title}\n${heading}\n${text}`) };
+    return { heading, text, terms: termsOf(`${name}\n${title}\n${heading}\n${text}`) };
   });
   const id = `doc_${title}` as DocumentId;
-  const written = { id, accountId, name: title, title, url: null, bytes: 1, passages };
+  const written = { id, accountId, name, title, url: null, bytes: 1, passages };
   await store.putDocument(organizationId, written, note('document.added', id), {
     documentsMax: 1000,
     bytesMax: 1000,

@@ -1,4 +1,5 @@
 import type { FoundPassage } from '../../domain/document.ts';
+import { bareName } from '../reading/formats.ts';
 import { givesAnswerOf } from './answer-kind.ts';
 import type { Concept, Question, Wording } from './question.ts';
 import { tokensOf } from './terms.ts';
@@ -74,9 +75,14 @@ interface Reading<P> {
 function read<P extends FoundPassage>(question: WeighedQuestion, passage: P): Reading<P> {
   const text = placesOf(question, tokensOf(passage.text));
   const heading = placesOf(question, tokensOf(passage.heading));
-  const title = placesOf(question, tokensOf(passage.title));
+  const title = placesOf(question, tokensOf(titleAndName(passage)));
   const told = question.concepts.map((_, at) => Math.max(text.best[at]!, heading.best[at]!, title.best[at]!));
   return { passage, text, heading, title, told };
+}
+
+/** A file's name often says what its title does not: the tool that it describes. */
+export function titleAndName({ title, name }: FoundPassage): string {
+  return `${title}\n${bareName(name)}`;
 }
 
 function toldByDocument(readings: readonly Reading<FoundPassage>[]): Map<string, number[]> {

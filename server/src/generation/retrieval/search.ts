@@ -9,7 +9,7 @@ import { respellings } from './spelling.ts';
 import { stopWords } from './stop-words.ts';
 import { TermIndex } from './term-index.ts';
 
-export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages'>;
+export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
 /** What was found, and how much each word of the question told about where to look. */
 export interface SearchFindings extends Findings {

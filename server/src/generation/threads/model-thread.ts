@@ -1,7 +1,7 @@
 /** Runs in a worker thread of model-threads.ts: one task at a time. */
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { corroborate, corroborated } from '../corroboration/corroborated.ts';
+import { corroborate } from '../corroboration/corroborated.ts';
 import { ModelError } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
@@ -30,13 +30,9 @@ function call(method: keyof PassageStore, ...args: unknown[]): Promise<never> {
 const store: PassageStore = {
   findPassages: (...args) => call('findPassages', ...args),
   readPassages: (...args) => call('readPassages', ...args),
+  outlineDocuments: (...args) => call('outlineDocuments', ...args),
 };
-const model = corroborated(
-  extractiveModel({
-    search: (organizationId, accountId, question, limit) =>
-      searchPassages(store, organizationId, accountId, question, limit),
-  }),
-);
+const model = extractiveModel(store);
 
 parentPort?.on('message', (message: ToThread) => {
   if (message.type === 'task') void run(message.task);

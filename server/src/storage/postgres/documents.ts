@@ -1,4 +1,5 @@
-import type { Document } from '../../domain/document.ts';
+import type pg from 'pg';
+import type { Document, DocumentOutline } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../account-key.ts';
 import type { Documents, PassageNumber } from '../store.ts';
@@ -26,6 +27,7 @@ interface PassageRow {
 interface SourceRow {
   id: DocumentId;
   known_id: DocumentId;
+  name: string;
   title: string;
   url: string | null;
 }
@@ -55,8 +57,19 @@ const readAll = {
 };
 const readSources = {
   name: 'read-sources',
-  text: `SELECT id, coalesce(kept_id, id) AS known_id, title, url FROM document
+  text: `SELECT id, coalesce(kept_id, id) AS known_id, name, title, url FROM document
     WHERE organization_id = $1 AND id = ANY ($2::text[]) AND state = 'ready'`,
+};
+const outline = {
+  name: 'outline-documents',
+  text: `SELECT title, ARRAY(
+      SELECT heading FROM passage
+      WHERE passage.organization_id = $1 AND document_id = document.id AND heading <> ''
+      GROUP BY heading ORDER BY min(number) LIMIT $4) AS headings,
+      coalesce((SELECT text FROM passage
+        WHERE passage.organization_id = $1 AND document_id = document.id ORDER BY number LIMIT 1), '') AS opening
+    FROM document WHERE organization_id = $1 AND account_key = ANY ($2::text[]) AND state = 'ready'
+    ORDER BY name LIMIT $3`,
 };
 
 export function postgresDocuments(database: Database): Documents {
@@ -66,6 +79,11 @@ export function postgresDocuments(database: Database): Documents {
     ...postgresDocumentWriter(database),
 
     listDocuments: async (organizationId) => (await run<DocumentRow>(list, [organizationId])).map(toDocument),
+
+    outlineDocuments(organizationId, accountId, { documents, headings }) {
+      const keys = [accountKey(null), accountKey(accountId)];
+      return run<DocumentOutline & pg.QueryResultRow>(outline, [organizationId, keys, documents, headings]);
+    },
 
     async findPassages(organizationId, accountId, terms, limit) {
       const keys = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
@@ -88,8 +106,8 @@ export function postgresDocuments(database: Database): Documents {
       return rows.flatMap(({ number, document_id, heading, text }) => {
         const source = sources.get(document_id);
         if (source === undefined) return [];
-        const { known_id: documentId, title, url } = source;
-        return [{ number, documentId, title, url, heading, text }];
+        const { known_id: documentId, name, title, url } = source;
+        return [{ number, documentId, name, title, url, heading, text }];
       });
     },
   };

@@ -29,7 +29,7 @@ interface CorpusRow {
   passages: number;
 }
 
-type Source = Pick<FoundPassage, 'documentId' | 'title' | 'url'>;
+type Source = Pick<FoundPassage, 'documentId' | 'name' | 'title' | 'url'>;
 
 export function sqliteDocuments(database: Database, commits: CommitQueue): Documents {
   const list = database.prepare<[string], DocumentRow>(
@@ -54,14 +54,34 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
     'SELECT number, document_id, heading, text FROM passage WHERE number = ? AND organization_id = ?',
   );
   const readSource = database.prepare<[string, string], Source>(
-    `SELECT coalesce(kept_id, id) AS documentId, title, url FROM document
+    `SELECT coalesce(kept_id, id) AS documentId, name, title, url FROM document
      WHERE organization_id = ? AND id = ? AND state = 'ready'`,
   );
+  const outlined = database.prepare<
+    [string, string, string, number],
+    { id: DocumentId; title: string; opening: string }
+  >(
+    `SELECT id, title, coalesce((SELECT text FROM passage
+       WHERE passage.organization_id = document.organization_id AND document_id = id ORDER BY number LIMIT 1), '') AS opening
+     FROM document
+     WHERE organization_id = ? AND account_key IN (?, ?) AND state = 'ready' ORDER BY name LIMIT ?`,
+  );
+  const headingsOf = database
+    .prepare<[string, string, number], string>(
+      `SELECT heading FROM passage WHERE organization_id = ? AND document_id = ? AND heading <> ''
+       GROUP BY heading ORDER BY min(number) LIMIT ?`,
+    )
+    .pluck();
 
   return {
     ...sqliteDocumentWriter(database, commits),
 
     listDocuments: async (organizationId) => list.all(organizationId).map(toDocument),
+
+    outlineDocuments: async (organizationId, accountId, { documents, headings }) =>
+      outlined
+        .all(organizationId, accountKey(null), accountKey(accountId), documents)
+        .map(({ id, ...rest }) => ({ ...rest, headings: headingsOf.all(organizationId, id, headings) })),
 
     async findPassages(organizationId, accountId, terms, limit) {
       const keys = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];

@@ -1,4 +1,6 @@
-const about = 'I answer questions from your organization’s documents, with the sentences I find there.';
+import type { DocumentOutline } from '../../../domain/document.ts';
+
+const about = 'I answer questions by quoting your organization’s documents.';
 
 const replies: readonly (readonly [RegExp, string])[] = [
   [
@@ -7,19 +9,46 @@ const replies: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^(?:ok(?:ay)?[\s,.!]+)?(?:many )?(?:thanks|thank you|thx|cheers)(?: (?:a lot|so much|very much|again|for your help|for the help))?[\s!.]*$/i,
-    'You’re welcome! Ask whenever there is something else to look up.',
+    'You’re welcome!',
   ],
-  [/^how are you(?: doing| today)?[\s?!.]*$/i, `All is well here. ${about} What would you like to know?`],
-  [
-    /^(?:who|what) are you[\s?!.]*$|^what (?:can|do) you do(?: for me)?[\s?!.]*$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$|^what (?:can|could|should|may) i ask(?: you)?(?: about)?[\s?!.]*$|^what do you know(?: about)?[\s?!.]*$/i,
-    `${about} When they say nothing about it, I tell you so. Ask about anything they might cover.`,
-  ],
+  [/^how are you(?: doing| today)?[\s?!.]*$/i, `I’m fine, thanks. ${about} What would you like to know?`],
   [/^(?:good ?bye|bye|see you|ciao)[\s!.]*$/i, 'Goodbye!'],
 ];
 
-/** What to say where nothing is asked. */
+const aboutItself =
+  /^(?:so[\s,]+)?(?:who|what) are you[\s?!.]*$|^what (?:can|do|could) you (?:do|help|answer)\b.{0,30}$|^(?:how )?can you help(?: me)?[\s?!.]*$|^help(?: me)?[\s?!.]*$|^what (?:can|could|should|may) i ask(?: you)?(?: about)?[\s?!.]*$|^what (?:do you know|are you for|documents do you (?:have|know))(?: about)?[\s?!.]*$|^what (?:is|are) (?:in )?(?:the|your|these) documents(?: about)?[\s?!.]*$/i;
+
+const readLengthMax = 100;
+
+/** What to say where nothing is asked of the documents. */
 export function smallTalkReply(prompt: string): string | undefined {
-  const said = prompt.slice(0, 100).trim();
-  if (prompt.length > 100) return undefined;
-  return replies.find(([pattern]) => pattern.test(said))?.[1];
+  const said = prompt.trim();
+  return said.length > readLengthMax ? undefined : replies.find(([pattern]) => pattern.test(said))?.[1];
+}
+
+export function asksAboutItself(prompt: string): boolean {
+  const said = prompt.trim();
+  return said.length <= readLengthMax && aboutItself.test(said);
+}
+
+const titlesMax = 5;
+
+/** `examples` are questions that the documents answer. */
+export function selfDescription(outlines: readonly DocumentOutline[], examples: readonly string[]): string {
+  const titles = outlines.slice(0, titlesMax).map(({ title }) => `“${title}”`);
+  const more = outlines.length > titlesMax ? ' and others' : '';
+  const known = `${about} They include ${titles.join(', ')}${more}.`;
+  if (examples.length === 0) return known;
+  return `${known} For example, ask:\n\n${examples.map((example) => `- ${example}`).join('\n')}`;
+}
+
+/** Questions that headings suggest, those that are questions themselves first. */
+export function suggestedQuestions(outlines: readonly DocumentOutline[]): string[] {
+  const suggested = outlines.flatMap(({ title, headings }) => {
+    const innermost = headings.map((heading) => heading.split(' › ').at(-1)!);
+    const question = innermost.find((heading) => heading.endsWith('?'));
+    if (question !== undefined) return [question];
+    return innermost.slice(0, 1).map((heading) => `What does “${title}” say about “${heading}”?`);
+  });
+  return suggested.sort((a, b) => Number(b.length < a.length) - Number(a.length < b.length));
 }

@@ -21,7 +21,7 @@ export const fees = passage(
 );
 
 function passage(id: string, title: string, heading: string, text: string): FoundPassage {
-  return { documentId: id as DocumentId, title, url: null, heading, text };
+  return { documentId: id as DocumentId, name: title, title, url: null, heading, text };
 }
 
 /** Finds fees where fees are asked for, and refunds and shipping elsewhere. */

@@ -6,7 +6,7 @@ import type { Turn } from '../../model.ts';
 import { instructionsFor, messagesFor, numberedPassages, questionIn } from './prompt.ts';
 
 function passage(fields: Partial<FoundPassage>): FoundPassage {
-  const defaults = { title: 'Refunds', url: null, heading: '', text: 'Thirty days.' };
+  const defaults = { name: 'refunds.md', title: 'Refunds', url: null, heading: '', text: 'Thirty days.' };
   return { documentId: 'doc_1' as DocumentId, ...defaults, ...fields };
 }
 

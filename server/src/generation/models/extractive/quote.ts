@@ -1,0 +1,175 @@
+import type { FoundPassage } from '../../../domain/document.ts';
+import { sentencesOf } from '../../reading/sentences.ts';
+import { countWords } from '../../reading/words.ts';
+import { givesAnswerOf } from '../../retrieval/answer-kind.ts';
+import { placesOf, type WeighedQuestion } from '../../retrieval/ranking.ts';
+import { tokensOf } from '../../retrieval/terms.ts';
+
+/** The smallest part of a passage that can be quoted: a sentence, a list item, a table row or a block of code. */
+interface Unit {
+  readonly kind: 'sentence' | 'item' | 'row' | 'code';
+  readonly text: string;
+  /** Units of the same paragraph, list or table share a number. */
+  readonly group: number;
+  /** Header and rule of a row's table. */
+  readonly header?: string;
+}
+
+/** A part of a passage: the units from `from` to `to`, and the one that answers best. */
+export interface Quote {
+  readonly passage: FoundPassage;
+  readonly units: readonly Unit[];
+  readonly from: number;
+  readonly to: number;
+  readonly key: number;
+}
+
+export const weights = {
+  /** For a unit that has what was asked for: a duration, a price, a place. */
+  kind: 0.25,
+  definition: 0.6,
+  /** Each unit after the first counts a little less, so that of equals the first is the key. */
+  order: 0.005,
+};
+
+/** The units around the one that answers best, as many as fit. Undefined where the passage says nothing that can be quoted. */
+export function quoteFrom(
+  question: WeighedQuestion,
+  passage: FoundPassage,
+  wordsMax: number,
+): Quote | undefined {
+  const units = unitsOf(passage.text);
+  const key = keyOf(question, units);
+  if (key < 0) return undefined;
+  return { passage, units, key, ...around(units, key, wordsMax) };
+}
+
+function keyOf(question: WeighedQuestion, units: readonly Unit[]): number {
+  const total = question.concepts.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  let key = -1;
+  let best = Number.NEGATIVE_INFINITY;
+  for (const [at, unit] of units.entries()) {
+    if (!isQuotable(unit)) continue;
+    const told = placesOf(question, tokensOf(unit.text)).best;
+    const score = told.reduce((a, b) => a + b, 0) / total + kindBonus(question, unit) - weights.order * at;
+    if (score > best) [key, best] = [at, score];
+  }
+  return key;
+}
+
+function kindBonus({ wants, definition }: WeighedQuestion, { kind, text }: Unit): number {
+  if (definition?.test(text)) return weights.definition;
+  if (wants === undefined || kind === 'code') return 0;
+  return givesAnswerOf(wants, text) ? weights.kind : 0;
+}
+
+/** A bare heading or question says nothing by itself. */
+function isQuotable({ kind, text }: Unit): boolean {
+  if (kind !== 'sentence') return true;
+  return !text.endsWith('?') && !(text.length < 60 && !/[.!:;,…)"”’»*_`]$/.test(text));
+}
+
+/** Grows the quote to what follows and what comes before, as far as the words allow. */
+function around(units: readonly Unit[], key: number, wordsMax: number): { from: number; to: number } {
+  let [from, to] = [key, key];
+  let left = wordsMax - countWords(units[key]!.text);
+  const take = (at: number) => {
+    const unit = units[at];
+    const words = unit === undefined ? Number.POSITIVE_INFINITY : countWords(unit.text);
+    if (unit === undefined || words > left) return false;
+    left -= words;
+    return true;
+  };
+  // What introduces a list comes before its items, and the sentence before explains a pronoun.
+  const lead = leadOf(units, key);
+  if (lead >= 0 && lead === from - 1 && take(lead)) from = lead;
+  while (take(to + 1)) to++;
+  while (take(from - 1)) from--;
+  while (from < key && units[from]!.kind === 'sentence' && !isQuotable(units[from]!)) from++;
+  while (
+    to > key &&
+    units[to]!.kind === 'sentence' &&
+    (!isQuotable(units[to]!) || units[to]!.text.endsWith(':'))
+  )
+    to--;
+  return { from, to };
+}
+
+/** The sentence that introduces the list or table of a unit; for a sentence, the one before it. */
+function leadOf(units: readonly Unit[], at: number): number {
+  const { group, kind } = units[at]!;
+  if (kind === 'sentence') return at - 1;
+  let lead = at - 1;
+  while (units[lead]?.group === group) lead--;
+  return lead;
+}
+
+const tableRow = /^\s*\|/;
+const listItem = /^\s*- (.+)$/;
+
+function unitsOf(text: string): Unit[] {
+  const units: Unit[] = [];
+  let group = 0;
+  for (const block of text.split(/\n\s*\n/)) {
+    group++;
+    const lines = block.split('\n');
+    let prose: string[] = [];
+    const closeProse = () => {
+      for (const sentence of sentencesOf(prose.join('\n')))
+        units.push({ kind: 'sentence', text: sentence, group });
+      prose = [];
+    };
+    if (lines.length > 2 && lines.every((line) => tableRow.test(line))) {
+      const header = lines.slice(0, 2).join('\n');
+      for (const row of lines.slice(2)) units.push({ kind: 'row', text: row.trim(), group, header });
+      continue;
+    }
+    for (const line of lines) {
+      const item = listItem.exec(line)?.[1];
+      if (item === undefined) prose.push(line);
+      else {
+        closeProse();
+        units.push({ kind: 'item', text: item.trim(), group });
+      }
+    }
+    closeProse();
+  }
+  return units;
+}
+
+/** Markdown with the key unit in bold and the citation at the end. */
+export function render({ units, from, to, key }: Quote, mark: number): string {
+  const parts: string[] = [];
+  let before: Unit | undefined;
+  for (let at = from; at <= to; at++) {
+    const unit = units[at]!;
+    const text = at === key && unit.kind !== 'code' && unit.kind !== 'row' ? bold(unit.text) : unit.text;
+    parts.push(jointOf(before, unit), unit.kind === 'item' ? `- ${text}` : text);
+    before = unit;
+  }
+  const text = parts.join('');
+  const isBlock = before!.kind === 'row' || before!.kind === 'code';
+  return `${text}${isBlock ? '\n\n' : ' '}[${mark}]`;
+}
+
+function jointOf(before: Unit | undefined, unit: Unit): string {
+  const opening = unit.kind === 'row' && before?.group !== unit.group ? `${unit.header}\n` : '';
+  if (before === undefined) return opening;
+  if (before.group !== unit.group) return `\n\n${opening}`;
+  if (unit.kind === 'sentence' && before.kind === 'sentence') return ' ';
+  return before.kind === unit.kind ? '\n' : '\n\n';
+}
+
+function bold(text: string): string {
+  return `**${text.replaceAll('**', '')}**`;
+}
+
+export function sentenceCount({ from, to }: Quote): number {
+  return to - from + 1;
+}
+
+/** What the quote says, with the headings above it. */
+export function textOf({ passage, units, from, to }: Quote): string {
+  const quoted = units.slice(from, to + 1).map(({ text, header }) => `${header ?? ''}\n${text}`);
+  return `${passage.title}\n${passage.heading}\n${quoted.join('\n')}`;
+}
