@@ -24,7 +24,12 @@ export function answerTo(text: string, { question, passages }: SearchFindings, p
   const candidates = passages
     .map((passage) => quoteFrom(question, passage, wordsMax))
     .filter((quote) => quote !== undefined)
-    .map((quote) => ({ quote, coverage: coverageOf(question, quote) }));
+    .map((quote, rank) => ({
+      quote,
+      coverage: coverageOf(question, quote),
+      score: quote.score - Number(process.env.RANK ?? 0.02) * rank,
+    }))
+    .sort((a, b) => b.score - a.score);
   const [best, second] = candidates;
   if (best === undefined || best.coverage < confidence.closest) {
     return { question: text, level: 'nothing', quotes: [] };

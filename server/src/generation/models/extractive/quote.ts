@@ -2,7 +2,7 @@ import type { FoundPassage } from '../../../domain/document.ts';
 import { sentencesOf } from '../../reading/sentences.ts';
 import { countWords } from '../../reading/words.ts';
 import { givesAnswerOf } from '../../retrieval/answer-kind.ts';
-import { placesOf, type WeighedQuestion } from '../../retrieval/ranking.ts';
+import { placesOf, titleAndName, type WeighedQuestion } from '../../retrieval/ranking.ts';
 import { tokensOf } from '../../retrieval/terms.ts';
 
 /** The smallest part of a passage that can be quoted: a sentence, a list item, a table row or a block of code. */
@@ -22,12 +22,16 @@ export interface Quote {
   readonly from: number;
   readonly to: number;
   readonly key: number;
+  /** How well the key unit answers. */
+  readonly score: number;
 }
 
 export const weights = {
   /** For a unit that has what was asked for: a duration, a price, a place. */
-  kind: 0.25,
+  kind: Number(process.env.KIND ?? 0.2),
   definition: 0.6,
+  context: Number(process.env.CTX ?? 0.8),
+  before: Number(process.env.BEF ?? 0.25),
   /** Each unit after the first counts a little less, so that of equals the first is the key. */
   order: 0.005,
 };
@@ -39,22 +43,32 @@ export function quoteFrom(
   wordsMax: number,
 ): Quote | undefined {
   const units = unitsOf(passage.text);
-  const key = keyOf(question, units);
+  const { key, score } = keyOf(question, passage, units);
   if (key < 0) return undefined;
-  return { passage, units, key, ...around(units, key, wordsMax) };
+  return { passage, units, key, score, ...around(units, key, wordsMax) };
 }
 
-function keyOf(question: WeighedQuestion, units: readonly Unit[]): number {
+/** The unit that speaks most of what was asked, with the heading above it and the sentence before. */
+function keyOf(
+  question: WeighedQuestion,
+  passage: FoundPassage,
+  units: readonly Unit[],
+): { key: number; score: number } {
   const total = question.concepts.reduce((sum, { weight }) => sum + weight, 0) || 1;
-  let key = -1;
-  let best = Number.NEGATIVE_INFINITY;
+  const context = placesOf(question, tokensOf(`${titleAndName(passage)}\n${passage.heading}`)).best;
+  let best = { key: -1, score: Number.NEGATIVE_INFINITY };
+  let before: readonly number[] = [];
   for (const [at, unit] of units.entries()) {
-    if (!isQuotable(unit)) continue;
     const told = placesOf(question, tokensOf(unit.text)).best;
-    const score = told.reduce((a, b) => a + b, 0) / total + kindBonus(question, unit) - weights.order * at;
-    if (score > best) [key, best] = [at, score];
+    const shares = told.map((own, concept) =>
+      Math.max(own, weights.context * context[concept]!, weights.before * (before[concept] ?? 0)),
+    );
+    const sum = shares.reduce((a, b) => a + b, 0);
+    const score = sum / total + kindBonus(question, unit) - weights.order * at;
+    if (isQuotable(unit) && score > best.score) best = { key: at, score };
+    before = told;
   }
-  return key;
+  return best;
 }
 
 function kindBonus({ wants, definition }: WeighedQuestion, { kind, text }: Unit): number {
