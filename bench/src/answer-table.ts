@@ -16,7 +16,7 @@ export type Level = 'answer' | 'closest' | 'declined';
 
 /** How sure the model is, as a reader sees it: the fixed first sentence, or a reply that cites nothing. */
 export function levelOf({ content, sources }: Reply): Level {
-  if (plain(content).startsWith('i did not find a direct answer. the closest passages are')) return 'closest';
+  if (plain(content).startsWith('i did not find a direct answer.')) return 'closest';
   return sources === 0 ? 'declined' : 'answer';
 }
 

@@ -1,10 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { OrganizationId } from '../../server/src/domain/id.ts';
-import { defaultLimits } from '../../server/src/domain/limits.ts';
-import { corroborated } from '../../server/src/generation/corroboration/corroborated.ts';
 import { extractiveModel } from '../../server/src/generation/models/extractive.ts';
-import { createLibrary } from '../../server/src/generation/retrieval/library.ts';
 import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
 import { readQuestions } from './answer-questions.ts';
 import { holdsAnswer, type JudgedReply, levelOf, printReplies, type Reply } from './answer-table.ts';
@@ -24,7 +21,7 @@ if (questions.length === 0) throw new Error('No question has that half and kind.
 const folder = temporaryFolder();
 const org = await createAnswerOrganization(folder);
 const store = openSqliteStore(join(folder, 'data/skein.db'));
-const model = corroborated(extractiveModel(createLibrary(store, defaultLimits)));
+const model = extractiveModel(store);
 const judged: JudgedReply[] = [];
 const before = process.cpuUsage();
 for (const question of questions) judged.push({ question, reply: await ask(question.question) });

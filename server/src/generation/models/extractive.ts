@@ -80,7 +80,7 @@ function whyUnsure(shown: readonly Answer[]): string {
   const name = shown.find(({ unknownName }) => unknownName !== undefined)?.unknownName;
   return name === undefined
     ? 'I did not find a direct answer.'
-    : `I did not find a direct answer: the documents do not mention “${name}”.`;
+    : `I did not find a direct answer. The documents do not mention “${name}”.`;
 }
 
 function unanswered(open: readonly Answer[]): string {

@@ -31,6 +31,7 @@ export function answerTo(text: string, { question, passages }: SearchFindings, p
     }))
     .sort((a, b) => b.score - a.score);
   const [best, second] = candidates;
+  (globalThis as any).lastFeatures = { coverage: best?.coverage, score: best?.score, second: second?.score, concepts: question.concepts.length, unknown: question.concepts.filter((c) => c.wordings.length === 0).length };
   if (best === undefined || best.coverage < confidence.closest) {
     return { question: text, level: 'nothing', quotes: [] };
   }

@@ -10,17 +10,20 @@ const frequentWords: Readonly<Record<string, string>> = {
   Polish: 'jest jak co czy nie gdzie kiedy dla który ile się na do po mogę jaki w z o są',
 };
 
+/** In this order: Japanese is written in Chinese characters as well. */
 const scripts: readonly (readonly [string, RegExp])[] = [
-  ['Japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
-  ['Chinese', /\p{Script=Han}/u],
-  ['Korean', /\p{Script=Hangul}/u],
-  ['Russian or another language in Cyrillic', /\p{Script=Cyrillic}/u],
-  ['Greek', /\p{Script=Greek}/u],
-  ['Arabic', /\p{Script=Arabic}/u],
-  ['Hebrew', /\p{Script=Hebrew}/u],
-  ['Hindi or another language in Devanagari', /\p{Script=Devanagari}/u],
-  ['Thai', /\p{Script=Thai}/u],
+  ['Japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
+  ['Chinese', /\p{Script=Han}/gu],
+  ['Korean', /\p{Script=Hangul}/gu],
+  ['Russian or another language in Cyrillic', /\p{Script=Cyrillic}/gu],
+  ['Greek', /\p{Script=Greek}/gu],
+  ['Arabic', /\p{Script=Arabic}/gu],
+  ['Hebrew', /\p{Script=Hebrew}/gu],
+  ['Hindi or another language in Devanagari', /\p{Script=Devanagari}/gu],
+  ['Thai', /\p{Script=Thai}/gu],
 ];
+/** Which part of a text's letters must be of a script. */
+const scriptShare = 0.3;
 
 const languages = Object.entries(frequentWords).map(([name, words]) => ({
   name,
@@ -30,7 +33,8 @@ const foundMin = 2;
 
 /** The language a text is written in, where its script or its most frequent words tell. */
 export function languageOf(text: string): string | undefined {
-  const script = scripts.find(([, pattern]) => pattern.test(text));
+  const letters = count(text, /\p{L}/gu);
+  const script = scripts.find(([, pattern]) => count(text, pattern) > scriptShare * letters);
   if (script !== undefined) return script[0];
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const counted = languages
@@ -38,4 +42,8 @@ export function languageOf(text: string): string | undefined {
     .sort((a, b) => b.found - a.found);
   const [first, second] = counted;
   return first!.found >= foundMin && first!.found > second!.found ? first!.name : undefined;
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
 }

@@ -1,5 +1,5 @@
 import type { FoundPassage } from '../../../domain/document.ts';
-import { sentencesOf } from '../../reading/sentences.ts';
+import { partsOf } from '../../reading/passage-parts.ts';
 import { countWords } from '../../reading/words.ts';
 import { givesAnswerOf } from '../../retrieval/answer-kind.ts';
 import { placesOf, titleAndName, type WeighedQuestion } from '../../retrieval/ranking.ts';
@@ -77,10 +77,13 @@ function kindBonus({ wants, definition }: WeighedQuestion, { kind, text }: Unit)
   return givesAnswerOf(wants, text) ? weights.kind : 0;
 }
 
-/** A bare heading or question says nothing by itself. */
-function isQuotable({ kind, text }: Unit): boolean {
-  if (kind !== 'sentence') return true;
-  return !text.endsWith('?') && !(text.length < 60 && !/[.!:;,…)"”’»*_`]$/.test(text));
+/** A question answers nothing, and code says nothing by itself. */
+function isQuotable(unit: Unit): boolean {
+  return unit.kind !== 'code' && !isQuestion(unit);
+}
+
+function isQuestion({ kind, text }: Unit): boolean {
+  return kind === 'sentence' && text.endsWith('?');
 }
 
 /** Grows the quote to what follows and what comes before, as far as the words allow. */
@@ -99,13 +102,8 @@ function around(units: readonly Unit[], key: number, wordsMax: number): { from: 
   if (lead >= 0 && lead === from - 1 && take(lead)) from = lead;
   while (take(to + 1)) to++;
   while (take(from - 1)) from--;
-  while (from < key && units[from]!.kind === 'sentence' && !isQuotable(units[from]!)) from++;
-  while (
-    to > key &&
-    units[to]!.kind === 'sentence' &&
-    (!isQuotable(units[to]!) || units[to]!.text.endsWith(':'))
-  )
-    to--;
+  while (from < key && isQuestion(units[from]!)) from++;
+  while (to > key && (isQuestion(units[to]!) || units[to]!.text.endsWith(':'))) to--;
   return { from, to };
 }
 
@@ -118,37 +116,28 @@ function leadOf(units: readonly Unit[], at: number): number {
   return lead;
 }
 
-const tableRow = /^\s*\|/;
-const listItem = /^\s*- (.+)$/;
-
+/** Bare headings are left out: the passage is shown under its document's title. */
 function unitsOf(text: string): Unit[] {
-  const units: Unit[] = [];
-  let group = 0;
-  for (const block of text.split(/\n\s*\n/)) {
-    group++;
-    const lines = block.split('\n');
-    let prose: string[] = [];
-    const closeProse = () => {
-      for (const sentence of sentencesOf(prose.join('\n')))
-        units.push({ kind: 'sentence', text: sentence, group });
-      prose = [];
-    };
-    if (lines.length > 2 && lines.every((line) => tableRow.test(line))) {
-      const header = lines.slice(0, 2).join('\n');
-      for (const row of lines.slice(2)) units.push({ kind: 'row', text: row.trim(), group, header });
-      continue;
-    }
-    for (const line of lines) {
-      const item = listItem.exec(line)?.[1];
-      if (item === undefined) prose.push(line);
-      else {
-        closeProse();
-        units.push({ kind: 'item', text: item.trim(), group });
+  return partsOf(text).flatMap((part, group): Unit[] => {
+    switch (part.kind) {
+      case 'prose':
+        return part.sentences
+          .filter((sentence) => !isBareHeading(sentence))
+          .map((sentence) => ({ kind: 'sentence', text: sentence, group }));
+      case 'list':
+        return part.items.map((item) => ({ kind: 'item', text: item, group }));
+      case 'table': {
+        const header = part.lines.slice(0, 2).join('\n');
+        return part.lines.slice(2).map((row) => ({ kind: 'row', text: row, group, header }));
       }
+      case 'code':
+        return [{ kind: 'code', text: part.lines.join('\n'), group }];
     }
-    closeProse();
-  }
-  return units;
+  });
+}
+
+function isBareHeading(sentence: string): boolean {
+  return sentence.length < 60 && !/[.!?:;,…)"”’»*_`]$/.test(sentence);
 }
 
 /** Markdown with the key unit in bold and the citation at the end. */
