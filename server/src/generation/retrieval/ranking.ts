@@ -39,28 +39,23 @@ export const weights = {
   definition: 1,
   /** How much of the score is lost where nothing of the question is spoken of. */
   coverage: 0.5,
-  /** For words that only other passages of the same document hold. */
-  document: 0.2,
 };
+
+export interface RankedPassage<P extends FoundPassage = FoundPassage> {
+  readonly passage: P;
+  readonly score: number;
+}
 
 /** Best first, near-identical ones once. */
 export function rankPassages<P extends FoundPassage>(
   question: WeighedQuestion,
   passages: readonly P[],
   limit: number,
-): P[] {
-  const readings = passages.map((passage) => read(question, passage));
-  const documents = toldByDocument(readings);
-  const scored = readings
-    .map((reading) => ({
-      passage: reading.passage,
-      score: scoreOf(question, reading, documents.get(reading.passage.documentId)!),
-    }))
+): RankedPassage<P>[] {
+  const ranked = passages
+    .map((passage) => ({ passage, score: scoreOf(question, read(question, passage)) }))
     .sort((a, b) => b.score - a.score);
-  return distinct(
-    scored.map(({ passage }) => passage),
-    limit,
-  );
+  return distinct(ranked, limit);
 }
 
 interface Reading<P> {
@@ -85,22 +80,9 @@ export function titleAndName({ title, name }: FoundPassage): string {
   return `${title}\n${bareName(name)}`;
 }
 
-function toldByDocument(readings: readonly Reading<FoundPassage>[]): Map<string, number[]> {
-  const documents = new Map<string, number[]>();
-  for (const { passage, told } of readings) {
-    const known = documents.get(passage.documentId);
-    documents.set(
-      passage.documentId,
-      known === undefined ? [...told] : known.map((one, at) => Math.max(one, told[at]!)),
-    );
-  }
-  return documents;
-}
-
 function scoreOf(
   question: WeighedQuestion,
   { passage, text, heading, title, told }: Reading<FoundPassage>,
-  toldInDocument: readonly number[],
 ): number {
   const { saturation } = weights;
   let sum = 0;
@@ -112,7 +94,6 @@ function scoreOf(
     total += weight;
     spokenOf += Math.min(told[at]!, weight);
     sum += told[at]! * ((frequency * (1 + saturation)) / (frequency + saturation));
-    sum += weights.document * (toldInDocument[at]! - told[at]!);
   }
   sum += weights.joined * (joinedness(question, text) + joinedness(question, heading));
   if (passage.heading === '' && title.best.every((weight) => weight > 0)) sum += weights.introduction * total;
@@ -182,19 +163,24 @@ function joinedness({ concepts }: WeighedQuestion, { found }: Places): number {
 const sameShare = 0.9;
 
 /** Leaves out what says the same as a better one, word for word or nearly so: with other figures it says something else. */
-function distinct<P extends FoundPassage>(passages: readonly P[], limit: number): P[] {
-  const kept: { passage: P; words: ReadonlySet<string>; figures: string }[] = [];
-  for (const passage of passages) {
+function distinct<P extends FoundPassage>(
+  ranked: readonly RankedPassage<P>[],
+  limit: number,
+): RankedPassage<P>[] {
+  const kept: { one: RankedPassage<P>; words: ReadonlySet<string>; figures: string }[] = [];
+  for (const one of ranked) {
     if (kept.length === limit) break;
-    const words = new Set(tokensOf(passage.text));
+    const words = new Set(tokensOf(one.passage.text));
     const figures = [...words]
       .filter((word) => /^\d/.test(word))
       .sort()
       .join(' ');
-    const known = kept.some((one) => one.figures === figures && overlap(one.words, words) >= sameShare);
-    if (!known) kept.push({ passage, words, figures });
+    const isKnown = kept.some(
+      (other) => other.figures === figures && overlap(other.words, words) >= sameShare,
+    );
+    if (!isKnown) kept.push({ one, words, figures });
   }
-  return kept.map(({ passage }) => passage);
+  return kept.map(({ one }) => one);
 }
 
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {

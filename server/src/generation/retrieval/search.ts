@@ -14,10 +14,12 @@ export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'ou
 /** What was found, and how much each word of the question told about where to look. */
 export interface SearchFindings extends Findings {
   readonly question: WeighedQuestion;
+  /** Of each passage, in the same order. */
+  readonly scores: readonly number[];
 }
 
 /** How many texts are read and ranked: a few milliseconds of work. */
-const candidatesMax = 100;
+const candidatesMax = 40;
 
 /** In two stages: words nominate candidates by what the index knows, and the texts of the best are read and ranked. */
 export async function searchPassages(
@@ -39,7 +41,13 @@ export async function searchPassages(
   const read = await store.readPassages(organizationId, candidates);
   await turn();
   const question = { ...rest, concepts, rarityMax: rarity(0, index.passageCount) };
-  return { searched: index.passageCount, passages: rankPassages(question, read, limit), question };
+  const ranked = rankPassages(question, read, limit);
+  return {
+    searched: index.passageCount,
+    passages: ranked.map(({ passage }) => passage),
+    scores: ranked.map(({ score }) => score),
+    question,
+  };
 }
 
 export function contentOf({ phrase }: Pick<Wording, 'phrase'>): string[] {

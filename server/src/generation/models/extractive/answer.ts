@@ -17,21 +17,22 @@ export const passagesMax = 6;
 const closestMax = 3;
 /** Words of the first quote, of a second one, and of each that only comes closest. */
 const words = { first: 80, further: 30, closest: 25 };
+/** How much the rank of a passage counts against how well its best sentence answers. */
+const rankWeight = 1.5;
 
 /** To a question that is one of `parts`. */
-export function answerTo(text: string, { question, passages }: SearchFindings, parts: number): Answer {
+export function answerTo(text: string, findings: SearchFindings, parts: number): Answer {
+  const { question, passages, scores } = findings;
   const wordsMax = Math.round(words.first / Math.min(parts, 2));
   const candidates = passages
-    .map((passage) => quoteFrom(question, passage, wordsMax))
-    .filter((quote) => quote !== undefined)
-    .map((quote, rank) => ({
-      quote,
-      coverage: coverageOf(question, quote),
-      score: quote.score - Number(process.env.RANK ?? 0.02) * rank,
-    }))
+    .flatMap((passage, at) => {
+      const quote = quoteFrom(question, passage, wordsMax);
+      if (quote === undefined) return [];
+      const score = quote.score + rankWeight * (scores[at]! / scores[0]!);
+      return [{ quote, score, coverage: coverageOf(question, quote) }];
+    })
     .sort((a, b) => b.score - a.score);
   const [best, second] = candidates;
-  (globalThis as any).lastFeatures = { coverage: best?.coverage, score: best?.score, second: second?.score, concepts: question.concepts.length, unknown: question.concepts.filter((c) => c.wordings.length === 0).length };
   if (best === undefined || best.coverage < confidence.closest) {
     return { question: text, level: 'nothing', quotes: [] };
   }

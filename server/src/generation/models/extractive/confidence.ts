@@ -5,11 +5,11 @@ import { type Quote, textOf } from './quote.ts';
 /** Found on the questions marked `tune` of bench/evaluation. */
 export const confidence = {
   /** How much of what was asked a quote must speak of to be an answer, and to be worth showing. */
-  answer: Number(process.env.ANSWER ?? 0.6),
+  answer: Number(process.env.ANS ?? 0.7),
   closest: 0.3,
   /** The most that one word weighs, and what a word weighs that no passage holds, against the rarest. */
-  weightMax: Number(process.env.WMAX ?? 0.6),
-  unknownWeight: Number(process.env.UNK ?? 0.8),
+  weightMax: 0.6,
+  unknownWeight: 0.8,
   synonym: 0.8,
   /** How much of what the best quote speaks of a second one must speak of. */
   further: 0.85,

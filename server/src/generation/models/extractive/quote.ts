@@ -28,10 +28,9 @@ export interface Quote {
 
 export const weights = {
   /** For a unit that has what was asked for: a duration, a price, a place. */
-  kind: Number(process.env.KIND ?? 0.2),
+  kind: 0.1,
   definition: 0.6,
-  context: Number(process.env.CTX ?? 0.8),
-  before: Number(process.env.BEF ?? 0.25),
+  before: 0.25,
   /** Each unit after the first counts a little less, so that of equals the first is the key. */
   order: 0.005,
 };
@@ -61,7 +60,7 @@ function keyOf(
   for (const [at, unit] of units.entries()) {
     const told = placesOf(question, tokensOf(unit.text)).best;
     const shares = told.map((own, concept) =>
-      Math.max(own, weights.context * context[concept]!, weights.before * (before[concept] ?? 0)),
+      Math.max(own, context[concept]!, weights.before * (before[concept] ?? 0)),
     );
     const sum = shares.reduce((a, b) => a + b, 0);
     const score = sum / total + kindBonus(question, unit) - weights.order * at;
