@@ -29,7 +29,13 @@ describe('the statements of bench/evaluation', () => {
     for (const [set, folder] of Object.entries(folders)) {
       for (const name of readdirSync(folder)) {
         const { title, url, passages } = await parseDocument(name, readFileSync(join(folder, name)));
-        const found = passages.map((passage) => ({ ...passage, title, url, documentId: name as never }));
+        const found = passages.map((passage) => ({
+          ...passage,
+          name,
+          title,
+          url,
+          documentId: name as never,
+        }));
         evidence.set(`${set}/${name}`, found.map(readEvidence));
       }
     }

@@ -6,7 +6,14 @@ import { readEvidence } from './evidence.ts';
 import { supportsOf } from './support.ts';
 
 function bearsOut(statement: string, text: string, heading = ''): boolean {
-  const passage = { documentId: 'doc_1' as DocumentId, title: 'Handbook', url: null, heading, text };
+  const passage = {
+    documentId: 'doc_1' as DocumentId,
+    name: 'handbook.md',
+    title: 'Handbook',
+    url: null,
+    heading,
+    text,
+  };
   return supportsOf(readClaim(statement), [readEvidence(passage)])[0] !== undefined;
 }
 

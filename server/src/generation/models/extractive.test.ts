@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { DraftEvent, Turn } from '../model.ts';
+import type { Turn } from '../model.ts';
 import { type LibraryFixture, openLibrary } from '../retrieval/library-fixture.ts';
 import { extractiveModel } from './extractive.ts';
 
@@ -18,8 +18,21 @@ const documents = [
         text: 'Patterns are sent by e-mail. They are refunded only when the file was never opened.',
       },
       {
-        heading: 'How to ask for a refund',
+        heading: 'How do I ask for a refund?',
         text: 'Follow these steps:\n\n- Open the order page.\n- Choose “Return”.\n- Print the label.',
+      },
+    ],
+  },
+  {
+    title: 'Shipping',
+    passages: [
+      {
+        heading: 'Prices',
+        text: 'Shipping costs depend on the zone.\n\n| Zone | Price |\n| --- | --- |\n| Domestic | €4.50 |\n| Norway | €12.00 |',
+      },
+      {
+        heading: 'Tracking',
+        text: 'Parcels are tracked with a command:\n\n```\ntrack --parcel 42\n```\n\nThe tracking number is in the mail.',
       },
     ],
   },
@@ -44,69 +57,78 @@ describe('the extractive model', () => {
   });
   after(() => fixture.close());
 
-  async function draft(conversation: readonly Turn[], signal = AbortSignal.timeout(60_000)) {
-    const { library, organizationId } = fixture;
-    const events: DraftEvent[] = [];
+  async function reply(conversation: readonly Turn[], signal = AbortSignal.timeout(60_000)) {
+    const { store, organizationId } = fixture;
+    const told = { text: '', types: [] as string[], steps: [] as string[], sources: [] as string[] };
     const request = { organizationId, accountId: null, conversation, attempt: 1, signal };
-    for await (const event of extractiveModel(library).draft(request)) events.push(event);
-    return {
-      events,
-      text: events.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join(''),
-      steps: events.flatMap((event) => (event.type === 'step' ? [event.description] : [])),
-      passages: events.flatMap((event) => (event.type === 'passages' ? event.passages : [])),
-    };
+    for await (const event of extractiveModel(store).reply(request)) {
+      told.types.push(event.type);
+      if (event.type === 'text') told.text += event.text;
+      if (event.type === 'step') told.steps.push(event.description);
+      if (event.type === 'sources') told.sources = event.sources.map(({ title }) => title);
+    }
+    return told;
   }
 
-  const ask = (...prompts: string[]) => draft(prompts.map((content) => ({ role: 'user', content })));
+  const ask = (...prompts: string[]) => reply(prompts.map((content) => ({ role: 'user', content })));
 
-  it('answers with the sentence that answers, and cites its passage', async () => {
-    const { text, passages } = await ask('How long do I have to get unused goods refunded?');
-    assert.match(text, /^Unused goods are refunded within 30 days of purchase \[1\]\./);
-    assert.equal(passages[0]?.title, 'Refund policy');
+  it('quotes the passage that answers, with the decisive sentence in bold and its citation', async () => {
+    const { text, sources } = await ask('How long do I have to get unused goods refunded?');
+    assert.equal(
+      text.split('\n\n')[0],
+      '**Unused goods are refunded within 30 days of purchase.** Sale items are refunded within 14 days. [1]',
+    );
+    assert.equal(sources[0], 'Refund policy');
   });
 
-  it('tells in steps what it does', async () => {
-    const { steps } = await ask('When does the shop open?');
-    assert.deepEqual(steps.slice(0, 2), ['Searching 7 passages', 'Reading Opening hours']);
-    assert.equal(steps.at(-1), 'Choosing the sentences that answer');
-  });
-
-  it('tells the passages before the text that cites them, each mark being one of them', async () => {
-    const { events, text, passages } = await ask('Who teaches the workshops, and when does the shop open?');
-    const types = events.map(({ type }) => type);
-    assert.ok(types.indexOf('passages') < types.indexOf('text'));
-    const marks = [...text.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number));
-    assert.ok(marks.length > 0);
-    for (const mark of marks) assert.ok(mark >= 1 && mark <= passages.length);
+  it('reports what it does in steps, and what it found', async () => {
+    const { steps, types } = await ask('When does the shop open?');
+    assert.deepEqual(steps, [
+      'Searching 9 passages',
+      'Reading Opening hours',
+      'All 2 statements found in 1 source',
+    ]);
+    assert.ok(types.indexOf('text') < types.indexOf('corroborating'));
+    assert.equal(types.at(-1), 'sources');
   });
 
   it('answers every part of a question', async () => {
-    const { text } = await ask('Who teaches the workshops, and when does the shop open?');
-    assert.match(text, /Odile Farrant/);
+    const { text, sources } = await ask('Who teaches the workshops, and when does the shop open?');
+    assert.match(text, /Odile Farrant.*\[1\]\n\n.*9:30.*\[2\]/s);
+    assert.deepEqual(sources, ['People', 'Opening hours']);
+  });
+
+  it('says which part of a question it found no answer to', async () => {
+    const { text } = await ask('When does the shop open, and what is the melting point of tungsten?');
     assert.match(text, /9:30/);
+    assert.match(text, /\n\nI did not find an answer to “what is the melting point of tungsten\?”\.$/);
   });
 
-  it('says first what a thing is, where that is asked', async () => {
-    const { text } = await ask('What is a skein?');
-    assert.match(text, /^A skein is a length of yarn \[1\]\./);
-  });
-
-  it('says of each of two things what it is, where their difference is asked', async () => {
+  it('marks what a thing is, where that is asked', async () => {
+    assert.match((await ask('What is a skein?')).text, /\*\*A skein is a length of yarn\.\*\*/);
     const { text } = await ask('What is the difference between a skein and a ball?');
-    assert.match(text, /A skein is a length of yarn .*A ball is wound/s);
+    assert.match(text, /A skein is a length of yarn.*A ball is wound/s);
   });
 
-  it('gives the sentence before with one that leans on it', async () => {
-    const { text } = await ask('Are digital goods refunded when the file was opened?');
-    assert.match(text, /Patterns are sent by e-mail \[1\]\. They are refunded only/);
-  });
-
-  it('gives a list whole where steps are asked for', async () => {
+  it('quotes a list with what introduces it, and never the question above it', async () => {
     const { text } = await ask('How do I ask for a refund?');
     assert.match(
       text,
-      /^Follow these steps:\n\n- Open the order page \[1\]\.\n- Choose “Return” \[1\]\.\n- Print the label \[1\]\./,
+      /^\*\*Follow these steps:\*\*\n\n- .*Open the order page.*\n- .*“Return”.*\n- .*Print the label.* \[1\]/,
     );
+  });
+
+  it('quotes a row of a table under its header', async () => {
+    const { text } = await ask('What does shipping to Norway cost?');
+    assert.match(
+      text,
+      /\| Zone \| Price \|\n\| --- \| --- \|\n(?:\| Domestic \| €4\.50 \|\n)?\| Norway \| €12\.00 \|/,
+    );
+  });
+
+  it('keeps code in its fences', async () => {
+    const { text } = await ask('How do I track a parcel?');
+    assert.match(text, /\*\*Parcels are tracked with a command:\*\*\n\n```\ntrack --parcel 42\n```/);
   });
 
   it('understands a short question from the one before', async () => {
@@ -114,18 +136,33 @@ describe('the extractive model', () => {
     assert.match(text, /Sale items are refunded within 14 days/);
   });
 
-  it('says plainly that the documents do not answer, without citing anything', async () => {
-    for (const question of [
-      'What is the capital of Australia?',
-      'How many moons has Jupiter?',
-      'xyzzy',
-      '',
-    ]) {
-      const { text, passages } = await ask(question);
-      assert.match(text, /^The documents do not answer this\./, question);
-      assert.deepEqual(passages, []);
-      assert.doesNotMatch(text, /\[\d/);
+  it('does not answer for a name that no document mentions, however it is written', async () => {
+    for (const name of ['Canada', 'canada', 'CANADA']) {
+      const { text } = await ask(`What does shipping to ${name} cost?`);
+      assert.match(text, /^I did not find a direct answer\. The documents do not mention “canada”\. /, name);
     }
+  });
+
+  it('offers the closest passages where it is not sure', async () => {
+    const { text, sources } = await ask('Which café serves the best almond cake in the shop?');
+    assert.match(text, /^I did not find a direct answer\. The closest passages are:\n\n.*café/s);
+    assert.ok(sources.length > 0);
+  });
+
+  it('says plainly that it found nothing, without citing anything', async () => {
+    for (const question of ['What is the capital of Australia?', 'xyzzy', '']) {
+      const { text, sources } = await ask(question);
+      assert.equal(text, 'I did not find an answer in the documents.', question);
+      assert.deepEqual(sources, []);
+    }
+  });
+
+  it('says when the question is in another language than the documents', async () => {
+    const { text } = await ask('Welche Farben gibt es und wann ist das Fest?');
+    assert.match(
+      text,
+      /They are in English, and your question seems to be in German: try asking in English\.$/,
+    );
   });
 
   it('says where documents come from where there are none', async () => {
@@ -133,7 +170,9 @@ describe('the extractive model', () => {
     const [full] = [fixture];
     try {
       fixture = empty;
-      assert.match((await ask('When does the shop open?')).text, /no documents .*`skein doc add`/);
+      for (const prompt of ['When does the shop open?', 'Who are you?']) {
+        assert.match((await ask(prompt)).text, /no documents .*`skein doc add`/);
+      }
     } finally {
       fixture = full;
       await empty.close();
@@ -141,12 +180,19 @@ describe('the extractive model', () => {
   });
 
   it('answers a greeting without searching', async () => {
-    const { events, text } = await ask('Hello!');
-    assert.deepEqual(
-      events.map(({ type }) => type),
-      ['text'],
-    );
+    const { types, text } = await ask('Hello!');
+    assert.deepEqual(types, ['text']);
     assert.match(text, /^Hello!/);
+  });
+
+  it('says what it knows about, with example questions that it answers', async () => {
+    for (const prompt of ['Who are you?', 'What can you help me with?', 'help']) {
+      const { text } = await ask(prompt);
+      assert.match(text, /“Refund policy”.*For example, ask:\n\n- /s);
+      const examples = [...text.matchAll(/^- (.+)$/gm)].map(([, example]) => example!);
+      assert.ok(examples.length > 0 && examples.length <= 3);
+      for (const example of examples) assert.match((await ask(example)).text, /\*\*.*\[1\]/s);
+    }
   });
 
   it('answers the same question in the same way', async () => {
@@ -167,13 +213,19 @@ describe('the extractive model', () => {
       'a'.repeat(100_000),
       ' \n'.repeat(50_000),
     ];
-    for (const prompt of [...prompts, '\ud800', '-'.repeat(100_000), 'and what '.repeat(11_000)]) {
+    for (const prompt of [
+      ...prompts,
+      '\ud800',
+      '-'.repeat(100_000),
+      'and what '.repeat(11_000),
+      '(to [a-z',
+    ]) {
       assert.match((await ask(prompt)).text, /./);
     }
   });
 
   it('stops when it is aborted', async () => {
     const prompt = { role: 'user', content: 'When does the shop open?' } as const;
-    await assert.rejects(draft([prompt], AbortSignal.abort(new Error('stopped'))), /stopped/);
+    await assert.rejects(reply([prompt], AbortSignal.abort(new Error('stopped'))), /stopped/);
   });
 });

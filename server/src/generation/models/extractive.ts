@@ -56,18 +56,28 @@ function search(store: PassageStore, { organizationId, accountId }: Scope, quest
 
 async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
   const isAnswered = answers.some(({ level }) => level === 'answer');
-  const shown = answers.filter(({ level }) => level === (isAnswered ? 'answer' : 'closest'));
-  const quotes = distinct(shown.flatMap((answer) => answer.quotes));
+  const full = answers.filter(({ level }) => level === (isAnswered ? 'answer' : 'closest'));
+  const open = answers.filter((answer) => !full.includes(answer));
+  const quotes = distinct([
+    ...full.flatMap((answer) => answer.quotes),
+    ...open.flatMap((answer) => answer.quotes.slice(0, 1)),
+  ]);
   const sources = sourcesOf(quotes);
   for (const { title } of sources.slice(0, documentsNamedMax)) {
     yield { type: 'step', description: `Reading ${title}` };
   }
-  const paragraphs = quotes.map((quote) =>
-    render(quote, 1 + sources.findIndex(({ id }) => id === quote.passage.documentId)),
-  );
-  if (!isAnswered) paragraphs.unshift(`${whyUnsure(shown)} The closest passages are:`);
-  const open = answers.filter((answer) => isAnswered && answer.level !== 'answer');
-  if (open.length > 0) paragraphs.push(unanswered(open));
+  const paragraphs = isAnswered ? [] : [`${whyUnsure(full)} The closest passages are:`];
+  const add = (shown: readonly Quote[]) => {
+    for (const quote of shown.filter((one) => quotes.includes(one))) {
+      const mark = 1 + sources.findIndex(({ id }) => id === quote.passage.documentId);
+      paragraphs.push(render(quote, mark));
+    }
+  };
+  for (const { quotes: shown } of full) add(shown);
+  for (const { question, quotes: shown } of open) {
+    paragraphs.push(unanswered(question, shown.length > 0));
+    add(shown.slice(0, 1));
+  }
   for (const [at, text] of paragraphs.entries()) {
     yield { type: 'text', text: at === 0 ? text : `\n\n${text}` };
   }
@@ -83,9 +93,11 @@ function whyUnsure(shown: readonly Answer[]): string {
     : `I did not find a direct answer. The documents do not mention “${name}”.`;
 }
 
-function unanswered(open: readonly Answer[]): string {
-  const asked = open.map(({ question }) => `“${shortened(question, questionLengthMax)}”`);
-  return `I did not find an answer to ${asked.join(' or ')}.`;
+function unanswered(question: string, isNear: boolean): string {
+  const asked = `“${shortened(question, questionLengthMax)}”`;
+  return isNear
+    ? `I did not find a direct answer to ${asked}. The closest passage is:`
+    : `I did not find an answer to ${asked}.`;
 }
 
 /** Every sentence of a quote is found where it was quoted from. */

@@ -81,6 +81,12 @@ export function definitionOf(words: readonly string[]): RegExp {
   );
 }
 
+/** Matches a text that says how many of a thing there are: '34 countries'. */
+export function countOf(word: string): RegExp {
+  const stem = word.toLowerCase().replace(/(?:ies|es|s)$/, '');
+  return new RegExp(`\\b${count} (?:\\p{L}+ ){0,2}${stem}`, 'iu');
+}
+
 const whereIs = /^where(?: is|['’]s| are) (?:an? |the |your |our )?[\w-]+(?: [\w-]+)?\s*\?*$/i;
 
 /** Whether it asks where a thing is, and nothing else. */

@@ -1,4 +1,11 @@
-import { type AnswerKind, answerKindOf, asksWhereIs, definitionOf, locationOf } from './answer-kind.ts';
+import {
+  type AnswerKind,
+  answerKindOf,
+  asksWhereIs,
+  countOf,
+  definitionOf,
+  locationOf,
+} from './answer-kind.ts';
 import { stopWords } from './stop-words.ts';
 import { synonymsAt } from './synonyms.ts';
 import { termOf, wordsOf } from './terms.ts';
@@ -25,7 +32,7 @@ export interface Question {
   readonly tokens: readonly string[];
   readonly concepts: readonly Concept[];
   readonly wants: AnswerKind | undefined;
-  /** Where it asks what or where something is: matches a text that says so. */
+  /** Where it asks what or where something is, or how many there are: matches a text that says so. */
   readonly definition: RegExp | undefined;
 }
 
@@ -71,6 +78,8 @@ function definitionAsked(
   asked: readonly Concept[],
   wants: AnswerKind | undefined,
 ): RegExp | undefined {
+  const counted = /\bhow many (\p{L}{3,})/iu.exec(text)?.[1];
+  if (counted !== undefined) return countOf(counted);
   if (asked.length === 0 || asked.length > definedWordsMax) return undefined;
   const words = asked.map(({ word }) => word);
   if (wants === 'definition') return definitionOf(words);

@@ -2,6 +2,7 @@ import { tokensOf } from './terms.ts';
 
 /** Ways of saying nearly the same in offices, shops and support. Each line is one thing; no word is meant to be exact. */
 const families = `
+name, called, named, known as
 refund, money back, reimburse, reimbursement, repay, get back
 return, send back, give back, bring back, refund
 cost, price, fee, charge, rate, pricing, tariff, expensive, worth

@@ -18,6 +18,34 @@ export function describeDocuments(world: () => World): void {
       return found.map((passages) => passages.map(({ text }) => text).sort());
     }
 
+    it('are outlined: titles, first headings and the opening, within the account that asks', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const under = (heading: string, text: string) => ({ heading, text, terms: ['x'] });
+      const passages = [under('One', 'Opening.'), under('One', 'b'), under('', 'c'), under('Two', 'd')];
+      const general = newDocument({ name: 'a.md', title: 'A', passages });
+      const own = newDocument({ name: 'b.md', title: 'B', accountId: 'acc' });
+      for (const document of [own, general]) {
+        await store.putDocument(organization, document, note(), budget);
+      }
+      const limits = { documents: 5, headings: 5 };
+      const outline = { title: 'A', headings: ['One', 'Two'], opening: 'Opening.' };
+      assert.deepEqual(await store.outlineDocuments(organization, null, limits), [outline]);
+      const both = await store.outlineDocuments(organization, 'acc', { documents: 2, headings: 1 });
+      assert.deepEqual(
+        both.map(({ title, headings }) => [title, headings]),
+        [
+          ['A', ['One']],
+          ['B', []],
+        ],
+      );
+      assert.equal(
+        (await store.outlineDocuments(organization, 'acc', { documents: 1, headings: 1 })).length,
+        1,
+      );
+      assert.deepEqual(await store.outlineDocuments(await world().organization(), 'acc', limits), []);
+    });
+
     it('are added with all they have, listed by name, and found by their terms', async () => {
       const { store, clock } = world();
       const organization = await world().organization();

@@ -18,7 +18,7 @@ const closestMax = 3;
 /** Words of the first quote, of a second one, and of each that only comes closest. */
 const words = { first: 80, further: 30, closest: 25 };
 /** How much the rank of a passage counts against how well its best sentence answers. */
-const rankWeight = 1.5;
+const rankWeight = 0.75;
 
 /** To a question that is one of `parts`. */
 export function answerTo(text: string, findings: SearchFindings, parts: number): Answer {
@@ -39,11 +39,15 @@ export function answerTo(text: string, findings: SearchFindings, parts: number):
   const shortQuote = ({ quote }: { quote: Quote }, max: number) => quoteFrom(question, quote.passage, max)!;
   const unknownName = unknownNameOf(question, text);
   if (best.coverage >= confidence.answer && unknownName === undefined) {
-    const isUseful = second !== undefined && second.coverage >= confidence.further * best.coverage;
+    const isUseful =
+      second !== undefined &&
+      second.coverage >= confidence.further * best.coverage &&
+      second.score >= confidence.further * best.score;
     const further = isUseful ? [shortQuote(second, words.further)] : [];
     return { question: text, level: 'answer', quotes: [best.quote, ...further] };
   }
-  const closest = candidates.filter(({ coverage }) => coverage >= confidence.closest).slice(0, closestMax);
+  const coverageMin = Math.max(confidence.closest, confidence.asClose * best.coverage);
+  const closest = candidates.filter(({ coverage }) => coverage >= coverageMin).slice(0, closestMax);
   const quotes = closest.map((one) => shortQuote(one, words.closest));
   return { question: text, level: 'closest', quotes, unknownName };
 }

@@ -5,7 +5,7 @@ import { type Quote, textOf } from './quote.ts';
 /** Found on the questions marked `tune` of bench/evaluation. */
 export const confidence = {
   /** How much of what was asked a quote must speak of to be an answer, and to be worth showing. */
-  answer: Number(process.env.ANS ?? 0.7),
+  answer: 0.7,
   closest: 0.3,
   /** The most that one word weighs, and what a word weighs that no passage holds, against the rarest. */
   weightMax: 0.6,
@@ -13,6 +13,8 @@ export const confidence = {
   synonym: 0.8,
   /** How much of what the best quote speaks of a second one must speak of. */
   further: 0.85,
+  /** The same among the closest. */
+  asClose: 0.7,
 };
 
 /** How much of what was asked the quote speaks of, by the rarity of the words: 0 to 1. */
