@@ -36,7 +36,7 @@ export function describeDocuments(world: () => World): void {
         both.map(({ title, headings }) => [title, headings]),
         [
           ['A', ['One']],
-          ['B', []],
+          ['B', ['Goods']],
         ],
       );
       assert.equal(
