@@ -49,7 +49,7 @@ describe("The client's README", () => {
     });
     const printed = [
       /^(… .+\n)+/,
-      /^Customers have thirty days to return an order \[1\]\.$/m,
+      /^\*\*Customers have thirty days to return an order\.\*\* \[1\]$/m,
       /^returns.*: .*thirty days/im,
       /^idle 2$/m,
       /^thr_\w{26} Where is my order\?$/m,
