@@ -2,6 +2,8 @@
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'paragraph'; readonly text: string }
+  /** What the blocks behind it describe, such as an option: they are passages of their own. An empty one ends that. */
+  | { readonly kind: 'term'; readonly text: string }
   /** One line of a list. */
   | { readonly kind: 'item'; readonly text: string }
   /** In Markdown, with a header (which may be empty) and at least one row. */

@@ -3,7 +3,13 @@ import { UnreadableDocument } from '../../domain/document.ts';
 /** The text of a file: UTF-8, or UTF-16 where its first bytes say so. Line breaks become `\n`. */
 export function decodeText(bytes: Uint8Array): string {
   const text = decode(bytes);
-  return cleanText(text.replace(/\r\n?|\u0085|\u2028/g, '\n').replace(/[\f\u2029]/g, '\n\n'));
+  // Backspaces are the bold print of terminals: `N`, backspace, `N`.
+  return cleanText(
+    text
+      .replace(/[^\n][\b]/g, '')
+      .replace(/\r\n?|\u0085|\u2028/g, '\n')
+      .replace(/[\f\u2029]/g, '\n\n'),
+  );
 }
 
 /**

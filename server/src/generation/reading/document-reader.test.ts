@@ -68,8 +68,9 @@ describe('reading Markdown', () => {
     assert.deepEqual(passages, [
       {
         heading: '',
-        text: 'Need:\n\n- a\n- b\n- c more\n\n| Plan | Price |\n| --- | --- |\n| Pro | $1 |\n| Free |  |\n\n```\nrun  --it\n\nnow\n```\n\nWhy?\n\nSo.',
+        text: 'Need:\n\n- a\n- b\n- c more\n\n| Plan | Price |\n| --- | --- |\n| Pro | $1 |\n| Free |  |\n\n```\nrun  --it\n\nnow\n```',
       },
+      { heading: 'Why?', text: 'So.' },
     ]);
   });
 
@@ -96,6 +97,114 @@ describe('reading plain text', () => {
     const { title, passages } = await read('notes.text', 'It began.\n\nIt ended.');
     assert.equal(title, 'notes');
     assert.equal(passages[0]?.text, 'It began.\n\nIt ended.');
+  });
+});
+
+describe('reading structured text', () => {
+  const passagesOf = async (name: string, text: string) =>
+    (await read(name, text)).passages.map(({ heading, text }) => `${heading}: ${text}`);
+
+  it('makes one passage of each option of a manual page', async () => {
+    const page = `LS(1)\t\t\t User Commands\t\t\t LS(1)
+
+NAME
+       ls - list directory contents
+
+DESCRIPTION
+       List  information  about  the FILEs.  Sort entries if none  is  speci\u2010
+       fied.
+
+       -a, --all
+\t      do not ignore entries starting with .
+
+       -c     with -lt: sort by ctime;
+\t      otherwise: sort
+
+\t      A second paragraph.
+
+       -h
+       --human
+              print sizes like 1K
+
+       The SIZE argument is an integer.
+
+   Exit status:
+       0      if OK,
+
+ENVIRONMENT
+       TZ     The time zone.
+
+       LS_COLORS
+              Which colors.
+
+GNU coreutils 9.1		  April 2022				 LS(1)
+`;
+    const { title } = await read('page.txt', page);
+    assert.equal(title, 'ls(1)');
+    assert.deepEqual(await passagesOf('page.txt', page), [
+      'NAME: ls - list directory contents',
+      'DESCRIPTION: List information about the FILEs. Sort entries if none is specified.',
+      'DESCRIPTION: -a, --all\ndo not ignore entries starting with .',
+      'DESCRIPTION: -c\nwith -lt: sort by ctime; otherwise: sort\n\nA second paragraph.',
+      'DESCRIPTION: -h, --human\nprint sizes like 1K',
+      'DESCRIPTION: The SIZE argument is an integer.',
+      'DESCRIPTION › Exit status:: 0 if OK,',
+      'ENVIRONMENT: TZ\nThe time zone.',
+      'ENVIRONMENT: LS_COLORS\nWhich colors.',
+    ]);
+  });
+
+  it('repeats the option where its description is longer than a passage', async () => {
+    const long = Array.from({ length: 40 }, () => '      One two three four five six seven.').join('\n');
+    const passages = await passagesOf('a.txt', `Usage\n\n  -x, --long=ARG\n${long}\n`);
+    assert.ok(passages.length > 1);
+    assert.ok(passages.every((passage) => passage.startsWith(': -x, --long=ARG\nOne two')));
+  });
+
+  it('makes a heading of each question that text follows', async () => {
+    assert.deepEqual(
+      await passagesOf(
+        'faq.txt',
+        'Q. Is it free?\n\nQ: Does it cost?\n\nA. Yes, it is.\n\n1.1. Who made it?\nWe did.\n\n- How?\n\nBy hand.',
+      ),
+      [
+        'Is it free? Does it cost?: Yes, it is.',
+        '1.1. Who made it?: We did.',
+        '1.1. Who made it? › How?: By hand.',
+      ],
+    );
+    assert.deepEqual(await passagesOf('faq.md', '**Why?**\n\nSo.\n\n- Who?\n- What?\n\nEnd?'), [
+      'Why?: So.\n\n- Who?\n- What?\n\nEnd?',
+    ]);
+  });
+
+  it('recognises headings in capitals, numbered and underlined', async () => {
+    assert.deepEqual(
+      await passagesOf(
+        'a.txt',
+        'Manual\n\nINSTALLING IT\nRun it.\n\n1. Setup\n\nText.\n\n1.2 More of it\n\nOther.\n\n---------\n2. Next\n---------\n\n1. Open it.\n\n2. Close it.\n',
+      ),
+      [
+        'INSTALLING IT: Run it.',
+        'INSTALLING IT › 1. Setup: Text.',
+        'INSTALLING IT › 1. Setup › 1.2 More of it: Other.',
+        '2. Next: - Open it.\n- Close it.',
+      ],
+    );
+  });
+
+  it('joins words hyphenated at a line end, and keeps real hyphens', async () => {
+    const text =
+      'A config-\nuration of well-\nknown and first-class or first-\nclass parts: UTF-\n8, --no-\nverify, pre-\nand post-steps, host-spe\u2010\ncific.';
+    assert.deepEqual(await passagesOf('a.txt', text), [
+      ': A configuration of well-known and first-class or first-class parts: UTF-8, --no-verify, pre- and post-steps, host-specific.',
+    ]);
+  });
+
+  it('keeps columns as they are, and text printed bold by a terminal as text', async () => {
+    assert.deepEqual(await passagesOf('a.txt', 'T\u0008Two of them.\n\na      b\nc      d'), [
+      ': Two of them.\n\n```\na      b\nc      d\n```',
+    ]);
   });
 });
 
@@ -246,11 +355,13 @@ describe('reading any file', () => {
     assert.deepEqual(ended, ['other', 'first', 'second']);
   });
 
-  it('gives every passage the words it is found by: of its text, its heading and the title', async () => {
+  it('gives every passage the words it is found by: of its text, its heading, the title and the file name', async () => {
     const text = `---\ntitle: Returns\n---\n${'# Gloves\n\nWool lasts.\n\n# Hats\n\nFelt.\n\n'.repeat(60)}`;
-    const { passages, bytes } = await readerWith().read('org', 'a.md', { bytes: Buffer.from(text) });
+    const { passages, bytes } = await readerWith().read('org', 'docs/winter-shop.md', {
+      bytes: Buffer.from(text),
+    });
     assert.equal(passages.length, 120);
-    assert.deepEqual(passages[118]?.terms.toSorted(), ['glove', 'lasts', 'return', 'wool']);
+    assert.deepEqual(passages[118]?.terms.toSorted(), ['glove', 'lasts', 'return', 'shop', 'winter', 'wool']);
     assert.equal(bytes, 60 * Buffer.byteLength('GlovesWool lasts.HatsFelt.'));
   });
 
@@ -301,6 +412,10 @@ describe('reading a hostile file', () => {
     'nested tables': '<table><tr><td>'.repeat(30_000),
     'accents in a row': `a${'\u0301\u0316'.repeat(300_000)}`,
     spaces: ' '.repeat(1_000_000),
+    options: '-a\n'.repeat(100_000),
+    questions: 'Why?\n\n'.repeat(50_000),
+    rules: '---\n'.repeat(100_000),
+    tabs: '\t'.repeat(300_000),
   };
   const impatient = readerWith({ documentReadMs: 10_000 });
   for (const [name, text] of Object.entries(hostile)) {

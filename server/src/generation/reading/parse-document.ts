@@ -8,6 +8,7 @@ import { readHtml } from './html.ts';
 import { readMarkdown } from './markdown.ts';
 import { readPdf } from './pdf.ts';
 import { readPlainText } from './plain-text.ts';
+import { withQuestionHeadings } from './questions.ts';
 import { splitPassages } from './split-passages.ts';
 import { checkTextLength } from './text-length.ts';
 
@@ -22,7 +23,7 @@ export async function parseDocument(
   const reading = await readingOf(name, bytes, limits);
   checkTextLength(lengthOf(reading.blocks), limits);
   const title = titleOf(reading, name);
-  const passages = splitPassages(reading.blocks.flatMap(withShortHeading), title);
+  const passages = splitPassages(withQuestionHeadings(reading.blocks).flatMap(withShortHeading), title);
   if (passages.length === 0) throw new UnreadableDocument('holds no text');
   if (passages.length > limits.documentPassagesMax) {
     const most = limits.documentPassagesMax.toLocaleString('en');

@@ -1,5 +1,6 @@
 import { limits } from '../../domain/limits.ts';
-import { type Block, evenSpaces } from './blocks.ts';
+import type { Block } from './blocks.ts';
+import { LineJoiner } from './join-lines.ts';
 import type { Line } from './pdf-lines.ts';
 
 const headingRatio = 1.15;
@@ -14,8 +15,7 @@ interface Setting {
   readonly leading: number;
   /** Larger than running text, the largest first. */
   readonly headingSizes: readonly number[];
-  /** Words with a hyphen that stand within a line, so that the hyphen is their own. */
-  readonly compounds: ReadonlySet<string>;
+  readonly joiner: LineJoiner;
 }
 
 /** Paragraphs, list lines and headings again, from lines that only say where they stand. */
@@ -48,7 +48,7 @@ function settingOf(lines: readonly Line[]): Setting {
     headingSizes: [...weights.keys()]
       .filter((size) => size > bodySize * headingRatio)
       .sort((one, other) => other - one),
-    compounds: new Set(lines.flatMap((line) => line.text.toLowerCase().match(/\p{L}+-\p{L}+/gu) ?? [])),
+    joiner: new LineJoiner(lines.map((line) => line.text)),
   };
 }
 
@@ -75,7 +75,7 @@ function goesOn(open: readonly Line[], previous: Line, line: Line, setting: Sett
 }
 
 function blockOf(group: readonly Line[], setting: Setting): Block {
-  const text = group.reduce((joined, line) => joinLines(joined, line.text, setting.compounds), '');
+  const text = setting.joiner.join(group.map((line) => line.text));
   const [first] = group;
   if (first !== undefined && isHeading(first, setting) && text.length <= headingLengthMax) {
     const level = Math.min(setting.headingSizes.indexOf(rounded(first.size)) + 1, 6);
@@ -83,15 +83,6 @@ function blockOf(group: readonly Line[], setting: Setting): Block {
   }
   const mark = marker.exec(text);
   return mark === null ? { kind: 'paragraph', text } : { kind: 'item', text: text.slice(mark[0].length) };
-}
-
-/** A word cut at a line's end is made whole again, unless the hyphen is known to be its own. */
-function joinLines(above: string, below: string, compounds: ReadonlySet<string>): string {
-  const head = /\p{L}+(?=[-\u2010\u00ad]$)/u.exec(above.slice(-60))?.[0];
-  const tail = /^\p{Ll}+/u.exec(below.slice(0, 60))?.[0];
-  if (head === undefined || tail === undefined) return evenSpaces(`${above} ${below}`);
-  if (compounds.has(`${head}-${tail}`.toLowerCase())) return above + below;
-  return above.slice(0, -1) + below;
 }
 
 function isHeading(line: Line, setting: Setting): boolean {

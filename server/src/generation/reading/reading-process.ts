@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
 import { termsOf } from '../retrieval/terms.ts';
 import type { ReadingAnswer, ReadingTask } from './document-reader.ts';
+import { bareName } from './formats.ts';
 import { parseDocument } from './parse-document.ts';
 import { readFile } from './read-file.ts';
 
@@ -9,7 +10,7 @@ import { readFile } from './read-file.ts';
 const passagesPerPart = 50;
 
 /** The document that was read last, and how many of its passages were sent. */
-let document: DocumentText | undefined;
+let document: (DocumentText & { readonly name: string }) | undefined;
 let sent = 0;
 
 // What runs in a process of its own: reads one file after the other, as they are asked for.
@@ -29,7 +30,7 @@ function endWithService(): void {
 async function begin({ name, source, limits }: ReadingTask): Promise<ReadingAnswer> {
   try {
     document = undefined;
-    document = await parseDocument(name, readFile(source, limits), limits);
+    document = { ...(await parseDocument(name, readFile(source, limits), limits)), name: bareName(name) };
     sent = 0;
     const { title, url, passages } = document;
     const bytes = passages.reduce((sum, { heading, text }) => sum + Buffer.byteLength(heading + text), 0);
@@ -40,14 +41,14 @@ async function begin({ name, source, limits }: ReadingTask): Promise<ReadingAnsw
 }
 
 function nextPart(): ReadingAnswer {
-  const { title, passages } = document!;
+  const { title, name, passages } = document!;
   const part = passages.slice(sent, sent + passagesPerPart);
   sent += part.length;
-  // A passage is found by what stands above it, too.
+  // A passage is also found by the headings above it, the title and the name of the file.
   const indexed = part.map(({ heading, text }) => ({
     heading,
     text,
-    terms: termsOf(`${title}\n${heading}\n${text}`),
+    terms: termsOf(`${title}\n${name}\n${heading}\n${text}`),
   }));
   return { part: indexed };
 }

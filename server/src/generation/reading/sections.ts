@@ -1,40 +1,57 @@
+import { limits } from '../../domain/limits.ts';
 import type { Block } from './blocks.ts';
 
-export type TextBlock = Exclude<Block, { kind: 'heading' }>;
+const headingLengthMax = limits.headingLengthMax.default;
 
-/** What stands between one heading and the next. */
+export type TextBlock = Exclude<Block, { kind: 'heading' | 'term' }>;
+
+/** What is between one heading or term and the next. */
 export interface Section {
   /** The headings above it, from the outermost. */
   readonly heading: string;
+  /** What it describes, such as an option; may be empty. */
+  readonly term: string;
   readonly blocks: readonly TextBlock[];
 }
 
-/** A heading that nothing follows is text by itself: otherwise nobody would find its words. */
+/** A heading or term that nothing follows is text by itself: otherwise nobody would find its words. */
 export function sectionsOf(blocks: readonly Block[], title: string): Section[] {
   const ownTitle = titleHeading(blocks, title);
   const sections: Section[] = [];
   const above: { level: number; text: string }[] = [];
   let body: TextBlock[] = [];
   let last: { level: number; text: string } | undefined;
+  let term = '';
 
-  const close = (nextLevel: number) => {
-    const isLonely = last !== undefined && body.length === 0 && nextLevel <= last.level;
-    const path = (isLonely ? above.slice(0, -1) : above)
-      .map((heading) => heading.text)
-      .filter((text) => text !== '');
-    if (isLonely && last?.text) body.push({ kind: 'paragraph', text: last.text });
-    if (body.length > 0) sections.push({ heading: path.join(' › '), blocks: body });
+  const push = (path: readonly { text: string }[]) => {
+    const heading = path.map(({ text }) => text).filter((text) => text !== '');
+    if (body.length > 0) sections.push({ heading: heading.join(' › '), term, blocks: body });
     body = [];
+    term = '';
+  };
+  const close = (nextLevel: number) => {
+    if (term !== '' && body.length === 0) {
+      body.push({ kind: 'paragraph', text: term });
+      term = '';
+    }
+    const isLonely = last !== undefined && body.length === 0 && nextLevel <= last.level;
+    if (isLonely && last?.text) body.push({ kind: 'paragraph', text: last.text });
+    push(isLonely ? above.slice(0, -1) : above);
   };
   for (const block of blocks) {
-    if (block.kind !== 'heading') {
-      body.push(block);
-      continue;
-    }
-    close(block.level);
-    while ((above.at(-1)?.level ?? 0) >= block.level) above.pop();
-    last = { level: block.level, text: block === ownTitle ? '' : block.text };
-    above.push(last);
+    if (block.kind === 'term') {
+      // Several terms may share one description.
+      const shared = body.length === 0 && term !== '' ? `${term}, ` : '';
+      if (shared.length > headingLengthMax) body.push({ kind: 'paragraph', text: term });
+      push(above);
+      last = undefined;
+      term = shared.length > headingLengthMax ? block.text : shared + block.text;
+    } else if (block.kind === 'heading') {
+      close(block.level);
+      while ((above.at(-1)?.level ?? 0) >= block.level) above.pop();
+      last = { level: block.level, text: block === ownTitle ? '' : block.text };
+      above.push(last);
+    } else body.push(block);
   }
   close(0);
   return sections;

@@ -34,7 +34,10 @@ export function splitPassages(blocks: readonly Block[], title: string): PassageT
     pack(groupsOf(section))
       .map(joined)
       .filter((text) => text !== '')
-      .map((text) => ({ heading: section.heading, text })),
+      .map((text) => ({
+        heading: section.heading,
+        text: section.term === '' ? text : `${section.term}\n${text}`,
+      })),
   );
 }
 
