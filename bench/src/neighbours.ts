@@ -45,6 +45,7 @@ export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<voi
       rounds.push(round);
     }
     rows.push(rowOf(noise, rounds));
+    console.error(rows.at(-1)!.join(' | '));
   }
   await world.service.end();
   // Its workers start with the noise, and a measurement ends with a reply.

@@ -72,11 +72,11 @@ export const requestNoises: readonly Noise[] = [
     isAboutStore: true,
     async make(world, size) {
       const { noisy } = world;
-      const prompt = 'long '.repeat(19_000);
+      // 300 kB, which every change of the thread shows to every stream again.
+      const prompt = '長'.repeat(100_000);
       const { body } = await noisy.api.create({ prompt });
       const path = `/console/organizations/${noisy.organizationId}/threads/${body.thread.id}/events`;
       return openMany(world, 24, sessionRequest(noisy, path), async () => {
-        // Each rename is shown to every stream, with all messages.
         for (let place = 0; place < (size === 'full' ? 60 : 15); place += 1) {
           await noisy.api.rename(body.thread.id, `Renamed ${place}`);
           await pause(110);
@@ -125,7 +125,10 @@ export const requestNoises: readonly Noise[] = [
       const guesses = await sendMany(size === 'full' ? 400 : 60, 16, (place) =>
         stranger.signIn(quiet.email, `guess ${place}`),
       );
-      const { status } = await quiet.admin.signIn(quiet.email, testPassword);
+      // On a device that has signed in before. A sign-in ends the session whose cookie it brings.
+      const owner = new ConsoleClient(service.baseUrl);
+      owner.cookies.set('skein-device', quiet.admin.cookies.get('skein-device')!);
+      const { status } = await owner.signIn(quiet.email, testPassword);
       return [...guesses.map(statusOf), `${status} for the account's owner`];
     },
   },

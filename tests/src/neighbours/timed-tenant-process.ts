@@ -14,6 +14,10 @@ interface Answer {
   readonly body: any;
 }
 
+interface CheckedAnswer extends Answer {
+  readonly isRight: boolean;
+}
+
 class TimedRun {
   readonly #order: TimedOrder;
   readonly #agent = new Agent({ keepAlive: true });
@@ -31,16 +35,18 @@ class TimedRun {
   async start(): Promise<void> {
     this.#threadId = (await this.#create()).body.thread.id;
     this.#send('get', async () => {
-      const { status, body } = await this.#api('GET', `/threads/${this.#threadId}`);
-      return status === 200 && body.thread.id === this.#threadId && body.messages[0].content === prompt;
+      const answer = await this.#api('GET', `/threads/${this.#threadId}`);
+      const { thread, messages } = answer.body;
+      return { ...answer, isRight: thread?.id === this.#threadId && messages[0].content === prompt };
     });
     this.#send('list', async () => {
-      const { status, body } = await this.#api('GET', '/threads?limit=25');
-      return status === 200 && body.threads.length > 0 && body.threads.every(isOurs);
+      const answer = await this.#api('GET', '/threads?limit=25');
+      const { threads } = answer.body;
+      return { ...answer, isRight: threads?.length > 0 && threads.every(isOurs) };
     });
     this.#send('create', async () => {
-      const { status, body } = await this.#create();
-      return status === 201 && isOurs(body.thread);
+      const answer = await this.#create();
+      return { ...answer, isRight: answer.status === 201 && isOurs(answer.body.thread) };
     });
     this.#send('upload', () => this.#upload());
   }
@@ -57,12 +63,13 @@ class TimedRun {
     };
   }
 
-  #send(operation: Operation, work: () => Promise<boolean>): void {
+  #send(operation: Operation, work: () => Promise<CheckedAnswer>): void {
     const once = async () => {
       if (operation === 'upload' && this.#isUploading) return;
       const began = performance.now();
       try {
-        if (!(await work())) this.#faults.add(`${operation}: a wrong answer`);
+        const { isRight, status, body } = await work();
+        if (!isRight) this.#faults.add(`${operation}: ${status} ${JSON.stringify(body).slice(0, 200)}`);
         this.#tookMs[operation].push(performance.now() - began);
       } catch (error) {
         this.#faults.add(`${operation}: ${(error as Error).message}`);
@@ -93,13 +100,13 @@ class TimedRun {
   }
 
   /** One at a time, as a person does it. */
-  async #upload(): Promise<boolean> {
+  async #upload(): Promise<CheckedAnswer> {
     this.#isUploading = true;
     try {
       const path = `/console/organizations/${this.#order.organizationId}/documents?name=note.md`;
       const headers = { ...this.#order.sessionHeaders, 'content-type': 'application/octet-stream' };
-      const { status, body } = await this.#call('POST', path, headers, 'Refunds take 30 days.\n');
-      return status === 201 && body.passages === 1;
+      const answer = await this.#call('POST', path, headers, 'Refunds take 30 days.\n');
+      return { ...answer, isRight: answer.status === 201 && answer.body.passages === 1 };
     } finally {
       this.#isUploading = false;
     }
