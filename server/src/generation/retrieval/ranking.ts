@@ -22,7 +22,7 @@ export interface WeighedQuestion extends Omit<Question, 'concepts'> {
   readonly rarityMax: number;
 }
 
-/** Found by hand on the questions marked `tune` of bench/evaluation; `npm run bench -- --only evaluation` judges them. */
+/** Found by hand on the questions marked `tune` of bench/evaluation; `npm run bench -- --only answers` judges them. */
 export const weights = {
   /** How soon more of the same word tells nothing more. */
   saturation: 1.6,

@@ -5,7 +5,7 @@ import { type Quote, textOf } from './quote.ts';
 /** Found on the questions marked `tune` of bench/evaluation. */
 export const confidence = {
   /** How much of what was asked a quote must speak of to be an answer, and to be worth showing. */
-  answer: 0.7,
+  answer: 0.65,
   closest: 0.3,
   /** The most that one word weighs, and what a word weighs that no passage holds, against the rarest. */
   weightMax: 0.6,
