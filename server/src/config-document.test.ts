@@ -34,6 +34,8 @@ describe('docs/security.md', () => {
       `each with ${defaultLimits.documentReadMs / 1000} s and ${count('documentReadMb')} MB`,
       `${count('documentPassagesMax')} passages and ${count('documentLengthMax')} stored characters`,
       `${count('organizationDocumentsMax')} documents and ${formatBytes(defaultLimits.organizationBytesMax)}`,
+      `A thread has at most ${count('threadMessagesMax')} messages`,
+      `stay within ${formatBytes(defaultLimits.threadBytesMax)}`,
       `${count('promptsPerMinute')} prompts a minute and ${count('promptsPerDay')} a day`,
     ]) {
       assert.ok(text.includes(stated), `docs/security.md does not say: ${stated}`);
