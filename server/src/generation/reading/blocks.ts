@@ -19,6 +19,19 @@ export interface Reading {
   readonly blocks: readonly Block[];
 }
 
+/** The blocks of an item of a list: the paragraphs at its beginning are its line, the others follow by themselves. */
+export function itemBlocks(blocks: readonly Block[]): Block[] {
+  const firstOther = blocks.findIndex((block) => block.kind !== 'paragraph');
+  const ownCount = firstOther < 0 ? blocks.length : firstOther;
+  const text = evenSpaces(
+    blocks
+      .slice(0, ownCount)
+      .map((block) => block.text)
+      .join(' '),
+  );
+  return [...(text === '' ? [] : [{ kind: 'item' as const, text }]), ...blocks.slice(ownCount)];
+}
+
 /** Text on one line, without spaces at its ends. */
 export function evenSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

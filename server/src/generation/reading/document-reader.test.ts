@@ -237,6 +237,20 @@ describe('reading HTML', () => {
     assert.deepEqual(passages, [{ heading: '', text: 'Text.' }]);
   });
 
+  it('puts cells that span rows and columns where they belong, and definitions with their terms', async () => {
+    const { passages } = await read(
+      'a.html',
+      `<table><tr><th>Plan<th colspan=2>Price<tr><td rowspan=2>Pro<td>1<td>EUR<tr><td>2<td>USD</table>
+       <dl><div><dt>One<dd>First.<pre>x</pre></div><dt>Two<dt>Three<dd>Last.<dd>More.</dl><ul>${'<li>i'.repeat(3)}</ul>`,
+    );
+    assert.deepEqual(passages, [
+      {
+        heading: '',
+        text: '| Plan | Price | Price |\n| --- | --- | --- |\n| Pro | 1 | EUR |\n| Pro | 2 | USD |\n\n- One: First.\n\n```\nx\n```\n\n- Two\n- Three: Last.\n- More.\n- i\n- i\n- i',
+      },
+    ]);
+  });
+
   it('reads tables that lay out a page as a page', async () => {
     const { passages } = await read(
       'a.html',

@@ -1,107 +1,62 @@
-import { evenSpaces } from './blocks.ts';
-import { isSkipped } from './html-elements.ts';
-import { attribute, type Element, findElement, walk } from './html-tree.ts';
+import { attribute, type Element, elementsBelow, findElement } from './html-tree.ts';
 import { tableText } from './table.ts';
 
 const spanMax = 50;
 
-interface Cell {
-  text: string;
-  readonly isHeader: boolean;
-  readonly columns: number;
-  readonly rows: number;
-}
-
-/** Whether a table holds data, and is not there to place the parts of a page. */
+/** Whether a table holds data, and does not lay out a page. */
 export function isDataTable(table: Element): boolean {
   if (/^(?:presentation|none)$/.test(attribute(table, 'role') ?? '')) return false;
   return findElement(table, ({ tagName }) => /^(?:table|h[1-6]|pre|form)$/.test(tagName)) === undefined;
 }
 
-export function captionOf(table: Element): string {
-  const caption = findElement(table, ({ tagName }) => tagName === 'caption');
-  return caption === undefined ? '' : textOf(caption);
-}
-
-/** The table in Markdown, or nothing where it is empty. Its first row is the header where it has only header cells. */
-export function tableMarkdown(table: Element): string {
-  const rows = spread(cellsOf(table));
-  const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  const texts = rows.map((row) => Array.from({ length: width }, (_, column) => row[column]?.text ?? ''));
-  const [first, ...rest] = texts;
+/** The table in Markdown; empty if it has no text. Its first row is the header if it has only header cells. */
+export function tableMarkdown(table: Element, textOf: (cell: Element) => string): string {
+  const rows: Element[][] = [];
+  for (const element of elementsBelow(table)) {
+    if (element.tagName === 'tr') rows.push([]);
+    if (element.tagName === 'td' || element.tagName === 'th') rows.at(-1)?.push(element);
+  }
+  const grid = gridOf(rows, textOf);
+  const width = grid.reduce((most, row) => Math.max(most, row.length), 0);
+  const lines = grid
+    .map((row) => Array.from({ length: width }, (_, column) => row[column] ?? ''))
+    .filter((row) => row.some((cell) => cell !== ''));
+  const [first, ...rest] = lines;
   if (first === undefined) return '';
-  const hasHeader = rest.length > 0 && rows[0]?.every((cell) => cell.isHeader);
+  const hasHeader = rest.length > 0 && rows.find((row) => row.length > 0)?.every(isHeader);
   return hasHeader
     ? tableText(first, rest)
     : tableText(
-        first.map(() => ''),
-        texts,
+        Array.from(first, () => ''),
+        lines,
       );
 }
 
-function cellsOf(table: Element): Cell[][] {
-  const rows: Cell[][] = [];
-  walk(table, {
-    enter(element) {
-      if (element.tagName === 'tr') rows.push([]);
-      if (element.tagName !== 'td' && element.tagName !== 'th') return !isSkipped(element);
-      rows.at(-1)?.push({
-        text: textOf(element),
-        isHeader: element.tagName === 'th',
-        columns: span(element, 'colspan'),
-        rows: span(element, 'rowspan'),
-      });
-      return false;
-    },
-    leave() {},
-    text() {},
-  });
-  return rows.filter((row) => row.some((cell) => cell.text !== ''));
-}
-
-/** A cell that spans several places stands in each row once for every column it covers. */
-function spread(rows: readonly Cell[][]): Cell[][] {
-  const held: ({ cell: Cell; rowsLeft: number } | undefined)[] = [];
-  return rows.map((row) => {
-    const placed: Cell[] = [];
-    const placeHeld = () => {
-      for (
-        let above = held[placed.length];
-        above !== undefined && above.rowsLeft > 0;
-        above = held[placed.length]
-      ) {
-        above.rowsLeft -= 1;
-        placed.push(above.cell);
-      }
-    };
+/** A cell that spans several rows is in each of them; one that spans columns is in the first, a header in all. */
+function gridOf(rows: readonly Element[][], textOf: (cell: Element) => string): string[][] {
+  const grid: string[][] = rows.map(() => []);
+  for (const [y, row] of rows.entries()) {
+    let x = 0;
     for (const cell of row) {
-      placeHeld();
-      for (let column = 0; column < cell.columns; column += 1) {
-        held[placed.length] = { cell, rowsLeft: cell.rows - 1 };
-        placed.push(column === 0 || cell.isHeader ? cell : { ...cell, text: '' });
+      while (grid[y]?.[x] !== undefined) x += 1;
+      const text = textOf(cell);
+      const [columns, depth] = [spanOf(cell, 'colspan'), spanOf(cell, 'rowspan')];
+      for (const line of grid.slice(y, y + depth)) {
+        for (let column = 0; column < columns; column += 1) {
+          line[x + column] = column === 0 || isHeader(cell) ? text : '';
+        }
       }
+      x += columns;
     }
-    placeHeld();
-    return placed;
-  });
+  }
+  return grid;
 }
 
-function span(cell: Element, name: string): number {
+function isHeader(cell: Element): boolean {
+  return cell.tagName === 'th';
+}
+
+function spanOf(cell: Element, name: string): number {
   const count = Number(attribute(cell, name));
   return Number.isInteger(count) ? Math.min(Math.max(count, 1), spanMax) : 1;
-}
-
-function textOf(element: Element): string {
-  const parts: string[] = [];
-  walk(element, {
-    enter(child) {
-      if (child.tagName === 'br' || child.tagName === 'p' || child.tagName === 'li') parts.push(' ');
-      return !isSkipped(child);
-    },
-    leave(child) {
-      if (child.tagName === 'p' || child.tagName === 'li' || child.tagName === 'div') parts.push(' ');
-    },
-    text: (value) => parts.push(value),
-  });
-  return evenSpaces(parts.join(''));
 }

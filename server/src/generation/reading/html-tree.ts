@@ -1,55 +1,43 @@
-import { type DefaultTreeAdapterTypes, html } from 'parse5';
+import type { DefaultTreeAdapterTypes } from 'parse5';
 
 export type Node = DefaultTreeAdapterTypes.ChildNode;
 export type Element = DefaultTreeAdapterTypes.Element;
-type Parent = DefaultTreeAdapterTypes.ParentNode;
+export type Parent = DefaultTreeAdapterTypes.ParentNode;
 
-/** What a walk is told. `enter` answers whether to go inside. */
-export interface Visitor {
-  enter(element: Element): boolean;
-  leave(element: Element): void;
-  text(value: string): void;
-}
+const skipped = new Set(
+  (
+    'head script style noscript template nav svg canvas iframe object embed audio video map ' +
+    'button select option input textarea datalist progress meter dialog menu'
+  ).split(' '),
+);
 
-/** Visits everything below a node in order. No recursion: a page may be nested deeper than the stack is. */
-export function walk(root: Parent, visitor: Visitor): void {
-  const open: { parent: Parent; next: number }[] = [{ parent: root, next: 0 }];
-  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    const node = top.parent.childNodes[top.next];
-    top.next += 1;
-    if (node === undefined) {
-      open.pop();
-      if (isElement(top.parent) && top.parent !== root) visitor.leave(top.parent);
-    } else if (isText(node)) {
-      visitor.text(node.value);
-    } else if (isElement(node) && visitor.enter(node)) {
-      open.push({ parent: node, next: 0 });
-    }
+/** The elements below a node, in order. */
+export function* elementsBelow(root: Parent): Generator<Element> {
+  const open: Node[] = root.childNodes.toReversed();
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (!isElement(node)) continue;
+    yield node;
+    for (let at = node.childNodes.length - 1; at >= 0; at -= 1) open.push(node.childNodes[at]!);
   }
 }
 
-/** The first element below a node, in order, that fits. */
+/** The first element below a node that fits. */
 export function findElement(root: Parent, fits: (element: Element) => boolean): Element | undefined {
-  let found: Element | undefined;
-  walk(root, {
-    enter(element) {
-      if (found === undefined && fits(element)) found = element;
-      return found === undefined;
-    },
-    leave() {},
-    text() {},
-  });
-  return found;
+  for (const element of elementsBelow(root)) if (fits(element)) return element;
+  return undefined;
 }
 
 export function attribute(element: Element, name: string): string | undefined {
   return element.attrs.find((candidate) => candidate.name === name)?.value;
 }
 
-function isElement(node: Node | Parent): node is Element {
-  return 'tagName' in node && (node.namespaceURI === html.NS.HTML || node.namespaceURI === html.NS.MATHML);
+export function isElement(node: Node): node is Element {
+  return 'tagName' in node;
 }
 
-function isText(node: Node): node is DefaultTreeAdapterTypes.TextNode {
-  return node.nodeName === '#text';
+/** Whether readers of the page do not see an element, or would not miss it in its text. */
+export function isSkipped(element: Element): boolean {
+  if (skipped.has(element.tagName) || attribute(element, 'hidden') !== undefined) return true;
+  if (attribute(element, 'aria-hidden') === 'true') return true;
+  return /^(?:navigation|search|menu|menubar)$/.test(attribute(element, 'role') ?? '');
 }

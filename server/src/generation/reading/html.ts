@@ -1,148 +1,129 @@
-import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
-import { type Block, evenSpaces, type Reading, webAddress } from './blocks.ts';
-import { headingLevel, isInline, isSkipped } from './html-elements.ts';
-import { captionOf, isDataTable, tableMarkdown } from './html-table.ts';
-import { attribute, type Element, findElement, type Visitor, walk } from './html-tree.ts';
+import { parse, parseFragment } from 'parse5';
+import { type Block, evenSpaces, itemBlocks, type Reading, webAddress } from './blocks.ts';
+import { isDataTable, tableMarkdown } from './html-table.ts';
+import { attribute, type Element, findElement, isElement, isSkipped, type Parent } from './html-tree.ts';
 
-/** A page: its main part where it names one, without menus, scripts and what is hidden. */
+/** Text runs on through these. Every other element is a block. */
+const inline = new Set(
+  (
+    'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math mi mn mo mrow ms mtext ' +
+    'nobr q rb rp rt ruby s samp small span strike strong sub sup time tt u var wbr'
+  ).split(' '),
+);
+
+/** A page: its main part if it names one, without menus, scripts and hidden elements. */
 export function readHtml(source: string): Reading {
   const page = parse(source);
-  const main = findElement(
-    page,
-    (element) => element.tagName === 'main' || attribute(element, 'role') === 'main',
+  const find = (fits: (element: Element) => boolean) => findElement(page, fits);
+  const title = find(({ tagName }) => tagName === 'title');
+  const main = find((element) => element.tagName === 'main' || attribute(element, 'role') === 'main');
+  const canonical = find(
+    (element) => element.tagName === 'link' && /^canonical$/i.test(attribute(element, 'rel')?.trim() ?? ''),
   );
   const blocks = main === undefined ? [] : blocksBelow(main);
   return {
-    title: titleOf(page),
-    url: webAddress(canonicalAddress(page)),
+    title: (title && textOf(title)) || undefined,
+    url: webAddress(canonical && attribute(canonical, 'href')),
     blocks: blocks.length > 0 ? blocks : blocksBelow(page),
   };
 }
 
-/** What a piece of HTML says that stands within another text. */
+/** The blocks of HTML inside a Markdown text. */
 export function htmlBlocks(fragment: string): Block[] {
   return blocksBelow(parseFragment(fragment));
 }
 
-function titleOf(page: DefaultTreeAdapterTypes.Document): string | undefined {
-  const title = findElement(page, ({ tagName }) => tagName === 'title')?.childNodes[0];
-  const text = title !== undefined && 'value' in title ? evenSpaces(title.value) : '';
-  return text === '' ? undefined : text;
+function blocksBelow(root: Parent): Block[] {
+  const reader = new BlockReader();
+  reader.read(root, false);
+  reader.flush();
+  return reader.blocks;
 }
 
-function canonicalAddress(page: DefaultTreeAdapterTypes.Document): string | undefined {
-  const link = findElement(
-    page,
-    (element) => element.tagName === 'link' && /^canonical$/i.test(attribute(element, 'rel')?.trim() ?? ''),
-  );
-  return link === undefined ? undefined : attribute(link, 'href');
-}
-
-function blocksBelow(root: DefaultTreeAdapterTypes.ParentNode): Block[] {
-  const visitor = new BlockVisitor();
-  walk(root, visitor);
-  visitor.flush();
-  return visitor.blocks;
-}
-
-/** Gathers running text until an element that stands by itself begins or ends. */
-class BlockVisitor implements Visitor {
+/** Collects text until a block begins or ends. Recursive: a page that is nested too deeply ends with a RangeError. */
+class BlockReader {
   readonly blocks: Block[] = [];
   #text: string[] = [];
-  #term = '';
-  #preDepth = 0;
-  #articleDepth = 0;
-  /** For each open `li`, the index in `blocks` of its line; -1 before it has one. */
-  readonly #items: number[] = [];
 
-  enter(element: Element): boolean {
-    const tag = element.tagName;
-    const isOfPage = tag === 'footer' && this.#articleDepth === 0;
-    if (isSkipped(element) || isOfPage) return false;
-    if (tag === 'br') this.#text.push('\n');
-    if (isInline(element)) return true;
-    this.flush();
-    if (tag === 'table' && isDataTable(element)) {
-      this.#add('paragraph', captionOf(element));
-      this.#add('table', tableMarkdown(element));
-      return false;
+  read(parent: Parent, isInArticle: boolean): void {
+    for (const node of parent.childNodes) {
+      if ('value' in node) this.#text.push(node.value);
+      if (!isElement(node) || isSkipped(node)) continue;
+      if (node.tagName === 'footer' && !isInArticle) continue;
+      if (node.tagName === 'br') this.#text.push('\n');
+      if (inline.has(node.tagName)) {
+        this.read(node, isInArticle);
+        continue;
+      }
+      this.flush();
+      this.#readBlock(node, isInArticle || node.tagName === 'article');
+      this.flush();
     }
-    if (tag === 'dt') this.#addTermAlone();
-    if (tag === 'pre') this.#preDepth += 1;
-    if (tag === 'article') this.#articleDepth += 1;
-    if (tag === 'li') this.#items.push(-1);
-    return true;
-  }
-
-  leave(element: Element): void {
-    const tag = element.tagName;
-    if (isInline(element)) return;
-    const level = headingLevel(element);
-    if (level !== undefined) this.#flushHeading(level);
-    else if (tag === 'dt') this.#term = this.#takeText();
-    else this.flush();
-    if (tag === 'dl') this.#addTermAlone();
-    if (tag === 'pre') this.#preDepth -= 1;
-    if (tag === 'article') this.#articleDepth -= 1;
-    if (tag === 'li') this.#items.pop();
-  }
-
-  text(value: string): void {
-    this.#text.push(value);
   }
 
   flush(): void {
-    if (this.#preDepth > 0) this.#flushCode();
-    else if (this.#term !== '') this.#flushDefinition();
-    else if (this.#items.length > 0) this.#flushItem();
-    else this.#add('paragraph', this.#takeText());
+    this.#add('paragraph', evenSpaces(this.#text.join('')));
+    this.#text = [];
   }
 
-  #takeText(): string {
-    const text = evenSpaces(this.#text.join(''));
-    this.#text = [];
-    return text;
+  #readBlock(element: Element, isInArticle: boolean): void {
+    const tag = element.tagName;
+    if (/^h[1-6]$/.test(tag)) {
+      // Without the mark that links to the heading.
+      const text = textOf(element).replace(/ #$|\s?¶$/, '');
+      if (text !== '') this.blocks.push({ kind: 'heading', level: Number(tag.charAt(1)), text });
+    } else if (tag === 'pre') {
+      this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());
+    } else if (tag === 'table' && isDataTable(element)) {
+      const caption = findElement(element, ({ tagName }) => tagName === 'caption');
+      this.#add('paragraph', caption === undefined ? '' : textOf(caption));
+      this.#add('table', tableMarkdown(element, textOf));
+    } else if (tag === 'li') {
+      this.#addAll(itemBlocks(blocksBelow(element)));
+    } else if (tag === 'dl') {
+      this.#readDefinitions(element);
+    } else this.read(element, isInArticle);
+  }
+
+  /** One item per definition: 'Term: meaning'. */
+  #readDefinitions(list: Element): void {
+    let term = '';
+    const parts = list.childNodes
+      .filter(isElement)
+      .flatMap((child) => (child.tagName === 'div' ? child.childNodes.filter(isElement) : [child]));
+    for (const part of [...parts, undefined]) {
+      const isMeaning = part?.tagName === 'dd';
+      if (!isMeaning && term !== '') this.#add('item', term);
+      if (part === undefined) return;
+      const [first, ...rest] = isMeaning ? itemBlocks(blocksBelow(part)) : [];
+      if (first?.kind === 'item' && term !== '')
+        this.#add('item', `${term.replace(/:$/, '')}: ${first.text}`);
+      else if (first !== undefined) this.blocks.push(first);
+      this.#addAll(rest);
+      term = isMeaning ? '' : textOf(part);
+    }
+  }
+
+  /** Not by spreading into `push`: a list may have more items than a call may have arguments. */
+  #addAll(blocks: readonly Block[]): void {
+    for (const block of blocks) this.blocks.push(block);
   }
 
   #add(kind: 'paragraph' | 'item' | 'table' | 'code', text: string): void {
     if (text !== '') this.blocks.push({ kind, text });
   }
+}
 
-  #flushCode(): void {
-    const text = this.#text.join('').replace(/^\n+/, '').trimEnd();
-    this.#text = [];
-    this.#add('code', text);
-  }
+function textOf(element: Element): string {
+  return evenSpaces(
+    blocksBelow(element)
+      .map(({ text }) => text)
+      .join(' '),
+  );
+}
 
-  /** A second paragraph of the same line of a list goes on with it. */
-  #flushItem(): void {
-    const text = this.#takeText();
-    if (text === '') return;
-    const index = this.#items.at(-1) ?? -1;
-    const line = this.blocks[index];
-    if (line !== undefined && index === this.blocks.length - 1) {
-      this.blocks[index] = { kind: 'item', text: `${line.text} ${text}` };
-    } else {
-      this.#items[this.#items.length - 1] = this.blocks.length;
-      this.#add('item', text);
-    }
-  }
-
-  #flushHeading(level: number): void {
-    // The mark by which a heading is linked to, not part of its words.
-    const text = this.#takeText().replace(/ #$|\s?¶$/, '');
-    if (text !== '') this.blocks.push({ kind: 'heading', level, text });
-  }
-
-  #flushDefinition(): void {
-    const text = this.#takeText();
-    if (text === '') return;
-    this.#add('item', `${this.#term.replace(/:$/, '')}: ${text}`);
-    this.#term = '';
-  }
-
-  #addTermAlone(): void {
-    this.#add('item', this.#term);
-    this.#term = '';
-  }
+function rawText(parent: Parent): string {
+  return parent.childNodes
+    .map((node) => ('value' in node ? node.value : isElement(node) && !isSkipped(node) ? rawText(node) : ''))
+    .join('');
 }

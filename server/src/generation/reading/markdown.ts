@@ -1,6 +1,6 @@
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { UnreadableDocument } from '../../domain/document.ts';
-import { type Block, evenSpaces, type Reading } from './blocks.ts';
+import { type Block, evenSpaces, itemBlocks, type Reading } from './blocks.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { htmlBlocks } from './html.ts';
 import { isNestedTooDeeply } from './markdown-nesting.ts';
@@ -30,7 +30,7 @@ function blocksOfToken(token: MarkedToken): Block[] {
     case 'blockquote':
       return blocksOf(token.tokens);
     case 'list':
-      return token.items.flatMap(itemBlocks);
+      return token.items.flatMap((item) => itemBlocks(blocksOf(item.tokens)));
     case 'table':
       return tableBlocks(token);
     case 'html':
@@ -38,15 +38,6 @@ function blocksOfToken(token: MarkedToken): Block[] {
     default:
       return [];
   }
-}
-
-/** The paragraphs at an item's beginning are its line; what stands under them follows by itself. */
-function itemBlocks(item: Tokens.ListItem): Block[] {
-  const blocks = blocksOf(item.tokens);
-  const firstOther = blocks.findIndex((block) => block.kind !== 'paragraph');
-  const ownCount = firstOther < 0 ? blocks.length : firstOther;
-  const line = blocks.slice(0, ownCount).map((block) => block.text);
-  return [...filled({ kind: 'item', text: line.join(' ') }), ...blocks.slice(ownCount)];
 }
 
 function tableBlocks(table: Tokens.Table): Block[] {
