@@ -107,7 +107,9 @@ function around(units: readonly Unit[], key: number, wordsMax: number): { from: 
   const take = (at: number) => {
     const unit = units[at];
     const words = unit === undefined ? Number.POSITIVE_INFINITY : countWords(unit.text);
-    if (unit === undefined || words > left) return false;
+    // Of a table that does not answer, some rows say less than none.
+    const isOfOtherTable = unit?.kind === 'row' && unit.group !== units[key]!.group;
+    if (unit === undefined || words > left || isOfOtherTable) return false;
     left -= words;
     return true;
   };
