@@ -154,6 +154,14 @@ GNU coreutils 9.1		  April 2022				 LS(1)
     ]);
   });
 
+  it('takes an option at the beginning of a line of running text, and a command that ends in ?, as text', async () => {
+    const text =
+      'It saves data, using the\n-o,  --output or -O options.  If\nit gets many.\n\n$ test; echo $?\n\nIt prints 0.';
+    assert.deepEqual(await passagesOf('a.txt', text), [
+      ': It saves data, using the -o, --output or -O options. If it gets many.\n\n$ test; echo $?\n\nIt prints 0.',
+    ]);
+  });
+
   it('repeats the option where its description is longer than a passage', async () => {
     const long = Array.from({ length: 40 }, () => '      One two three four five six seven.').join('\n');
     const passages = await passagesOf('a.txt', `Usage\n\n  -x, --long=ARG\n${long}\n`);

@@ -186,6 +186,9 @@ class PlainTextReader {
     const indent = indentOf(line);
     if (line.length > questionLengthMax || (this.#termIndent !== undefined && indent > this.#termIndent))
       return undefined;
+    // A line of running text may begin with an option, too.
+    const above = lines[index - 1];
+    if (above !== undefined && indentOf(above) === indent && !option.test(above)) return undefined;
     const below = lines[index + 1];
     const isBelowDeeper = below !== undefined && indentOf(below) > indent;
     const isDescribed = isBelowDeeper || lines.length === 1 || option.test(below ?? '');

@@ -4,6 +4,8 @@ const questionLengthMax = 200;
 /** Below every heading of a document. */
 const questionLevel = 7;
 const asked = /^(?:Q|Question)\s?\d{0,3}[.:)]\s+/;
+/** Starts and ends with words, as commands and patterns with a question mark do not. */
+const question = /^["“'‘(¿]?[\p{L}\p{N}].*[\p{L}\p{N}"”’')\].%] ?\?["”’')]{0,2}$/su;
 const answered = /^(?:A|Answer)\s?\d{0,3}[.:)]\s+/;
 
 /**
@@ -40,5 +42,5 @@ function questionIn(block: Block, before: Block | undefined, next: Block | undef
   if (!isFollowed || (block.kind !== 'paragraph' && !isItem)) return undefined;
   const isMarked = asked.test(block.text);
   if (!isMarked && block.text.length > questionLengthMax) return undefined;
-  return isMarked || /\?["”’')]{0,2}$/.test(block.text) ? block.text.replace(asked, '') : undefined;
+  return isMarked || question.test(block.text) ? block.text.replace(asked, '') : undefined;
 }
