@@ -63,7 +63,7 @@ describeOnEachEngine('Retention', ({ engine, freshStore }) => {
     const find = ({ check }: { check: string }) => check === 'retention';
     const { detail, ok } = JSON.parse(stdout).findings.find(find);
     assert.ok(ok);
-    assert.match(detail, /deleted threads after 2 d \(1 due\).*idempotency keys after 0 d \(1 due\)/);
+    assert.match(detail, /deleted threads after 2 d \(1 due\).*idempotency keys once expired \(1 due\)/);
     service = await Service.start({ folder, environment: later });
     const removed = (scraped: Scrape, kind: string) =>
       scraped.value('skein_retention_removed_total', { kind });

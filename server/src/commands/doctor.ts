@@ -136,7 +136,8 @@ async function checkRetention(context: Context): Promise<Diagnosis> {
   const rules = await surveyRetention(context);
   const kept = rules.map(({ kind, days, due }) => {
     const name = kind.replaceAll('_', ' ');
-    return days === undefined ? `${name} kept for good` : `${name} after ${days} d (${due} due)`;
+    if (days === undefined) return `${name} kept forever`;
+    return `${name} ${days === 0 ? 'once expired' : `after ${days} d`} (${due} due)`;
   });
   return { check: 'retention', ok: true, detail: kept.join(', ') };
 }
