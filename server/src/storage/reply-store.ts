@@ -83,7 +83,8 @@ export interface Replies {
   organizationsWaiting(after: OrganizationId | undefined, limit: number): Promise<OrganizationId[]>;
   /**
    * Takes up to so many replies of each organization, its longest waiting first, each with a fresh token and from its
-   * beginning: steps and text of an earlier claim are gone. A reply past its deadline is never claimed.
+   * beginning: steps and text of an earlier claim are gone. A reply past its deadline is never claimed. Where it rejects,
+   * nothing stays claimed: what it claimed nevertheless is let go by the next sweep, at no cost of an attempt.
    */
   claimReplies(shares: readonly ReplyShare[], leaseMs: number): Promise<ClaimedReply[]>;
   /** Lengthens the leases. Answers the claims that no longer hold. */

@@ -3,8 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { after, describe, it } from 'node:test';
 import { findProgram } from '../machine.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
+import { eventually } from '../replies/shared-store.ts';
 import { createThread } from '../world.ts';
-import { Nodes } from './nodes.ts';
+import { isReady, Nodes } from './nodes.ts';
+import { OutageLoad, replySettings } from './outage-load.ts';
 import { PgBouncer } from './pgbouncer.ts';
 
 const program = findProgram('pgbouncer');
@@ -19,12 +21,15 @@ describe('A PgBouncer before the database', { skip }, () => {
     for (const url of databases) await dropDatabase(url);
   });
 
-  async function pooled(settings: Record<string, string>): Promise<Nodes> {
+  async function startPooler(settings: Record<string, string>): Promise<PgBouncer> {
     const database = await testDatabase();
     databases.push(database);
     const pooler = await PgBouncer.start(program!, database, settings);
     running.push(pooler);
-    return new Nodes(pooler.url);
+    return pooler;
+  }
+  async function pooled(settings: Record<string, string>): Promise<Nodes> {
+    return new Nodes((await startPooler(settings)).url);
   }
   async function assertServes(one: Nodes): Promise<void> {
     await one.hireAda();
@@ -56,6 +61,30 @@ describe('A PgBouncer before the database', { skip }, () => {
     skip: !keepsStatements && 'this PgBouncer is older than 1.21',
   }, async () => {
     await assertServes(await pooled({ pool_mode: 'transaction', max_prepared_statements: '200' }));
+  });
+
+  it('may be killed and restarted under load: nothing is lost, and no reply fails', {
+    timeout: 240_000,
+  }, async (t) => {
+    const mode = keepsStatements
+      ? { pool_mode: 'transaction', max_prepared_statements: '200' }
+      : { pool_mode: 'session' };
+    const pooler = await startPooler(mode);
+    const nodes = await Nodes.prepare(replySettings, pooler.url);
+    const services = await Promise.all([nodes.start(), nodes.start()]);
+    const load = new OutageLoad(nodes, services);
+    for (let restarts = 0; restarts < 5; restarts += 1) {
+      await load.goOn();
+      await pooler.stop();
+      // Every second time it stays away until callers are told of failures.
+      if (restarts % 2 === 1) await load.suffer();
+      await pooler.startAgain();
+      await Promise.all(services.map((service) => eventually(() => isReady(service), Boolean)));
+    }
+    await load.goOn();
+    await load.judge();
+    t.diagnostic(load.describe());
+    assert.deepEqual(await Promise.all(services.map((service) => service.end())), [0, 0]);
   });
 
   it('is refused where it does not ignore statement_timeout, with the setting to change', async () => {

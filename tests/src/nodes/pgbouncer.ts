@@ -9,10 +9,12 @@ import { temporaryFolder } from '../service.ts';
 /** A PgBouncer in front of a database, on a port of 127.0.0.1. Root must not run it: it then runs as `nobody`. */
 export class PgBouncer {
   readonly url: string;
-  readonly #process: ChildProcess;
+  readonly #start: () => Promise<ChildProcess>;
+  #process: ChildProcess;
 
-  private constructor(url: string, child: ChildProcess) {
+  private constructor(url: string, start: () => Promise<ChildProcess>, child: ChildProcess) {
     this.url = url;
+    this.#start = start;
     this.#process = child;
   }
 
@@ -38,20 +40,10 @@ export class PgBouncer {
     const text = Object.entries(lines).map(([key, value]) => `${key} = ${value}\n`);
     writeFileSync(file, `[databases]\n${name} = ${target}\n[pgbouncer]\n${text.join('')}`);
     chmodSync(folder, 0o755);
-    const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-    const child = spawn(program, [...asNobody, file], { stdio: ['ignore', 'ignore', 'pipe'] });
-    process.once('exit', () => child.kill('SIGKILL'));
-    const output: string[] = [];
-    await new Promise<void>((resolve, reject) => {
-      child.once('exit', () => reject(new Error(`PgBouncer ended:\n${output.join('\n')}`)));
-      createInterface({ input: child.stderr }).on('line', (line) => {
-        output.push(line);
-        if (line.includes('process up')) resolve();
-      });
-    });
     const url = new URL(databaseUrl);
     url.port = String(port);
-    return new PgBouncer(url.href, child);
+    const startProcess = () => start(program, file);
+    return new PgBouncer(url.href, startProcess, await startProcess());
   }
 
   async stop(): Promise<void> {
@@ -59,6 +51,26 @@ export class PgBouncer {
     this.#process.kill('SIGKILL');
     await ended;
   }
+
+  /** After `stop`, with the same settings and on the same port. */
+  async startAgain(): Promise<void> {
+    this.#process = await this.#start();
+  }
+}
+
+async function start(program: string, file: string): Promise<ChildProcess> {
+  const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  const child = spawn(program, [...asNobody, file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  process.once('exit', () => child.kill('SIGKILL'));
+  const output: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`PgBouncer ended:\n${output.join('\n')}`)));
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      output.push(line);
+      if (line.includes('process up')) resolve();
+    });
+  });
+  return child;
 }
 
 async function freePort(): Promise<number> {

@@ -116,7 +116,7 @@ export function describeAbandonedReplies(world: () => World): void {
       const claims = await world().claim(leaseMs);
       if (claims.length === 0) return;
       assert.equal(claims[0]!.attempts, 1);
-      assert.ok(claims[0]!.token > before.token);
+      assert.notEqual(claims[0]!.token, before.token);
     });
 
     it('fail at the start of a worker that is alone, where no attempt is left', async () => {

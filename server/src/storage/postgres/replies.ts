@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyClaim, ReplyName } from '../store.ts';
@@ -59,8 +60,11 @@ const unsynced = `set_config('synchronous_commit', 'off', true)`;
 /** So many are looked at when the backlog is asked for: 3,000 running ones among 300,000 took 3 ms. */
 const countedMax = 10_000;
 
-/** A claim that a crash of the database took back is not given out again under its token: its holder may still live. */
-const unlikeAnyOther = 'floor(1 + random() * (1::bigint << 40))::bigint';
+/**
+ * Tokens are random and drawn here: a claim that a crash of the database took back is not made again under the same
+ * token, and a claim whose answer was lost can be found.
+ */
+const tokenEnd = 2 ** 48 - 1;
 
 /** One statement of the sweep changes no more than this many replies; the next one goes on. */
 const sweptMax = 500;
@@ -92,7 +96,7 @@ const claim = {
         ORDER BY available_at, id LIMIT share.places FOR UPDATE SKIP LOCKED
       ) AS reply
     ), claimed AS (
-      UPDATE message SET held = true, claim_token = claim_token + ${unlikeAnyOther}, available_at = ${now} + $5::bigint
+      UPDATE message SET held = true, claim_token = $6::bigint, available_at = ${now} + $5::bigint
       FROM due WHERE message.organization_id = due.organization_id AND message.thread_id = due.thread_id
         AND message.id = due.id AND ${isWaiting}
       RETURNING message.organization_id, message.thread_id, message.id, claim_token, attempts, deadline_at, trace_id,
@@ -101,6 +105,11 @@ const claim = {
     SELECT claimed.*, account_id, ${unsynced} FROM claimed
     JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
     ORDER BY place, waiting_since, claimed.id`,
+};
+const letGoUnanswered = {
+  name: 'let-go-of-unanswered-claims',
+  text: `UPDATE message SET held = false, available_at = ${now}
+    WHERE held AND ${isRunning} AND claim_token = ANY($3::bigint[])`,
 };
 const renew = {
   name: 'renew-replies',
@@ -231,6 +240,18 @@ export function postgresReplies(
   const makeUpFor = ({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, at: number) =>
     run(moveTimes, [at, seenByOthersFrom, jumpedMs, datedBefore]);
 
+  /**
+   * Tokens of claims that failed without an answer, and when each can be forgotten. The database may have made such a
+   * claim, or be about to; no worker knows of it, and its lease would run out at the cost of an attempt.
+   */
+  const unanswered = new Map<number, number>();
+
+  async function letGoOfUnanswered(): Promise<void> {
+    if (unanswered.size === 0) return;
+    await run(letGoUnanswered, [...time.parameters(), [...unanswered.keys()]]);
+    for (const [token, endsMs] of unanswered) if (time.steady() > endsMs) unanswered.delete(token);
+  }
+
   return {
     async organizationsWaiting(after, limit) {
       const first = await waitingAfter(after ?? '', limit);
@@ -241,12 +262,17 @@ export function postgresReplies(
     },
 
     async claimReplies(shares, leaseMs) {
+      const token = randomInt(1, tokenEnd);
       const rows = await run<ClaimedRow>(claim, [
         ...time.parameters(),
         shares.map(({ organizationId }) => organizationId),
         shares.map(({ limit }) => limit),
         leaseMs,
-      ]);
+        token,
+      ]).catch((error) => {
+        unanswered.set(token, time.steady() + leaseMs);
+        throw error;
+      });
       if (rows[0] !== undefined) time.see(rows[0].at);
       return rows.map(toClaimedReply);
     },
@@ -301,6 +327,7 @@ export function postgresReplies(
       const jump = jumps.jumpAt(reading);
       if (jump !== undefined) await makeUpFor(jump, at);
       jumps.accept(reading);
+      await letGoOfUnanswered();
       if (!found!.found) return [];
       // Not up to the clock's time: it may have jumped since the reading.
       const swept = [at, at, sweptMax];
