@@ -71,6 +71,11 @@ describeOnEachEngine('Retention', ({ engine, freshStore }) => {
     assert.equal(removed(scraped, 'deleted_threads'), 1);
     assert.equal(removed(scraped, 'quota_days'), 1);
     assert.ok(removed(scraped, 'usage_days') > 0 && removed(scraped, 'audit_events') > 0);
+    const lastPass = (each: Scrape) => each.value('skein_retention_last_pass_timestamp_seconds');
+    // Until its first pass has ended, the metric is the time of the start, which is before the service listened.
+    const listening = service.output.find((line) => line.includes('Server listening'));
+    const listeningAt = Date.parse(JSON.parse(listening ?? '').time) / 1000;
+    await untilScraped(service, (each) => lastPass(each) >= listeningAt);
     const { stdout: after } = await runSkein(folder, ['doctor', '--json'], later);
     assert.match(JSON.parse(after).findings.find(find).detail, /deleted threads after 2 d \(0 due\)/);
   });

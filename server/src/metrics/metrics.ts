@@ -175,7 +175,7 @@ function countReplies(
   };
 }
 
-function countRemovals(registry: Registry): Pick<Telemetry, 'retentionRemoved'> {
+function countRemovals(registry: Registry): Pick<Telemetry, 'retentionRemoved' | 'retentionPassed'> {
   const removed = new Counter({
     name: 'skein_retention_removed_total',
     help: 'What this process has removed because it was older than the settings allow, by kind.',
@@ -183,7 +183,16 @@ function countRemovals(registry: Registry): Pick<Telemetry, 'retentionRemoved'> 
     registers: [registry],
   });
   for (const kind of retentionKinds) removed.inc({ kind }, 0);
-  return { retentionRemoved: (kind, count) => removed.inc({ kind }, count) };
+  const lastPass = new Gauge({
+    name: 'skein_retention_last_pass_timestamp_seconds',
+    help: 'When this process last finished removing what was too old, or when it started.',
+    registers: [registry],
+  });
+  lastPass.setToCurrentTime();
+  return {
+    retentionRemoved: (kind, count) => removed.inc({ kind }, count),
+    retentionPassed: () => lastPass.setToCurrentTime(),
+  };
 }
 
 /** A number in memory, read when it is asked for. */

@@ -20,4 +20,5 @@ export async function enforceRetention(
       place = batch.next;
     }
   }
+  telemetry.retentionPassed();
 }

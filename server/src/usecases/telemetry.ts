@@ -22,6 +22,8 @@ export interface Telemetry {
   /** A log line that was not written because the output took none. */
   logLineDropped(): void;
   retentionRemoved(kind: RetentionKind, count: number): void;
+  /** Everything that is older than the settings allow has been removed. */
+  retentionPassed(): void;
 }
 
 /** How a worker leaves a reply. `stopped`: it was cancelled or taken over, or the worker stops; nothing was settled here. */
@@ -42,4 +44,5 @@ export const noTelemetry: Telemetry = {
   repliesEnded: ignore,
   logLineDropped: ignore,
   retentionRemoved: ignore,
+  retentionPassed: ignore,
 };
