@@ -27,6 +27,8 @@ export class Ledger {
   readonly #storeMayFail: boolean;
   readonly #known = new Map<string, Known>();
   #unanswered: Unanswered[] = [];
+  /** Writes that were sent and not answered yet, by the caller that sent them. */
+  readonly #underWay = new Map<Api, number>();
   /** Requests that were answered as they should be. */
   acknowledged = 0;
   /** Requests that got the envelope of a failure, 500. */
@@ -47,6 +49,10 @@ export class Ledger {
   /** Writes whose outcome nobody knows. */
   get cutOff(): number {
     return this.#unanswered.length + [...this.#known.values()].filter(({ pending }) => pending).length;
+  }
+
+  writesUnderWay(api: Api): number {
+    return this.#underWay.get(api) ?? 0;
   }
 
   get deletions(): number {
@@ -76,7 +82,7 @@ export class Ledger {
       idempotencyKey: `key-${name}`,
       reply: `Done ${name}.`,
     };
-    const created = await this.#ask(201, () =>
+    const created = await this.#askToWrite(api, 201, () =>
       api.create(made.body, { 'idempotency-key': made.idempotencyKey }),
     );
     if (typeof created === 'string') {
@@ -91,18 +97,29 @@ export class Ledger {
     if (turn % 2 === 0) {
       const title = `${thread.title}, renamed`;
       thread.pending = { title };
-      const renamed = await this.#ask(200, () => api.rename(id, title));
+      const renamed = await this.#askToWrite(api, 200, () => api.rename(id, title));
       if (typeof renamed === 'string') return renamed;
       thread.title = title;
       delete thread.pending;
     }
     if (turn % 3 !== 0) return 'done';
     thread.pending = 'deletion';
-    const removed = await this.#ask(200, () => api.delete(id));
+    const removed = await this.#askToWrite(api, 200, () => api.delete(id));
     if (typeof removed === 'string') return removed;
     thread.deleted = true;
     delete thread.pending;
     return 'done';
+  }
+
+  async #askToWrite(
+    api: Api,
+    status: number,
+    send: () => Promise<Answer>,
+  ): Promise<Answer | 'failed' | 'gone'> {
+    this.#underWay.set(api, this.writesUnderWay(api) + 1);
+    const answer = await this.#ask(status, send);
+    this.#underWay.set(api, this.writesUnderWay(api) - 1);
+    return answer;
   }
 
   async #ask(status: number, send: () => Promise<Answer>): Promise<Answer | 'failed' | 'gone'> {

@@ -49,7 +49,7 @@ describe('A store on PostgreSQL', () => {
     const { body } = await api.create({ prompt: '#say Half of it.\n#wait 1000\n#say The rest.' });
     disk.fill();
     const acknowledged = [body.thread.id, ...(await createUntilRefused(api))];
-    await assertDown(service, api, /No space left on device/);
+    acknowledged.push(...(await assertDown(service, api, /No space left on device/)));
     disk.makeRoom();
     await assertRecovers(service, api, acknowledged);
     assert.equal(await service.end(), 0);

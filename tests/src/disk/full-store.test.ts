@@ -38,7 +38,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     const { body } = await api.create({ prompt: '#say Half of it.\n#wait 1000\n#say The rest.' });
     disk.fill();
     const acknowledged = [body.thread.id, ...(await createUntilRefused(api))];
-    await assertDown(service, api, /disk is full/);
+    assert.deepEqual(await assertDown(service, api, /disk is full/), []);
     assert.equal((await api.list()).status, 500, 'a read that cannot be counted against the quota');
     const found = await findingsOf(environment);
     assert.match(found.disk ?? '', /^0 MiB free .*make room/);
@@ -84,7 +84,7 @@ describe('A store whose writes the system refuses', () => {
     const { body } = await world.ada.create({ prompt: '#wait 300\n#say Done.' });
     limitFileSize('1');
     const acknowledged = [body.thread.id, ...(await createUntilRefused(world.ada))];
-    await assertDown(world.service, world.ada, /disk I\/O error/);
+    assert.deepEqual(await assertDown(world.service, world.ada, /disk I\/O error/), []);
     limitFileSize('unlimited');
     await assertRecovers(world.service, world.ada, acknowledged);
     await world.end();

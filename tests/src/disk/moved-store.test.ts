@@ -27,7 +27,10 @@ describe('A store whose files are moved under a running service', () => {
     );
     renameSync(data, `${data}.away`);
     const acknowledged = await creating;
-    await assertDown(service, ada, /skein\.db was deleted, moved or replaced.*put it back/);
+    assert.deepEqual(
+      await assertDown(service, ada, /skein\.db was deleted, moved or replaced.*put it back/),
+      [],
+    );
     assert.equal((await ada.list()).status, 500, 'a read that cannot be counted against the quota');
     assert.deepEqual(readdirSync(service.folder), ['data.away'], 'nothing new was made in its place');
     const doctor = await runSkein(service.folder, ['doctor']);
@@ -71,7 +74,7 @@ describe('A store that is lost under a running service', () => {
     );
     rmSync(join(service.folder, 'data'), { recursive: true });
     await creating;
-    await assertDown(service, ada, /skein\.db.* was deleted, moved or replaced/);
+    assert.deepEqual(await assertDown(service, ada, /skein\.db.* was deleted, moved or replaced/), []);
     assert.equal(await service.end(), 0);
     assert.deepEqual(readdirSync(service.folder), []);
   });
@@ -81,7 +84,7 @@ describe('A store that is lost under a running service', () => {
       const { service, ada } = await startWorld(withMetrics);
       assert.equal((await ada.create({ prompt: 'Soon gone.' })).status, 201);
       truncateSync(join(service.folder, 'data/skein.db'), length);
-      await assertDown(service, ada, /skein\.db was truncated.*restore a backup/);
+      assert.deepEqual(await assertDown(service, ada, /skein\.db was truncated.*restore a backup/), []);
       assert.equal(await service.end('SIGKILL'), 'SIGKILL', 'it lived until now');
     }
   });
@@ -100,7 +103,7 @@ describe('A store that is lost under a running service', () => {
       renameSync(join(folder, 'next'), join(folder, 'data'));
     };
     pointTo('disk-2');
-    await assertDown(service, api, /was deleted, moved or replaced/);
+    assert.deepEqual(await assertDown(service, api, /was deleted, moved or replaced/), []);
     pointTo('disk-1');
     await assertRecovers(service, api, [body.thread.id]);
     assert.equal(await service.end(), 0);

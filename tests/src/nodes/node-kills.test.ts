@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
 import type { Answer } from '../conformance.ts';
 import { Ledger } from '../ledger.ts';
 import { Observations } from '../replies/observations.ts';
 import { eventually } from '../replies/shared-store.ts';
+import type { Service } from '../service.ts';
 import { faultsOf, Nodes } from './nodes.ts';
 
 const leaseMs = 1000;
@@ -44,6 +46,7 @@ describe('A node that is killed under load', () => {
       () => Promise.all(ledger.asked.slice(-40).map(({ threadId }) => apis[0].get(threadId))),
       (looks) => looks.filter(isBegun).length > 2 * places && ledger.acknowledged > writesBeforeKill,
     );
+    await stopDuringWrite(doomed, () => ledger.writesUnderWay(apis[2]) > 0);
     assert.equal(await doomed.end('SIGKILL'), 'SIGKILL');
     const killedAt = Date.now();
     enough = ledger.acknowledged + writesAfterKill;
@@ -69,6 +72,18 @@ describe('A node that is killed under load', () => {
     }
   });
 });
+
+/** Stops the process at a moment when a write that was sent to it is not answered. */
+async function stopDuringWrite(node: Service, isWriting: () => boolean): Promise<void> {
+  for (;;) {
+    node.signal('SIGSTOP');
+    // What it has answered already arrives meanwhile.
+    await pause(100);
+    if (isWriting()) return;
+    node.signal('SIGCONT');
+    await pause(5);
+  }
+}
 
 /** One that a worker holds: it shows its first words, and no end. */
 function isBegun({ body }: Answer): boolean {
