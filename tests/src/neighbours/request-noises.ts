@@ -51,7 +51,7 @@ export const requestNoises: readonly Noise[] = [
     grownMbMax: usualGrownMbMax,
     isAboutStore: true,
     make: ({ noisy }, size) =>
-      sendMany(size === 'full' ? 256 : 64, 64, (place) => ask(noisy, questions[place % questions.length]!)),
+      sendMany(size === 'full' ? 1_000 : 64, 64, (place) => ask(noisy, questions[place % questions.length]!)),
   },
   {
     name: "1,500 threads with a member's cookie",
