@@ -315,7 +315,7 @@ export function prepareCancelReplies(
 ): (organizationId: OrganizationId, threadId: ThreadId, now: number) => MessageId[] {
   const cancel = database
     .prepare<[number, string, string], MessageId>(
-      `UPDATE message SET held = 0, status = 'cancelled', completed_at = ?
+      `UPDATE message INDEXED BY message_running SET held = 0, status = 'cancelled', completed_at = ?
        WHERE organization_id = ? AND thread_id = ? AND ${isRunning} RETURNING id`,
     )
     .pluck();

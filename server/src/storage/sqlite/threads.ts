@@ -80,7 +80,7 @@ export function sqliteThreads(
     .pluck();
   const selectRunning = database
     .prepare<[string, string, string | null], MessageId | null>(
-      `SELECT (SELECT message.id FROM message
+      `SELECT (SELECT message.id FROM message INDEXED BY message_running
          WHERE message.organization_id = thread.organization_id AND thread_id = thread.id AND ${isRunning} LIMIT 1)
        FROM thread WHERE organization_id = ? AND id = ? AND ${isReadable}`,
     )
