@@ -162,6 +162,10 @@ describe('the passages of a document', () => {
     assert.match(passages[0]?.text ?? '', /^- Name: a; Text: Sentence 0 /);
   });
 
+  it('are made of code with very many lines', () => {
+    assert.ok(splitPassages([code('a b\n'.repeat(300_000))], 'T').length > 3_000);
+  });
+
   it('fence code that holds fences with a longer one', () => {
     const [passage] = splitPassages([code('```\nx\n```')], 'T');
     assert.deepEqual(

@@ -45,8 +45,8 @@ export function splitPassages(blocks: readonly Block[], title: string): PassageT
 function pack(groups: readonly Group[]): Group[] {
   const total = wordsIn(groups.flat());
   const aim = total <= wordsMax ? wordsMax : total / Math.ceil(total / wordsAimedAt);
-  const passages: Unit[][] = [];
-  let open: Unit[] = [];
+  const passages: Group[][] = [];
+  let open: Group[] = [];
   let words = 0;
   for (const group of groups) {
     const more = wordsIn(group);
@@ -56,14 +56,14 @@ function pack(groups: readonly Group[]): Group[] {
       open = [];
       words = 0;
     }
-    open.push(...group);
+    open.push(group);
     words += more;
   }
   const previous = passages.at(-1);
-  const isRest = words < wordsMin && previous !== undefined && wordsIn(previous) + words <= wordsMax;
-  if (isRest) previous.push(...open);
+  const isRest = words < wordsMin && previous !== undefined && wordsIn(previous.flat()) + words <= wordsMax;
+  if (isRest) passages[passages.length - 1] = [...previous, ...open];
   else passages.push(open);
-  return passages;
+  return passages.map((groups) => groups.flat());
 }
 
 function joined(units: Group): string {
@@ -87,7 +87,8 @@ function groupsOf({ blocks }: Section): Group[] {
   for (let at = 0; at < blocks.length; at += 1) {
     const end = endOfIntroduced(blocks, at);
     const units = blocks.slice(at, end).flatMap((block, index) => blockUnits(block, blocks[at + index - 1]));
-    groups.push(...(end > at + 1 ? keptTogether(units) : units.map((unit) => [unit])));
+    // Not by spreading into `push`: code may have more lines than a call may have arguments.
+    for (const group of end > at + 1 ? keptTogether(units) : units.map((unit) => [unit])) groups.push(group);
     at = end - 1;
   }
   return groups;
