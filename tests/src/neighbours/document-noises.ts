@@ -32,7 +32,7 @@ export const documentNoises: readonly Noise[] = [
     grownMbMax: usualGrownMbMax,
     isAboutStore: true,
     async make({ noisy }, size) {
-      const [megabytes, count] = size === 'full' ? [45, 20] : [10, 5];
+      const [megabytes, count] = size === 'full' ? [45, 20] : [5, 5];
       const uploaded = await upload(noisy, 'refunds.html', canonicalLink(megabytes * megabyte));
       const asked = Array.from({ length: count }, () => ask(noisy, 'When are refunds paid?'));
       return [uploaded, ...(await Promise.all(asked)), ...(await removeDocuments(noisy))];

@@ -35,7 +35,7 @@ function testNoises(settings: () => Promise<NeighbourhoodSettings>, noises: read
   }
 
   for (const noise of noises) {
-    it(`serves a tenant beside ${noise.name}`, { timeout: 60_000 }, async (t) => {
+    it(`serves a tenant beside a short form of "${noise.name}"`, { timeout: 60_000 }, async (t) => {
       const { outcomes, grownMb } = await assertServed(t, () => noise.make(world, 'short'));
       const met = Object.keys(outcomes);
       if (noise !== silence) assert.ok(met.length > 0, 'the noise was made');
@@ -51,7 +51,7 @@ function testNoises(settings: () => Promise<NeighbourhoodSettings>, noises: read
 describeOnEachEngine('A service with a noisy tenant', ({ engine, freshStore }) => {
   const noises = [silence, ...documentNoises, ...requestNoises];
   testNoises(
-    async () => ({ environment: { ...(await freshStore()), SKEIN_DOCUMENT_READ_MS: '5000' } }),
+    async () => ({ environment: { ...(await freshStore()), SKEIN_DOCUMENT_READ_MS: '3000' } }),
     engine === 'SQLite' ? noises : noises.filter(({ isAboutStore }) => isAboutStore),
   );
 });
