@@ -132,11 +132,12 @@ function leadOf(units: readonly Unit[], at: number): number {
   return lead;
 }
 
+/** Bare headings are left out: a quote is shown with its document's title. */
 function unitsOf(text: string): Unit[] {
-  return partsOf(text).flatMap(unitsOfPart);
+  const units = partsOf(text).flatMap(unitsOfPart);
+  return units.filter((unit, at) => !isBareHeading(unit) || units[at - 1]?.text.endsWith(':'));
 }
 
-/** Bare headings are left out: a quote is shown with its document's title. */
 function unitsOfPart(part: Part, group: number): Unit[] {
   switch (part.kind) {
     case 'list':
@@ -148,9 +149,7 @@ function unitsOfPart(part: Part, group: number): Unit[] {
     case 'code':
       return [{ kind: 'code', text: part.lines.join('\n'), group }];
     default:
-      return part.sentences
-        .filter((sentence) => !isBareHeading(sentence))
-        .map((sentence) => ({ kind: 'sentence', text: cutWords(sentence), group }));
+      return part.sentences.map((sentence) => ({ kind: 'sentence', text: cutWords(sentence), group }));
   }
 }
 
@@ -162,8 +161,8 @@ function cutWords(text: string): string {
   return words.length <= unitWordsMax ? text : `${words.slice(0, unitWordsMax).join(' ')} …`;
 }
 
-function isBareHeading(sentence: string): boolean {
-  return sentence.length < 60 && !/[.!?:;,…)"”’»*_`]$/.test(sentence);
+function isBareHeading({ kind, text }: Unit): boolean {
+  return kind === 'sentence' && text.length < 60 && !/[.!?:;,…)"”’»*_`]$/.test(text);
 }
 
 /** Markdown with the key unit in bold and the citation at the end. */
