@@ -467,7 +467,7 @@ describe('The reply worker', () => {
     for (const content of ['Second', null]) {
       const { ids, store } = context;
       const prompt = content === null ? null : { messageId: ids.message(), content };
-      const asked = newFollowUp({ prompt });
+      const asked = newFollowUp({ prompt, replyId: ids.message() });
       const added = await store.addReply(organization, thread.id, thread.userId, asked);
       assert.equal(added.outcome, 'added');
       worker.wake();
