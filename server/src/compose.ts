@@ -14,7 +14,9 @@ import { FailedSignIns } from './domain/failed-sign-ins.ts';
 import { createIdGenerator } from './domain/id.ts';
 import { keptMs } from './domain/retention.ts';
 import { corroborated } from './generation/corroboration/corroborated.ts';
-import type { Model } from './generation/model.ts';
+import type { Library } from './generation/library.ts';
+import type { Drafter, Model } from './generation/model.ts';
+import { type Trial, tryModel } from './generation/models/language/trial.ts';
 import { languageModel } from './generation/models/language.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
@@ -200,18 +202,28 @@ export async function startWorker(config: Config, context: Context, log: Logger)
   return ReplyWorker.start(context, createModel(config, context.store), settings, log);
 }
 
-function createModel({ model, limits, replyThreads }: Config, store: Store): Model {
-  if (model.kind === 'scripted') return scriptedModel;
-  const threads = new ModelThreads(store, { threads: replyThreads });
-  if (model.kind !== 'language') return threadedExtractive(threads);
-  const library = threadedSearch(threads);
-  const drafter = languageModel({
-    ...model,
-    library,
-    silenceMs: limits.modelSilenceMs,
-    replyLengthMax: limits.replyLengthMax,
-  });
-  return corroborated(drafter, threadedCorroborate(threads));
+function createModel(config: Config, store: Store): Model {
+  if (config.model.kind === 'scripted') return scriptedModel;
+  const threads = new ModelThreads(store, { threads: config.replyThreads });
+  const drafter = createDrafter(config, threadedSearch(threads));
+  return drafter === undefined
+    ? threadedExtractive(threads)
+    : corroborated(drafter, threadedCorroborate(threads));
+}
+
+/** Undefined where a model of the service's own is configured. */
+function createDrafter({ model, limits }: Config, library: Pick<Library, 'search'>): Drafter | undefined {
+  if (model.kind !== 'language') return undefined;
+  const { modelSilenceMs: silenceMs, replyLengthMax } = limits;
+  return languageModel({ ...model, library, silenceMs, replyLengthMax });
+}
+
+const noDocuments = { search: async () => ({ searched: 0, passages: [] }) };
+
+/** Asks the configured language model one question. Undefined where a model of the service's own is configured. */
+export async function tryConfiguredModel(config: Config, question: string): Promise<Trial | undefined> {
+  const drafter = createDrafter(config, noDocuments);
+  return drafter && tryModel(drafter, question, AbortSignal.timeout(config.limits.replyDeadlineMs));
 }
 
 export async function composeApp(

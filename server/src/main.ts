@@ -15,6 +15,7 @@ import { docAdd, docList, docRemove, docSearch } from './commands/doc.ts';
 import { doctor } from './commands/doctor.ts';
 import { keyCreate, keyList, keyRevoke, keyRotate } from './commands/key.ts';
 import { memberAdd, memberInvite, memberList, memberRemove } from './commands/member.ts';
+import { modelTest } from './commands/model.ts';
 import { orgCreate, orgList, orgSet } from './commands/org.ts';
 import { purge } from './commands/purge.ts';
 import { ask } from './commands/remote/ask.ts';
@@ -59,6 +60,7 @@ const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   copy,
   backup,
   doctor,
+  modelTest,
 ];
 
 const remoteCommands: readonly RemoteCommand[] = [

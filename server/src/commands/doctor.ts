@@ -11,7 +11,7 @@ import type { BareCommand } from './command.ts';
 export const doctor: BareCommand = {
   name: 'doctor',
   usage: '',
-  summary: 'Check the configuration, the disk and the store, and say what to mend',
+  summary: 'Check the configuration, the disk and the store, and suggest fixes',
   positionals: [],
   async runAlone(_args, config) {
     const { store } = config;
