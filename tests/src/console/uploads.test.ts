@@ -110,7 +110,9 @@ describe('Uploads in the console', () => {
     assert.deepEqual(filesOf(world.service), []);
   });
 
-  it('leave their place and no file when they are given up', async () => {
+  it('leave their place and no file when the client aborts them, and log no error', async () => {
+    const { output } = world.service;
+    const linesBefore = output.length;
     for (let round = 0; round < 2; round += 1) {
       const running = ['d.md', 'e.md'].map((name) => new OpenUpload(world.ada, name, 1_000));
       for (const upload of running) upload.send('Some ');
@@ -123,6 +125,12 @@ describe('Uploads in the console', () => {
       ({ status }) => status !== 429,
     );
     assertDone(outcome, 201);
+    const refused = /"method":"POST","route":"[^"]*\/documents","status":400,/;
+    await until(
+      async () => output.slice(linesBefore).filter((line) => refused.test(line)),
+      (lines) => lines.length === 4,
+    );
+    assert.ok(!output.some((line) => line.includes('"level":50')));
   });
 
   it('end at the limit of time where a file keeps its reader busy, and others are read meanwhile', async () => {

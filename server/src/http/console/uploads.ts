@@ -41,8 +41,7 @@ async function receive(body: Readable, path: string, bytesMax: number): Promise<
       [waiting, waitingBytes] = [[], 0];
       await file.writeFile(chunk);
     };
-    // Not destroyed where it is too long: the connection would be gone before the answer.
-    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of chunksOf(body)) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw tooLarge(bytesMax);
       waiting.push(chunk);
@@ -52,6 +51,16 @@ async function receive(body: Readable, path: string, bytesMax: number): Promise<
     await write();
   } finally {
     await file.close();
+  }
+}
+
+/** The chunks of a body. A connection that breaks before the end is the caller's fault; a failed write is not. */
+async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    // Not destroyed where it is too long: the connection would be gone before the answer.
+    yield* body.iterator({ destroyOnReturn: false });
+  } catch (cause) {
+    throw new ServiceError('INVALID_PARAMS', 'body: ended before it was complete.', { cause });
   }
 }
 
