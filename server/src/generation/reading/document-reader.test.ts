@@ -209,6 +209,14 @@ GNU coreutils 9.1		  April 2022				 LS(1)
     ]);
   });
 
+  it('reads long runs of letters without a space or a hyphen', async () => {
+    for (const letters of ['a'.repeat(500_000), '\u6587'.repeat(260_000)]) {
+      const passages = await passagesOf('a.txt', `MANUAL\n\n${letters}\n\nEnd with a-b.`);
+      assert.ok(passages.every((passage) => passage.startsWith('MANUAL: ')));
+      assert.ok(passages.join('').split(letters[0]!).length > letters.length);
+    }
+  });
+
   it('keeps columns as they are, and text printed bold by a terminal as text', async () => {
     assert.deepEqual(await passagesOf('a.txt', 'T\u0008Two of them.\n\na      b\nc      d'), [
       ': Two of them.\n\n```\na      b\nc      d\n```',

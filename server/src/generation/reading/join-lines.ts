@@ -4,7 +4,11 @@ import { evenSpaces } from './blocks.ts';
 const prefixes = new Set(
   'all cross end ex half high long low non read self short single two user well write'.split(' '),
 );
-const wordWithHyphen = /\p{L}+[-\u2010]\p{L}+/gu;
+/**
+ * Each run of letters is tried once, and no further than a word at the end of a line is read: text without spaces would
+ * take quadratic time otherwise, or overflow the stack.
+ */
+const wordWithHyphen = /(?<!\p{L})\p{L}{1,60}[-\u2010]\p{L}{1,60}(?!\p{L})/gu;
 
 /** Joins the lines of a paragraph, and makes words whole that are hyphenated at the end of a line. */
 export class LineJoiner {
