@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -100,11 +102,20 @@ describe('skein backup', () => {
     assert.equal(statSync(file).size, bytes);
   });
 
-  it('never writes over the store itself', async () => {
-    const { exitCode, stderr } = await runSkein(service.folder, ['backup', 'data/skein.db', '--force']);
-    assert.equal(exitCode, 1);
-    assert.match(stderr, /is the store itself/);
-    assert.equal((await api.list({ limit: 1 })).status, 200);
+  it('never writes over a file of the store, under any of its names', async () => {
+    const id = await create('Kept');
+    const folder = temporaryFolder();
+    symlinkSync(join(service.folder, 'data'), join(folder, 'linked'));
+    linkSync(join(service.folder, 'data/skein.db-wal'), join(folder, 'hard-link'));
+    const names = ['', '-wal', '-shm', '-journal', '-worker'].map((ending) => `data/skein.db${ending}`);
+    const others = ['linked/skein.db-wal', 'linked/skein.db-journal', 'hard-link'];
+    for (const name of [...names, ...others.map((other) => join(folder, other))]) {
+      const { exitCode, stderr } = await runSkein(service.folder, ['backup', name, '--force']);
+      assert.equal(exitCode, 1, name);
+      assert.match(stderr, /^skein: .* belongs to the store: name another file\.\n$/, name);
+    }
+    assert.equal((await api.get(id)).status, 200);
+    await create('Written after');
   });
 
   it('says in one sentence where it cannot write, and makes no store where there is none', async () => {

@@ -1,10 +1,22 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { backupEmbeddedStore } from '../compose.ts';
 import type { StoreChoice } from '../config.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { type BareCommand, positional } from './command.ts';
 import { ProgressBar } from './progress.ts';
+
+/** Of the files that SQLite keeps for one database. */
+const databaseEndings = ['', '-journal', '-wal', '-shm'];
 
 export const backup: BareCommand = {
   name: 'backup',
@@ -28,20 +40,37 @@ export const backup: BareCommand = {
 };
 
 function refuseToReplace(file: string, store: { file: string }, force: boolean): void {
+  if (belongsToStore(file, store.file)) throw refusal(`${file} belongs to the store: name another file.`);
   const there = statSync(file, { throwIfNoEntry: false });
   if (there === undefined) return;
-  const { dev, ino } = statSync(store.file);
-  if (there.dev === dev && there.ino === ino)
-    throw refusal(`${file} is the store itself: name another file.`);
   if (!there.isFile()) throw refusal(`${file} is no file: name one.`);
   if (!force) throw refusal(`${file} is there already: name another file, or add --force to replace it.`);
+}
+
+/** Compares paths as well as inodes: SQLite would take a file with the name of a missing journal for that journal. */
+function belongsToStore(file: string, storeFile: string): boolean {
+  const there = statSync(file, { throwIfNoEntry: false });
+  // A store behind a symbolic link has its journal beside the real file.
+  return [resolve(storeFile), realpathSync(storeFile)]
+    .flatMap((path) => [...databaseEndings, '-worker'].map((ending) => `${path}${ending}`))
+    .some((path) => {
+      if (realPlace(path) === realPlace(file)) return true;
+      const own = statSync(path, { throwIfNoEntry: false });
+      return own !== undefined && own.dev === there?.dev && own.ino === there.ino;
+    });
+}
+
+/** The path of a file that may be missing, without symbolic links in its folder. */
+function realPlace(path: string): string {
+  const folder = dirname(path);
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
 }
 
 /** Under another name until it is complete and on the disk: what bears the file's own name is whole, whenever one looks. */
 async function writeWhole(file: string, write: (partial: string) => Promise<void>): Promise<number> {
   const partial = `${file}.partial-${process.pid}`;
   const remove = () => {
-    for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(`${partial}${ending}`, { force: true });
+    for (const ending of databaseEndings) rmSync(`${partial}${ending}`, { force: true });
   };
   const interrupted = (signal: NodeJS.Signals) => {
     remove();
