@@ -133,13 +133,14 @@ describe('skein doc, beside a running service', () => {
     rmSync(join(service.folder, 'bad'), { recursive: true });
   });
 
-  it('add follows no link in circles, reads linked files, waits for no pipe, and names folders it may not enter', async () => {
+  it('add follows no link in circles or out of the folder, reads linked files, waits for no pipe, and names folders it may not enter', async () => {
     file('linked/a.md', 'Alpha.');
     const folder = join(service.folder, 'linked');
     symlinkSync('.', join(folder, 'self'));
     symlinkSync('..', join(folder, 'up'));
     symlinkSync('a.md', join(folder, 'b.md'));
     symlinkSync('nowhere.md', join(folder, 'c.md'));
+    symlinkSync(process.execPath, join(folder, 'outside.md'));
     execFileSync('mkfifo', [join(folder, 'd.md')]);
     const { exitCode, stdout, stderr } = await runSkein(service.folder, [
       'doc',

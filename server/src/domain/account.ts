@@ -42,6 +42,18 @@ export function coveredPassword(access: Access): PasswordId | undefined {
   return access.proof === 'password' && !access.proven ? access.passwordId : undefined;
 }
 
+/**
+ * The password that a change replaces. Undefined where `current` is no longer a password of the person, and where `next` is
+ * already another one of theirs: two that are the same could not be told apart when somebody signs in.
+ */
+export function passwordToChange<P extends Password>(
+  passwords: readonly P[],
+  { current, next }: { readonly current: string; readonly next: string },
+): P | undefined {
+  const isTaken = next !== current && passwords.some(({ hash }) => hash === next);
+  return isTaken ? undefined : passwords.find(({ hash }) => hash === current);
+}
+
 /** What is known of an invited person. */
 export interface Invitee {
   readonly identityBound: boolean;
@@ -103,6 +115,7 @@ export function planAcceptance(
     return { ...none, nowProven: used.id, voided: passwords.filter(({ id }) => id !== used.id) };
   }
   if (terms !== 'choose') return undefined;
+  if (!link.byOperator && passwords.some(({ hash }) => hash === acceptance.password.hash)) return undefined;
   const added = { ...acceptance.password, proven: link.byOperator };
   if (!link.byOperator) return { ...none, added, openedWith: added.id };
   return { ...none, added, voided: passwords, startsOver: link.resets };

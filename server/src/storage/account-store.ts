@@ -108,7 +108,7 @@ export interface Accounts {
   ): Promise<'accepted' | 'missing'>;
   /**
    * Ends the sessions that the password covers, but not this one: its own, or all of the person if it is proven. Written
-   * down in every organization that the password enters. `refused` where `current` is no longer the password.
+   * down in every organization that the password enters. `refused` where `passwordToChange` finds none.
    */
   changePassword(
     userId: UserId,

@@ -84,7 +84,9 @@ async function acceptanceOf(
     throw new ServiceError('INVALID_PARAMS', 'You have no password here: sign in through your provider.');
   }
   if (!resets && hashes.length > 0) {
-    const hash = await attempt(context, { person: email, ...from }, (only) =>
+    // A known device may prove its own password only: choosing one is a guess at the others.
+    const origin = terms === 'choose' ? { ...from, device: undefined } : from;
+    const hash = await attempt(context, { person: email, ...origin }, (only) =>
       passwords.find(known.filter(({ id }) => only === undefined || id === only).map(hashOf), password),
     );
     if (hash !== undefined) return { kind: 'proven', hash };

@@ -1,7 +1,7 @@
 import type { Doer } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { passwordFault } from '../domain/password.ts';
-import { attempt, type Origin } from './attempt-password.ts';
+import { type Attempt, attempt, type Origin } from './attempt-password.ts';
 import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 import type { SignedIn } from './read-session.ts';
@@ -26,13 +26,33 @@ export async function changePassword(
   if (proven === undefined) throw new ServiceError('INVALID_PARAMS', 'current: is not your password.');
   const fault = passwordFault(next, email);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `next: ${fault}.`);
-  const sibling = all.find(({ id }) => id !== own.id)?.hash;
+  const siblings = all.filter(({ id }) => id !== own.id).map(({ hash }) => hash);
+  if (siblings.length > 0) await refuseSibling(context, attempted, siblings, next);
   const outcome = await store.changePassword(
     userId,
-    { current: own.hash, next: await passwords.hash(next, sibling), keptTokenHash: tokenHash },
+    { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
     auditNote(context, doer, 'password.changed', userId),
   );
   if (outcome === 'refused') {
     throw new ServiceError('INVALID_PARAMS', 'current: the password was changed meanwhile.');
+  }
+}
+
+/**
+ * Another password of the person was set through another organization's link, perhaps by somebody else. Choosing one is a
+ * guess at it, and counts as one: otherwise changing a password again and again would be a way to guess without limit.
+ */
+async function refuseSibling(
+  context: Context,
+  attempted: Attempt,
+  siblings: readonly string[],
+  next: string,
+): Promise<void> {
+  // A known device may prove its own password only.
+  const found = await attempt(context, { ...attempted, device: undefined }, () =>
+    context.passwords.find(siblings, next),
+  );
+  if (found !== undefined) {
+    throw new ServiceError('INVALID_PARAMS', 'next: choose a password that you do not use elsewhere here.');
   }
 }

@@ -131,6 +131,34 @@ describeOnEachEngine('An account that an admin has made in advance', ({ freshSto
     assert.ok(!actions.includes('password.changed') && !actions.includes('session.ended-everywhere'));
   });
 
+  it('is not guessed at by changing a password again and again', async () => {
+    const email = 'changed@good.example';
+    assert.equal((await nobody().acceptInvitation(await add(grace, email), testPassword)).status, 200);
+    const hijacker = await hijack(email);
+    let current = hijackersPassword;
+    const statuses = [];
+    for (let guess = 0; guess < 12; guess += 1) {
+      const next = `change number ${guess}`;
+      const { status } = await hijacker.post('/password', { current, next });
+      statuses.push(status);
+      if (status === 200) current = next;
+    }
+    assert.deepEqual(statuses.slice(-3), [429, 429, 429]);
+    assertRefused(await nobody().signIn(email, hijackersPassword), 'RATE_LIMITED');
+  });
+
+  it('takes no password that its owner uses elsewhere', async () => {
+    const email = 'same@good.example';
+    const owner = nobody();
+    assert.equal((await owner.acceptInvitation(await add(grace, email), testPassword)).status, 200);
+    const hijacker = await hijack(email);
+    const refused = await hijacker.post('/password', { current: hijackersPassword, next: testPassword });
+    assertRefused(refused, 'INVALID_PARAMS');
+    assert.match(refused.body.error.message, /^next: /);
+    assert.equal((await owner.get('/session')).status, 200);
+    assert.deepEqual(idsOf((await nobody().signIn(email, hijackersPassword)).body), [evil]);
+  });
+
   it('is not guessed at through the links of another organization', async () => {
     const email = 'guessed@good.example';
     assert.equal((await nobody().acceptInvitation(await add(grace, email), testPassword)).status, 200);

@@ -104,6 +104,26 @@ function describePeople(world: () => World): void {
       assert.equal(await people.noted(organization, 'password.changed'), 0);
     });
 
+    it('keeps the passwords of a person apart: none becomes the same as another', async () => {
+      const people = new Accounting(world());
+      const [one, other, third] = [
+        await world().organization(),
+        await world().organization(),
+        await world().organization(),
+      ];
+      const userId = await people.add(one, email);
+      for (const organization of [other, third]) await people.add(organization, email);
+      await people.join(one, userId, 'first');
+      await people.join(other, userId, 'second');
+      const owner = await people.signIn(userId, { passwordHash: 'first' });
+      assert.equal(await people.changePassword(userId, 'second', 'first'), 'refused');
+      const chosen = await people.accept(await people.invite(third, userId), 'first');
+      assert.equal(chosen.outcome, 'refused');
+      assert.deepEqual((await people.hashes(email))?.toSorted(), ['first', 'second']);
+      assert.ok(await people.isLive(owner));
+      assert.equal(await people.changePassword(userId, 'second', 'second'), 'changed');
+    });
+
     it('notes a change of password in every organization that it enters, and in no other', async () => {
       const people = new Accounting(world());
       const [one, other, closed, foreign] = [

@@ -1,4 +1,4 @@
-import { coveredPassword } from '../../domain/account.ts';
+import { coveredPassword, passwordToChange } from '../../domain/account.ts';
 import type { UserId } from '../../domain/id.ts';
 import { closing } from '../audit-row.ts';
 import type { Accounts, Person } from '../store.ts';
@@ -70,13 +70,13 @@ export function postgresAccounts(
       return 'accepted';
     },
 
-    changePassword: (userId, { current, next, keptTokenHash }, note) =>
+    changePassword: (userId, { keptTokenHash, ...replacement }, note) =>
       database.transaction(async (runHere) => {
         await runHere(lockUser, [userId]);
-        const password = (await passwordsOf(runHere, userId)).find(({ hash }) => hash === current);
+        const password = passwordToChange(await passwordsOf(runHere, userId), replacement);
         if (password === undefined) return 'refused';
         const access = { proof: 'password', passwordId: password.id, proven: password.proven } as const;
-        await runHere(change, [...time.parameters(), next, password.id]);
+        await runHere(change, [...time.parameters(), replacement.next, password.id]);
         await runHere(endOthers, [userId, keptTokenHash, coveredPassword(access) ?? null]);
         const { entered } = sortMemberships(access, await runHere<MembershipRow>(membershipsOf, [userId]));
         await writeNotes(runHere, time, entered, note);

@@ -1,4 +1,4 @@
-import { coveredPassword } from '../../domain/account.ts';
+import { coveredPassword, passwordToChange } from '../../domain/account.ts';
 import type { UserId } from '../../domain/id.ts';
 import { closing } from '../audit-row.ts';
 import type { Accounts } from '../store.ts';
@@ -67,13 +67,13 @@ export function sqliteAccounts(
         return 'accepted';
       }),
 
-    changePassword: (userId, { current, next, keptTokenHash }, note) =>
+    changePassword: (userId, { keptTokenHash, ...replacement }, note) =>
       commits.durable((clock) => {
         const now = clock.now();
-        const password = passwords.of(userId).find(({ hash }) => hash === current);
+        const password = passwordToChange(passwords.of(userId), replacement);
         if (password === undefined) return 'refused';
         const access = { proof: 'password', passwordId: password.id, proven: password.proven } as const;
-        change.run(next, now, password.id);
+        change.run(replacement.next, now, password.id);
         endOthers.run({ userId, keptTokenHash, covered: coveredPassword(access) ?? null });
         for (const { organizationId } of sortMemberships(access, memberships.all(userId)).entered)
           audit(organizationId, note, now);
