@@ -44,7 +44,7 @@ export function coveredPassword(access: Access): PasswordId | undefined {
 
 /**
  * The password that a change replaces. Undefined where `current` is no longer a password of the person, and where `next` is
- * already another one of theirs: two that are the same could not be told apart when somebody signs in.
+ * already another of their passwords: at sign-in, two equal passwords could not be distinguished.
  */
 export function passwordToChange<P extends Password>(
   passwords: readonly P[],

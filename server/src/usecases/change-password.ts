@@ -6,7 +6,7 @@ import { auditNote } from './audit-note.ts';
 import type { Context } from './context.ts';
 import type { SignedIn } from './read-session.ts';
 
-/** Ends the other sessions that the password covers: whoever knew the old one is out. */
+/** Ends the other sessions that the password covers, so that nobody stays signed in with the old one. */
 export async function changePassword(
   context: Context,
   { session: { userId, email, access }, tokenHash }: SignedIn,

@@ -8,13 +8,13 @@ const lingerMs = 500;
 /** Bytes given to the connection at once: what a peer that does not read makes the process keep. */
 const chunkBytes = 65_536;
 
-/** Server-sent events to one peer. It keeps one chunk of one event: whoever sends awaits the peer. */
+/** Server-sent events to one peer. It buffers one chunk at a time: senders wait for the peer. */
 export class EventStream {
   readonly #reply: FastifyReply;
   readonly #response: ServerResponse;
   readonly #closing: AbortController;
   readonly #writeTimeoutMs: number;
-  /** Whether an event has begun and not ended: nothing else may be written meanwhile. */
+  /** Whether an event is half sent: nothing else may be written in between. */
   #isSending = false;
 
   /**

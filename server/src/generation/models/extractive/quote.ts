@@ -107,7 +107,7 @@ function around(units: readonly Unit[], key: number, wordsMax: number): { from: 
   const take = (at: number) => {
     const unit = units[at];
     const words = unit === undefined ? Number.POSITIVE_INFINITY : countWords(unit.text);
-    // Of a table that does not answer, some rows say less than none.
+    // A few rows of some other table would only confuse.
     const isOfOtherTable = unit?.kind === 'row' && unit.group !== units[key]!.group;
     if (unit === undefined || words > left || isOfOtherTable) return false;
     left -= words;
@@ -155,7 +155,7 @@ function unitsOfPart(part: Part, group: number): Unit[] {
 
 const unitWordsMax = 70;
 
-/** Nobody reads a longer sentence to its end. */
+/** Cuts a sentence that is too long to quote. */
 function cutWords(text: string): string {
   const words = text.split(' ');
   return words.length <= unitWordsMax ? text : `${words.slice(0, unitWordsMax).join(' ')} …`;
