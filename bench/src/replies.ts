@@ -181,7 +181,7 @@ export function median(values: number[]): number {
 
 /** The tests' provider of language models, in a process of its own. */
 async function startProvider(): Promise<{ url: string; stop(): Promise<void> }> {
-  const file = join(root, 'server/src/generation/models/provider-stand-in.ts');
+  const file = join(root, 'server/testing/provider-stand-in.ts');
   const child = start(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout! }))
     return { url: line.trim(), stop: () => end(child) };

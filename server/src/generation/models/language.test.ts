@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Library } from '../library.ts';
 import {
   apiKey,
   assertModelError,
@@ -18,9 +17,10 @@ import {
   shipping,
   steps,
   until,
-} from './language/describe-drafts.ts';
+} from '../../../testing/describe-drafts.ts';
+import { startProvider } from '../../../testing/provider-stand-in.ts';
+import type { Library } from '../library.ts';
 import { languageModel } from './language.ts';
-import { startProvider } from './provider-stand-in.ts';
 
 describeDrafts('drafts', (trial) => {
   const { provider, draft, modelWith } = trial;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { makeUnfoldingPdf } from '../../../testing/pdf-file.ts';
+import { readDocument, readerWith } from '../../../testing/read-document.ts';
 import { type DocumentText, UnreadableDocument } from '../../domain/document.ts';
-import { makeUnfoldingPdf } from './pdf-fixture.ts';
-import { readDocument, readerWith } from './reader-fixture.ts';
 
 const folders: string[] = [];
 after(() => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { makePdf, type PdfLine, setLines } from '../../../testing/pdf-file.ts';
+import { readDocument } from '../../../testing/read-document.ts';
 import { UnreadableDocument } from '../../domain/document.ts';
-import { makePdf, type PdfLine, setLines } from './pdf-fixture.ts';
-import { readDocument } from './reader-fixture.ts';
 
 function refuses(bytes: Uint8Array, message: RegExp): Promise<void> {
   return assert.rejects(readDocument('a.pdf', bytes), (error) => {
@@ -98,8 +98,8 @@ describe('reading a PDF', () => {
 
   it('prints nothing and lets the process end at once', async () => {
     const program = `
-      const { readDocument } = await import(${JSON.stringify(new URL('./reader-fixture.ts', import.meta.url))});
-      const { makePdf, setLines } = await import(${JSON.stringify(new URL('./pdf-fixture.ts', import.meta.url))});
+      const { readDocument } = await import(${JSON.stringify(new URL('../../../testing/read-document.ts', import.meta.url))});
+      const { makePdf, setLines } = await import(${JSON.stringify(new URL('../../../testing/pdf-file.ts', import.meta.url))});
       const whole = Buffer.from(makePdf([setLines(700, ['Some text.'])])).toString('latin1');
       const wrong = Buffer.from(whole.replace(/startxref\\n\\d+/, 'startxref\\n7').replace('Helvetica', 'Nonesuch'), 'latin1');
       process.stdout.write((await readDocument('a.pdf', wrong)).passages[0].text);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type ProviderStandIn, startProvider } from '../../../../testing/provider-stand-in.ts';
 import { ModelError } from '../../model.ts';
-import { type ProviderStandIn, startProvider } from '../provider-stand-in.ts';
 import { boundedFetch, type FetchBounds } from './bounded-fetch.ts';
 
 describe('a bounded fetch', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TextStreamPart, ToolSet } from 'ai';
-import { apiKey, library, requestOf } from './describe-drafts.ts';
+import { apiKey, library, requestOf } from '../../../../testing/describe-drafts.ts';
 import { Call, Draft } from './draft.ts';
 import { PassageSearches } from './passage-searches.ts';
 

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Library } from '../../library.ts';
-import { startProvider } from '../provider-stand-in.ts';
 import {
   apiKey,
   assertModelError,
@@ -12,7 +10,9 @@ import {
   requestOf,
   steps,
   until,
-} from './describe-drafts.ts';
+} from '../../../../testing/describe-drafts.ts';
+import { startProvider } from '../../../../testing/provider-stand-in.ts';
+import type { Library } from '../../library.ts';
 
 describeDrafts('failing drafts', (trial) => {
   const { provider, draft, modelWith } = trial;

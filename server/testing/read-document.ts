@@ -1,6 +1,6 @@
-import type { DocumentText } from '../../domain/document.ts';
-import { defaultLimits, type Limits } from '../../domain/limits.ts';
-import { DocumentReader } from './document-reader.ts';
+import type { DocumentText } from '../src/domain/document.ts';
+import { defaultLimits, type Limits } from '../src/domain/limits.ts';
+import { DocumentReader } from '../src/generation/reading/document-reader.ts';
 
 export function readerWith(limits: Partial<Limits> = {}, program?: URL): DocumentReader {
   return new DocumentReader({ ...defaultLimits, ...limits }, program);

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FoundPassage } from '../../../domain/document.ts';
-import type { DocumentId, OrganizationId } from '../../../domain/id.ts';
-import type { Library } from '../../library.ts';
-import { type DraftEvent, type Drafter, ModelError, type ReplyRequest, type Turn } from '../../model.ts';
-import { type LanguageModelOptions, languageModel } from '../language.ts';
-import { type ProviderStandIn, startProvider } from '../provider-stand-in.ts';
-import type { LanguageProvider } from './sdk.ts';
+import type { FoundPassage } from '../src/domain/document.ts';
+import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
+import type { Library } from '../src/generation/library.ts';
+import {
+  type DraftEvent,
+  type Drafter,
+  ModelError,
+  type ReplyRequest,
+  type Turn,
+} from '../src/generation/model.ts';
+import type { LanguageProvider } from '../src/generation/models/language/sdk.ts';
+import { type LanguageModelOptions, languageModel } from '../src/generation/models/language.ts';
+import { type ProviderStandIn, startProvider } from './provider-stand-in.ts';
 
 export const apiKey = 'sk-stand-in-Zq81-Zq81-secret';
 
