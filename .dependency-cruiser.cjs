@@ -36,20 +36,10 @@ module.exports = {
       'The model port speaks of the domain only.',
     ),
     only(
-      'library-port',
-      `${source}/generation/library\\.ts$`,
-      [`${source}/domain/`],
-      'The library port speaks of the domain only.',
-    ),
-    only(
       'usecases',
       `${source}/usecases/`,
-      [
-        `${source}/domain/`,
-        `${source}/storage/(store|archive)\\.ts$`,
-        `${source}/generation/(model|library)\\.ts$`,
-      ],
-      'A use case knows the domain and the ports; adapters, clocks and libraries come in through its context.',
+      [`${source}/domain/`, `${source}/storage/store\\.ts$`],
+      'A use case knows the domain and the store port; adapters, clocks and libraries come in through its context.',
     ),
     only(
       'sqlite-adapter',

@@ -5,20 +5,18 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { createAccessTokens } from './access-tokens.ts';
 import { type Config, ConfigError, type StoreChoice } from './config.ts';
-import { createCursorSeal } from './cursor-seal.ts';
 import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts } from './domain/attempts.ts';
 import { FailedSignIns } from './domain/failed-sign-ins.ts';
 import { createIdGenerator } from './domain/id.ts';
 import { keptMs } from './domain/retention.ts';
 import { corroborated } from './generation/corroboration/corroborated.ts';
-import type { Library } from './generation/library.ts';
 import type { Drafter, Model } from './generation/model.ts';
 import { type Trial, tryModel } from './generation/models/language/trial.ts';
 import { languageModel } from './generation/models/language.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
+import type { PassageSearch } from './generation/passage-search.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termsOf } from './generation/retrieval/terms.ts';
 import { ModelThreads } from './generation/threads/model-threads.ts';
@@ -29,20 +27,22 @@ import {
 } from './generation/threads/threaded-models.ts';
 import { ReplyWorker } from './generation/worker.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
-import { createPasswords } from './passwords.ts';
 import { relayReplies } from './reply-relay.ts';
-import { createIdentityProvider } from './single-sign-on.ts';
+import { createAccessTokens } from './security/access-tokens.ts';
+import { createPasswords } from './security/passwords.ts';
+import { createSeal } from './security/seal.ts';
+import { createIdentityProvider } from './security/single-sign-on.ts';
 import { type Archive, type ArchiveTarget, StoreInUse } from './storage/archive.ts';
 import { machineClock } from './storage/sqlite/commit-queue.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import { Drain } from './usecases/drain.ts';
-import { FollowedThreads } from './usecases/followed-threads.ts';
-import { ReplySignals } from './usecases/reply-signals.ts';
+import { UsageCounter } from './usecases/organization/usage-counter.ts';
+import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
-import { ThreadSignals } from './usecases/thread-signals.ts';
-import { UsageCounter } from './usecases/usage-counter.ts';
+import { FollowedThreads } from './usecases/threads/followed-threads.ts';
+import { ThreadSignals } from './usecases/threads/thread-signals.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
 
@@ -75,7 +75,7 @@ export async function openContext(
   return {
     store,
     ids: createIdGenerator(Date.now, randomBytes),
-    cursorSeal: createCursorSeal(cursorKey),
+    seal: createSeal(cursorKey),
     now: Date.now,
     randomBytes,
     crc32,
@@ -192,6 +192,8 @@ async function unlessInUse<T>(open: () => Promise<T>): Promise<T | 'in-use'> {
   }
 }
 
+export { copyStore } from './storage/copy-store.ts';
+
 export const copyTools = { sha256: (text: string) => hash('sha256', text), termsOf };
 
 export async function startWorker(config: Config, context: Context, log: Logger): Promise<ReplyWorker> {
@@ -212,7 +214,7 @@ function createModel(config: Config, store: Store): Model {
 }
 
 /** Undefined where a model of the service's own is configured. */
-function createDrafter({ model, limits }: Config, library: Pick<Library, 'search'>): Drafter | undefined {
+function createDrafter({ model, limits }: Config, library: PassageSearch): Drafter | undefined {
   if (model.kind !== 'language') return undefined;
   const { modelSilenceMs: silenceMs, replyLengthMax } = limits;
   return languageModel({ ...model, library, silenceMs, replyLengthMax });

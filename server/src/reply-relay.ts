@@ -1,5 +1,5 @@
 import type { ReplyName, ReplyNews, Store } from './storage/store.ts';
-import type { ReplySignals } from './usecases/reply-signals.ts';
+import type { ReplySignals } from './usecases/replies/reply-signals.ts';
 
 /** What happens within this time is told together: a node under load sends fifty messages a second, not thousands. */
 const gatherMs = 20;

@@ -3,7 +3,6 @@ import { after, before, describe } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FoundPassage } from '../src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
-import type { Library } from '../src/generation/library.ts';
 import {
   type DraftEvent,
   type Drafter,
@@ -13,6 +12,7 @@ import {
 } from '../src/generation/model.ts';
 import type { LanguageProvider } from '../src/generation/models/language/sdk.ts';
 import { type LanguageModelOptions, languageModel } from '../src/generation/models/language.ts';
+import type { PassageSearch } from '../src/generation/passage-search.ts';
 import { type ProviderStandIn, startProvider } from './provider-stand-in.ts';
 
 export const apiKey = 'sk-stand-in-Zq81-Zq81-secret';
@@ -31,7 +31,7 @@ function passage(id: string, title: string, heading: string, text: string): Foun
 }
 
 /** Finds fees where fees are asked for, and refunds and shipping elsewhere. */
-export const library: Pick<Library, 'search'> = {
+export const library: PassageSearch = {
   search: async (_organizationId, _accountId, question) => ({
     searched: 1_214,
     passages: question === 'fees' ? [shipping, fees] : [refunds, shipping],

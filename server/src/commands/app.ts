@@ -1,8 +1,8 @@
-import { createApplication } from '../usecases/create-application.ts';
-import { deleteApplication } from '../usecases/delete-application.ts';
-import { findOrganization } from '../usecases/find-organization.ts';
-import { operatorDoer } from '../usecases/operator.ts';
-import { rotateApplication } from '../usecases/rotate-application.ts';
+import { createApplication } from '../usecases/credentials/create-application.ts';
+import { deleteApplication } from '../usecases/credentials/delete-application.ts';
+import { rotateApplication } from '../usecases/credentials/rotate-application.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 export const appCreate: StoreCommand = {

@@ -1,6 +1,6 @@
-import { actorName } from '../usecases/actor-name.ts';
-import { findOrganization } from '../usecases/find-organization.ts';
-import { listAudit } from '../usecases/list-audit.ts';
+import { actorName } from '../usecases/organization/actor-name.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { listAudit } from '../usecases/organization/list-audit.ts';
 import { optionText, optionWhole, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 const limitByDefault = 50;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { copyTools, openArchive, openArchiveTarget } from '../compose.ts';
+import { copyStore, copyTools, openArchive, openArchiveTarget } from '../compose.ts';
 import { ConfigError, readStore, type StoreChoice } from '../config.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { type CopyOutcome, copyStore } from '../usecases/copy-store.ts';
+import type { CopyOutcome } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, counted, optionText, UsageError } from './command.ts';
 import { ProgressBar } from './progress.ts';
 

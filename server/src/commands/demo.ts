@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableDocument } from '../domain/document.ts';
 import { invitationLink } from '../domain/sign-in-token.ts';
-import { addDocument } from '../usecases/add-document.ts';
-import { addMember } from '../usecases/add-member.ts';
 import type { Context } from '../usecases/context.ts';
-import { createApiKey } from '../usecases/create-api-key.ts';
-import { createOrganization } from '../usecases/create-organization.ts';
-import { operatorDoer } from '../usecases/operator.ts';
+import { createApiKey } from '../usecases/credentials/create-api-key.ts';
+import { addDocument } from '../usecases/documents/add-document.ts';
+import { createOrganization } from '../usecases/organization/create-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
+import { addMember } from '../usecases/people/add-member.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
 

@@ -1,10 +1,10 @@
 import { documentEndings, storageOf, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
-import { type AddedDocument, addDocument } from '../usecases/add-document.ts';
 import type { Context } from '../usecases/context.ts';
-import { findOrganization } from '../usecases/find-organization.ts';
-import { operatorDoer } from '../usecases/operator.ts';
-import { removeDocument } from '../usecases/remove-document.ts';
+import { type AddedDocument, addDocument } from '../usecases/documents/add-document.ts';
+import { removeDocument } from '../usecases/documents/remove-document.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
 import {
   type Arguments,
   counted,

@@ -1,11 +1,11 @@
-import { createApiKey } from '../usecases/create-api-key.ts';
-import { findMember } from '../usecases/find-member.ts';
-import { findOrganization } from '../usecases/find-organization.ts';
-import { listAddressedApiKeys } from '../usecases/list-api-keys.ts';
-import { operatorDoer } from '../usecases/operator.ts';
-import { type AddressedKeyRequest, listKeyRequests } from '../usecases/request-api-key.ts';
-import { revokeApiKey } from '../usecases/revoke-api-key.ts';
-import { type RotationGrace, rotateApiKey, rotationGraces } from '../usecases/rotate-api-key.ts';
+import { createApiKey } from '../usecases/credentials/create-api-key.ts';
+import { listAddressedApiKeys } from '../usecases/credentials/list-api-keys.ts';
+import { type AddressedKeyRequest, listKeyRequests } from '../usecases/credentials/request-api-key.ts';
+import { revokeApiKey } from '../usecases/credentials/revoke-api-key.ts';
+import { type RotationGrace, rotateApiKey, rotationGraces } from '../usecases/credentials/rotate-api-key.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
+import { findMember } from '../usecases/people/find-member.ts';
 import { optionChoice, optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 export const keyCreate: StoreCommand = {

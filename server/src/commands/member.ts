@@ -1,9 +1,9 @@
-import { addMember } from '../usecases/add-member.ts';
-import { findMember } from '../usecases/find-member.ts';
-import { findOrganization } from '../usecases/find-organization.ts';
-import { inviteMember } from '../usecases/invite-member.ts';
-import { operatorDoer } from '../usecases/operator.ts';
-import { removeMember } from '../usecases/remove-member.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
+import { addMember } from '../usecases/people/add-member.ts';
+import { findMember } from '../usecases/people/find-member.ts';
+import { inviteMember } from '../usecases/people/invite-member.ts';
+import { removeMember } from '../usecases/people/remove-member.ts';
 import { counted, optionChoice, positional, type StoreCommand, table } from './command.ts';
 import { invitationLinkFor } from './public-url.ts';
 

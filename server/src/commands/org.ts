@@ -1,7 +1,7 @@
-import { changeOrganization } from '../usecases/change-organization.ts';
-import { createOrganization } from '../usecases/create-organization.ts';
-import { findOrganization } from '../usecases/find-organization.ts';
-import { operatorDoer } from '../usecases/operator.ts';
+import { changeOrganization } from '../usecases/organization/change-organization.ts';
+import { createOrganization } from '../usecases/organization/create-organization.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
 import {
   type Arguments,
   optionChoice,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { findOrganization } from '../usecases/find-organization.ts';
-import { operatorDoer } from '../usecases/operator.ts';
-import { findPurged, purgeOrganization, purgePerson, surveyPurge } from '../usecases/purge.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
+import { findPurged, purgeOrganization, purgePerson, surveyPurge } from '../usecases/organization/purge.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 /** Between two steps, so that the service beside us gets at the store. */

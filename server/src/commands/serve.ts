@@ -13,7 +13,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { isLoopback } from '../domain/loopback.ts';
 import type { Context } from '../usecases/context.ts';
 import { Drain } from '../usecases/drain.ts';
-import { LeaseWatch, tendReplies } from '../usecases/tend-replies.ts';
+import { LeaseWatch, tendReplies } from '../usecases/replies/tend-replies.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
 import { keepDocuments } from './document-keeping.ts';
 import { listeningUrl } from './public-url.ts';

@@ -1,6 +1,6 @@
-import { findOrganization } from '../usecases/find-organization.ts';
-import { operatorDoer } from '../usecases/operator.ts';
-import { publishThread } from '../usecases/publish-thread.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
+import { publishThread } from '../usecases/threads/publish-thread.ts';
 import { positional, type StoreCommand } from './command.ts';
 
 export const threadPublish = publishing('publish', true, 'Show a thread to its whole organization');

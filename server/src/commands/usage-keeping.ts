@@ -1,7 +1,7 @@
 import type { createLog } from '../compose.ts';
 import type { Context } from '../usecases/context.ts';
-import { flushUsage } from '../usecases/flush-usage.ts';
-import { noteFailedSignIns } from '../usecases/note-failed-sign-ins.ts';
+import { flushUsage } from '../usecases/organization/flush-usage.ts';
+import { noteFailedSignIns } from '../usecases/people/note-failed-sign-ins.ts';
 
 /** A process that is killed loses the counts of this long. */
 const keepEveryMs = 1000;

@@ -1,6 +1,6 @@
 import { utcDayStart } from '../domain/quota.ts';
-import { findOrganization } from '../usecases/find-organization.ts';
-import { readUsage } from '../usecases/read-usage.ts';
+import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { readUsage } from '../usecases/organization/read-usage.ts';
 import { counted, optionWhole, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 const daysByDefault = 30;

@@ -20,14 +20,14 @@ export interface Walk {
 export type ListingName = string;
 
 /** Turns a walk into an opaque text and back; `open` answers `undefined` to anything that `seal` did not make for that listing. */
-export interface CursorSeal {
+export interface Seal {
   seal(listing: ListingName, plaintext: string): string;
   open(listing: ListingName, sealed: string): string | undefined;
 }
 
 const version = '1';
 
-export function sealWalk(seal: CursorSeal, listing: ListingName, walk: Walk): string {
+export function sealWalk(seal: Seal, listing: ListingName, walk: Walk): string {
   const { after, start, walked, truncated } = walk;
   return seal.seal(
     listing,
@@ -35,7 +35,7 @@ export function sealWalk(seal: CursorSeal, listing: ListingName, walk: Walk): st
   );
 }
 
-export function openWalk(seal: CursorSeal, listing: ListingName, cursor: string): Walk | undefined {
+export function openWalk(seal: Seal, listing: ListingName, cursor: string): Walk | undefined {
   const parts = seal.open(listing, cursor)?.split('|');
   if (parts === undefined || parts[0] !== version || parts.length !== 6) return undefined;
   const [, activityAt, id, start, walked, truncated] = parts as [

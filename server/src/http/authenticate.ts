@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
-import { type Admitted, admit, expectedPrincipal } from '../usecases/admit.ts';
-import { authenticate, readCredential } from '../usecases/authenticate.ts';
 import type { Context } from '../usecases/context.ts';
+import { type Admitted, admit, expectedPrincipal } from '../usecases/credentials/admit.ts';
+import { authenticate, readCredential } from '../usecases/credentials/authenticate.ts';
 import { countHeader } from './headers.ts';
 
 declare module 'fastify' {

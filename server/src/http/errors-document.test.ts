@@ -8,11 +8,11 @@ import { composeApp, createLog, openContext } from '../compose.ts';
 import { readConfig } from '../config.ts';
 import { errorCodes } from '../domain/errors.ts';
 import { utcDay } from '../domain/quota.ts';
-import { addMember } from '../usecases/add-member.ts';
 import type { Context } from '../usecases/context.ts';
-import { createApiKey } from '../usecases/create-api-key.ts';
-import { createOrganization } from '../usecases/create-organization.ts';
-import { operatorDoer } from '../usecases/operator.ts';
+import { createApiKey } from '../usecases/credentials/create-api-key.ts';
+import { createOrganization } from '../usecases/organization/create-organization.ts';
+import { operatorDoer } from '../usecases/organization/operator.ts';
+import { addMember } from '../usecases/people/add-member.ts';
 import { errorStatus } from './error-response.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/errors.md'), 'utf8');

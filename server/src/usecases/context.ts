@@ -1,25 +1,25 @@
 import type { AccessTokens } from '../domain/access-token.ts';
 import type { FailedAttempts } from '../domain/attempts.ts';
-import type { CursorSeal } from '../domain/cursor.ts';
+import type { Seal } from '../domain/cursor.ts';
 import type { FailedSignIns } from '../domain/failed-sign-ins.ts';
 import type { IdGenerator } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
+import type { Library } from '../domain/library.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
-import type { Library } from '../generation/library.ts';
 import type { Store } from '../storage/store.ts';
-import type { FollowedThreads } from './followed-threads.ts';
-import type { ReplySignals } from './reply-signals.ts';
+import type { UsageCounter } from './organization/usage-counter.ts';
+import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
-import type { ThreadSignals } from './thread-signals.ts';
-import type { UsageCounter } from './usage-counter.ts';
+import type { FollowedThreads } from './threads/followed-threads.ts';
+import type { ThreadSignals } from './threads/thread-signals.ts';
 
 /** What every use case stands on. Clock, chance and hashing come from outside, so that the rules stay pure. */
 export interface Context {
   readonly store: Store;
   readonly ids: IdGenerator;
-  readonly cursorSeal: CursorSeal;
+  readonly seal: Seal;
   readonly now: () => number;
   readonly randomBytes: (size: number) => Uint8Array;
   readonly crc32: (text: string) => number;

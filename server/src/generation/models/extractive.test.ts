@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Turn } from '../model.ts';
-import { type LibraryFixture, openLibrary } from '../retrieval/library-fixture.ts';
 import { extractiveModel } from './extractive.ts';
 
 const documents = [

@@ -19,7 +19,7 @@ import {
   until,
 } from '../../../testing/describe-drafts.ts';
 import { startProvider } from '../../../testing/provider-stand-in.ts';
-import type { Library } from '../library.ts';
+import type { PassageSearch } from '../passage-search.ts';
 import { languageModel } from './language.ts';
 
 describeDrafts('drafts', (trial) => {
@@ -196,7 +196,7 @@ describeDrafts('drafts', (trial) => {
 
     it('fail the draft with the reason of the library', async () => {
       const reason = new Error('The store is closed.');
-      const failing: Pick<Library, 'search'> = {
+      const failing: PassageSearch = {
         search: async (organizationId, accountId, question, limit) => {
           if (question === 'fees') throw reason;
           return library.search(organizationId, accountId, question, limit);

@@ -1,5 +1,5 @@
-import type { Library } from '../library.ts';
 import type { DraftEvent, Drafter, ReplyRequest } from '../model.ts';
+import type { PassageSearch } from '../passage-search.ts';
 import { boundedFetch } from './language/bounded-fetch.ts';
 import { Call, Draft } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';
@@ -15,7 +15,7 @@ export interface LanguageModelOptions {
   /** Where an OpenAI-compatible provider listens, with its version: `http://127.0.0.1:11434/v1`. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
-  readonly library: Pick<Library, 'search'>;
+  readonly library: PassageSearch;
   /** How long the provider may send nothing. */
   readonly silenceMs: number;
   readonly replyLengthMax: number;

@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../../domain/id.ts';
+import type { Library } from '../../domain/library.ts';
 import type { Limits } from '../../domain/limits.ts';
-import type { Library } from '../library.ts';
 import type { DocumentReader } from '../reading/document-reader.ts';
 import { retryStore } from '../retry-store.ts';
 import { type PassageStore, type SearchFindings, searchPassages } from './search.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import { type LibraryFixture, openLibrary } from './library-fixture.ts';
 
 const documents = [
   {

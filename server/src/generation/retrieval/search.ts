@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../domain/id.ts';
+import type { Findings } from '../../domain/library.ts';
 import type { Documents } from '../../storage/store.ts';
-import type { Findings } from '../library.ts';
 import { nominate } from './nomination.ts';
 import { type Concept, readQuestion, type Wording } from './question.ts';
 import { rankPassages, type WeighedConcept, type WeighedQuestion } from './ranking.ts';

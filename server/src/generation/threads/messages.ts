@@ -1,5 +1,5 @@
 import type { FoundPassage } from '../../domain/document.ts';
-import type { Findings } from '../library.ts';
+import type { Findings } from '../../domain/library.ts';
 import type { ReplyEvent, ReplyRequest } from '../model.ts';
 import type { PassageStore } from '../retrieval/search.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import { type Model, ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
-import { type LibraryFixture, openLibrary } from '../retrieval/library-fixture.ts';
 import type { PassageStore } from '../retrieval/search.ts';
 import { ModelThreads, type ThreadSettings } from './model-threads.ts';
 import { threadedCorroborate, threadedExtractive, threadedSearch } from './threaded-models.ts';

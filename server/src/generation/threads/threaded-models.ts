@@ -1,6 +1,7 @@
+import type { Findings } from '../../domain/library.ts';
 import type { Corroborate } from '../corroboration/corroborated.ts';
-import type { Findings, Library } from '../library.ts';
 import type { Model, ReplyEvent } from '../model.ts';
+import type { PassageSearch } from '../passage-search.ts';
 import type { ModelThreads } from './model-threads.ts';
 
 /** The embedded model, off the event loop. */
@@ -20,7 +21,7 @@ export function threadedCorroborate(threads: ModelThreads): Corroborate {
 const neverAborted = new AbortController().signal;
 
 /** Ranking is done in the thread; the store is read on the event loop. */
-export function threadedSearch(threads: ModelThreads): Pick<Library, 'search'> {
+export function threadedSearch(threads: ModelThreads): PassageSearch {
   return {
     async search(organizationId, accountId, question, limit, signal = neverAborted) {
       const task = { kind: 'search', request: { organizationId, accountId }, question, limit } as const;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
-import { createThread } from '../../usecases/create-thread.ts';
+import { createThread } from '../../usecases/threads/create-thread.ts';
 import { defineRoute } from '../route.ts';
 import { presentThread } from './presentation.ts';
 import { text, threadSchema } from './schemas.ts';

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { by, newFollowUp, note, World } from '../../../testing/contract/fixture.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
-import { by, newFollowUp, note, World } from '../../storage/contract/fixture.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { NewThread, Store } from '../../storage/store.ts';
 import type { Context } from '../../usecases/context.ts';
-import { personIn } from '../../usecases/read-session.ts';
-import { ReplySignals } from '../../usecases/reply-signals.ts';
+import { personIn } from '../../usecases/people/read-session.ts';
+import { ReplySignals } from '../../usecases/replies/reply-signals.ts';
 import { noTelemetry } from '../../usecases/telemetry.ts';
 import { getThreadRoute } from './get-thread.ts';
 

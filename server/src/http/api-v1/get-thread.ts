@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Principal } from '../../domain/principal.ts';
-import { getThread, getThreadVersion } from '../../usecases/get-thread.ts';
-import { findRunningReply, waitForReply } from '../../usecases/wait-for-reply.ts';
+import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
+import { getThread, getThreadVersion } from '../../usecases/threads/get-thread.ts';
 import { entityTag, matchesEntityTag } from '../etag.ts';
 import { preferredWaitSeconds } from '../prefer.ts';
 import { type Call, defineRoute } from '../route.ts';

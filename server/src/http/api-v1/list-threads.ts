@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
-import { listThreads } from '../../usecases/list-threads.ts';
+import { listThreads } from '../../usecases/threads/list-threads.ts';
 import { defineRoute } from '../route.ts';
 import { presentThread } from './presentation.ts';
 import { conditionalHeaders, text, threadSchema } from './schemas.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
-import { renameThread } from '../../usecases/rename-thread.ts';
+import { renameThread } from '../../usecases/threads/rename-thread.ts';
 import { defineRoute } from '../route.ts';
 import { presentThread } from './presentation.ts';
 import { text, threadPath, threadSchema } from './schemas.ts';

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Application } from '../../domain/credential.ts';
 import { iso } from '../../domain/iso-time.ts';
-import { createApplication } from '../../usecases/create-application.ts';
-import { deleteApplication } from '../../usecases/delete-application.ts';
-import { rotateApplication } from '../../usecases/rotate-application.ts';
+import { createApplication } from '../../usecases/credentials/create-application.ts';
+import { deleteApplication } from '../../usecases/credentials/delete-application.ts';
+import { rotateApplication } from '../../usecases/credentials/rotate-application.ts';
 import type { ApplicationJson, ApplicationsJson, ClientSecretJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { isoOrNull, settingName, settingPath } from './setting-schemas.ts';

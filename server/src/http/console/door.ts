@@ -9,7 +9,7 @@ import {
   readSession,
   type SignedIn,
   signedOut,
-} from '../../usecases/read-session.ts';
+} from '../../usecases/people/read-session.ts';
 import { sessionToken } from './cookies.ts';
 import { proveOwnRequest } from './csrf.ts';
 import type { ConsoleOptions } from './options.ts';

@@ -1,19 +1,23 @@
 import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/iso-time.ts';
-import { createApiKey } from '../../usecases/create-api-key.ts';
-import { keyOwnersFor } from '../../usecases/key-owner.ts';
-import { type AddressedApiKey, listAddressedApiKeys } from '../../usecases/list-api-keys.ts';
-import type { EnteredSession } from '../../usecases/read-session.ts';
+import { createApiKey } from '../../usecases/credentials/create-api-key.ts';
+import { keyOwnersFor } from '../../usecases/credentials/key-owner.ts';
+import { type AddressedApiKey, listAddressedApiKeys } from '../../usecases/credentials/list-api-keys.ts';
 import {
   type AddressedKeyRequest,
   decideKeyRequest,
   listKeyRequests,
   requestApiKey,
   revealApiKey,
-} from '../../usecases/request-api-key.ts';
-import { revokeApiKey } from '../../usecases/revoke-api-key.ts';
-import { type RotationGrace, rotateApiKey, rotationGraces } from '../../usecases/rotate-api-key.ts';
+} from '../../usecases/credentials/request-api-key.ts';
+import { revokeApiKey } from '../../usecases/credentials/revoke-api-key.ts';
+import {
+  type RotationGrace,
+  rotateApiKey,
+  rotationGraces,
+} from '../../usecases/credentials/rotate-api-key.ts';
+import type { EnteredSession } from '../../usecases/people/read-session.ts';
 import type { KeyJson, KeyRequestJson, KeysJson, NewKeyJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { isoOrNull, settingName, settingPath } from './setting-schemas.ts';

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { iso } from '../../domain/iso-time.ts';
 import { invitationLink } from '../../domain/sign-in-token.ts';
-import { type AddedMember, addMember } from '../../usecases/add-member.ts';
-import { changeMemberRole } from '../../usecases/change-member-role.ts';
-import { findMemberById } from '../../usecases/find-member.ts';
-import { inviteMember } from '../../usecases/invite-member.ts';
-import { type ListedMember, listMembers } from '../../usecases/list-members.ts';
-import { removeMember } from '../../usecases/remove-member.ts';
+import { type AddedMember, addMember } from '../../usecases/people/add-member.ts';
+import { changeMemberRole } from '../../usecases/people/change-member-role.ts';
+import { findMemberById } from '../../usecases/people/find-member.ts';
+import { inviteMember } from '../../usecases/people/invite-member.ts';
+import { type ListedMember, listMembers } from '../../usecases/people/list-members.ts';
+import { removeMember } from '../../usecases/people/remove-member.ts';
 import type { InvitedJson, MemberJson, MembersJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { isoOrNull, settingPath } from './setting-schemas.ts';

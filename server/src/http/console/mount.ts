@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
-import type { EnteredSession } from '../../usecases/read-session.ts';
+import type { EnteredSession } from '../../usecases/people/read-session.ts';
 import { awaitFile } from '../listener.ts';
 import { parseQuery, type QuerySchema } from '../query.ts';
 import { checkDoorAgain, openDoor } from './door.ts';

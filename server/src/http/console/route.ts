@@ -3,7 +3,7 @@ import type { Static, TObject } from 'typebox';
 import type { Doer } from '../../domain/audit.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Context } from '../../usecases/context.ts';
-import type { EnteredSession, SignedIn } from '../../usecases/read-session.ts';
+import type { EnteredSession, SignedIn } from '../../usecases/people/read-session.ts';
 
 /**
  * Who may call a route. `anyone`: no session is needed. `person`: a session. `member`: a session that may enter the

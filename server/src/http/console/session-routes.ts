@@ -2,15 +2,19 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { passwordLengthMax } from '../../domain/password.ts';
-import { acceptInvitation, acceptMembership, readInvitation } from '../../usecases/accept-invitation.ts';
-import { TooManyAttempts } from '../../usecases/attempt-password.ts';
-import { changePassword } from '../../usecases/change-password.ts';
 import type { Context } from '../../usecases/context.ts';
-import { knownDeviceMs, openDevice, sealDevice } from '../../usecases/known-device.ts';
-import { readSession, type SignedIn, signedOut } from '../../usecases/read-session.ts';
-import { signIn } from '../../usecases/sign-in.ts';
-import { signOut, signOutEverywhere } from '../../usecases/sign-out.ts';
-import type { StartedSession } from '../../usecases/start-session.ts';
+import {
+  acceptInvitation,
+  acceptMembership,
+  readInvitation,
+} from '../../usecases/people/accept-invitation.ts';
+import { TooManyAttempts } from '../../usecases/people/attempt-password.ts';
+import { changePassword } from '../../usecases/people/change-password.ts';
+import { knownDeviceMs, openDevice, sealDevice } from '../../usecases/people/known-device.ts';
+import { readSession, type SignedIn, signedOut } from '../../usecases/people/read-session.ts';
+import { signIn } from '../../usecases/people/sign-in.ts';
+import { signOut, signOutEverywhere } from '../../usecases/people/sign-out.ts';
+import type { StartedSession } from '../../usecases/people/start-session.ts';
 import type { InvitationJson, LimitsJson, SessionJson, SignInOffer } from './contract.ts';
 import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';
 import { csrfTokenOf } from './csrf.ts';

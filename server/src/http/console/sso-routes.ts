@@ -8,7 +8,7 @@ import {
   finishSingleSignOn,
   type SsoProblem,
   ssoPatienceMs,
-} from '../../usecases/single-sign-on.ts';
+} from '../../usecases/people/single-sign-on.ts';
 import type { SignInProblem } from './contract.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
 import type { ConsoleOptions } from './options.ts';

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
-import { followThread, type ThreadEvent } from '../../usecases/follow-thread.ts';
-import type { EnteredSession } from '../../usecases/read-session.ts';
-import { sessionLasts } from '../../usecases/session-lasts.ts';
+import type { EnteredSession } from '../../usecases/people/read-session.ts';
+import { sessionLasts } from '../../usecases/people/session-lasts.ts';
+import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { Patience } from '../patience.ts';
 import { reportRequest } from '../request-log.ts';
 import { EventStream } from './event-stream.ts';

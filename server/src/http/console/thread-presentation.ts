@@ -1,8 +1,8 @@
 import { iso } from '../../domain/iso-time.ts';
 import type { AssistantMessage, Message, Step } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { ThreadEvent } from '../../usecases/follow-thread.ts';
-import type { ThreadView } from '../../usecases/get-thread-view.ts';
+import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
+import type { ThreadView } from '../../usecases/threads/get-thread-view.ts';
 import type {
   MessageJson,
   ReplyJson,

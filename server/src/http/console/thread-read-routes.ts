@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { findThreadHome } from '../../usecases/find-thread-home.ts';
-import { getThreadView } from '../../usecases/get-thread-view.ts';
-import { listAccounts } from '../../usecases/list-accounts.ts';
-import { listThreads } from '../../usecases/list-threads.ts';
-import { searchThreads } from '../../usecases/search-threads.ts';
+import { findThreadHome } from '../../usecases/threads/find-thread-home.ts';
+import { getThreadView } from '../../usecases/threads/get-thread-view.ts';
+import { listAccounts } from '../../usecases/threads/list-accounts.ts';
+import { listThreads } from '../../usecases/threads/list-threads.ts';
+import { searchThreads } from '../../usecases/threads/search-threads.ts';
 import type { AccountsJson, ThreadHomeJson, ThreadListJson } from './contract.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { iso } from '../../domain/iso-time.ts';
 import { utcDayStart } from '../../domain/quota.ts';
-import { keyOwnersFor } from '../../usecases/key-owner.ts';
-import { readUsage, type UsageOverview } from '../../usecases/read-usage.ts';
+import { keyOwnersFor } from '../../usecases/credentials/key-owner.ts';
+import { readUsage, type UsageOverview } from '../../usecases/organization/read-usage.ts';
 import type { UsageJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
-import { issueAccessToken, type TokenOutcome } from '../../usecases/issue-access-token.ts';
+import { issueAccessToken, type TokenOutcome } from '../../usecases/credentials/issue-access-token.ts';
 import { sendError } from '../error-response.ts';
 import { authorizationServerMetadata, metadataPath } from './metadata.ts';
 import { OAuthError, sendOAuthError } from './oauth-error.ts';

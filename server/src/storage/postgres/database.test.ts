@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
+import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { Database } from './database.ts';
 import { Servers } from './servers.ts';
 import { StoreTime } from './store-time.ts';

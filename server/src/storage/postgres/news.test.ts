@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
+import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import type { ReplyNews, Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
 

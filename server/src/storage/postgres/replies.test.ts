@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { World } from '../contract/fixture.ts';
-import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
+import { World } from '../../../testing/contract/fixture.ts';
+import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { openPostgresStore } from './open.ts';
 
 const leaseMs = 60_000;

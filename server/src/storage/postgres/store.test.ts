@@ -1,8 +1,8 @@
 import { after, before } from 'node:test';
 import pg from 'pg';
-import { describeStore } from '../contract/describe-store.ts';
-import type { TestClock } from '../contract/fixture.ts';
-import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
+import { describeStore } from '../../../testing/contract/describe-store.ts';
+import type { TestClock } from '../../../testing/contract/fixture.ts';
+import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { openPostgresStore } from './open.ts';
 
 let template: Awaited<ReturnType<typeof openTestDatabase>>;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { hashOf, newThread, note, strangers, World } from '../../../testing/contract/fixture.ts';
+import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import { hashOf, newThread, note, strangers, World } from '../contract/fixture.ts';
-import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
 import { openPostgresStore } from './open.ts';
 
 describe('A write that waits for its organization’s row', () => {

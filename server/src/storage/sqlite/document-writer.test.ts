@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { budget, newDocument, note, strangers } from '../contract/fixture.ts';
+import { budget, newDocument, note, strangers } from '../../../testing/contract/fixture.ts';
 import { passagesPerCommit } from '../document-parts.ts';
 import { CommitQueue, machineClock } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';

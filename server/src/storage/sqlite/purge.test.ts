@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { budget, by, newDocument, note, World } from '../../../testing/contract/fixture.ts';
 import { archiveTables } from '../archive.ts';
-import { budget, by, newDocument, note, World } from '../contract/fixture.ts';
 import { purgeOrder, purgeRules } from '../purge-rules.ts';
 import { openSqliteStore } from './open.ts';
 

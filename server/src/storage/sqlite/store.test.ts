@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { describeStore } from '../contract/describe-store.ts';
+import { describeStore } from '../../../testing/contract/describe-store.ts';
 import { openSqliteStore } from './open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'skein-sqlite-'));

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { type LibraryFixture, openLibrary } from '../../../../testing/library-fixture.ts';
 import { openSqliteStore } from '../../../storage/sqlite/open.ts';
 import { parseDocument } from '../../reading/parse-document.ts';
-import { type LibraryFixture, openLibrary } from '../../retrieval/library-fixture.ts';
 import { extractiveModel } from '../extractive.ts';
 
 const root = join(import.meta.dirname, '../../../../..');

@@ -12,7 +12,7 @@ import {
   until,
 } from '../../../../testing/describe-drafts.ts';
 import { startProvider } from '../../../../testing/provider-stand-in.ts';
-import type { Library } from '../../library.ts';
+import type { PassageSearch } from '../../passage-search.ts';
 
 describeDrafts('failing drafts', (trial) => {
   const { provider, draft, modelWith } = trial;
@@ -132,7 +132,7 @@ describeDrafts('failing drafts', (trial) => {
     it('does not wait for the library', async () => {
       const abort = new AbortController();
       const searching = Promise.withResolvers<void>();
-      const slow: Pick<Library, 'search'> = {
+      const slow: PassageSearch = {
         search: () => {
           searching.resolve();
           return new Promise(() => {});

@@ -1,6 +1,6 @@
 import type { FoundPassage } from '../../../domain/document.ts';
-import type { Library } from '../../library.ts';
 import type { DraftEvent, ReplyRequest } from '../../model.ts';
+import type { PassageSearch } from '../../passage-search.ts';
 import { keepable } from './keepable-text.ts';
 import { numberedPassage, questionIn } from './prompt.ts';
 import { shortened } from './reasoning-steps.ts';
@@ -16,7 +16,7 @@ const count = new Intl.NumberFormat('en');
 
 /** What one draft finds in the documents. Passages are numbered from 1 in the order in which they are told. */
 export class PassageSearches {
-  readonly #library: Pick<Library, 'search'>;
+  readonly #library: PassageSearch;
   readonly #request: ReplyRequest;
   readonly #secret: string | undefined;
   readonly #told: FoundPassage[] = [];
@@ -24,7 +24,7 @@ export class PassageSearches {
   #searches = 0;
   #untold: DraftEvent[] = [];
 
-  constructor(library: Pick<Library, 'search'>, request: ReplyRequest, secret: string | undefined) {
+  constructor(library: PassageSearch, request: ReplyRequest, secret: string | undefined) {
     this.#library = library;
     this.#request = request;
     this.#secret = secret;

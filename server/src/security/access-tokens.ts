@@ -1,0 +1,186 @@
+import type { CryptoKey, JWK } from 'jose';
+import {
+  type AccessClaims,
+  type AccessTokens,
+  accessTokenScope,
+  accessTokenSeconds,
+} from '../domain/access-token.ts';
+import type { ApplicationId, OrganizationId } from '../domain/id.ts';
+import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
+
+/** Loaded with the first token: the operator's commands do without it. */
+const jose = () => import('jose');
+
+/** One algorithm, so that no token can choose another (RFC 8725 §3.1). */
+const algorithm = 'ES256';
+const type = 'at+jwt';
+/** A retired key verifies as long as a token that it signed in its last moment may live, with a minute for clocks. */
+const verifyMs = (accessTokenSeconds + 60) * 1000;
+const clockToleranceSeconds = 5;
+const tokenLengthMax = 4096;
+/** Each takes about a kilobyte. */
+const rememberedMaxDefault = 10_000;
+
+export interface TokenAddresses {
+  readonly issuer: () => string;
+  readonly audience: () => string;
+  /**
+   * Whether the operator named these addresses. Where not, a node knows only where it listens, which is another address
+   * on each: then it is enough that one of our own keys signed.
+   */
+  readonly named: { readonly issuer: boolean; readonly audience: boolean };
+}
+
+interface Remembered {
+  readonly claims: AccessClaims;
+  readonly expiresAt: number;
+}
+
+export function createAccessTokens(
+  store: SigningKeys,
+  addresses: TokenAddresses,
+  now: () => number,
+  randomId: () => string,
+  rememberedMax = rememberedMaxDefault,
+): AccessTokens {
+  const imported = new Map<string, Promise<CryptoKey>>();
+  /** Signatures that were verified. Checking one takes 0.2 ms; finding it here, a microsecond. */
+  const verified = new Map<string, Remembered>();
+
+  function keyOf({ id, privateJwk }: SigningKey, part: 'sign' | 'verify'): Promise<CryptoKey> {
+    const name = `${part} ${id}`;
+    const known = imported.get(name);
+    if (known !== undefined) return known;
+    const { d, ...publicJwk } = JSON.parse(privateJwk) as JWK;
+    const jwk = part === 'sign' ? { ...publicJwk, d: d! } : publicJwk;
+    const key = jose().then(({ importJWK }) => importJWK(jwk, algorithm) as Promise<CryptoKey>);
+    imported.set(name, key);
+    return key;
+  }
+
+  async function activeKey(): Promise<SigningKey> {
+    return (await store.findActiveSigningKey()) ?? store.keepSigningKey(await newSigningKey());
+  }
+
+  async function verify(token: string): Promise<Remembered | undefined> {
+    const [header = '', payload = '', signature = ''] = token.split('.');
+    // The keys are read anew for every token not met before: one that was dropped must not be good for another.
+    const keys = await store.listSigningKeys(verifyMs);
+    const key = keys.find(({ id }) => headerOf(id) === header);
+    if (key === undefined || !isCanonical(payload) || !isExact(signature)) return undefined;
+    try {
+      const { jwtVerify } = await jose();
+      const { payload: claims } = await jwtVerify(token, await keyOf(key, 'verify'), {
+        algorithms: [algorithm],
+        typ: type,
+        ...(addresses.named.issuer && { issuer: addresses.issuer() }),
+        ...(addresses.named.audience && { audience: addresses.audience() }),
+        requiredClaims: ['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti', 'org_id', 'epoch'],
+        maxTokenAge: accessTokenSeconds,
+        clockTolerance: clockToleranceSeconds,
+        currentDate: new Date(now()),
+      });
+      return toRemembered(claims);
+    } catch {
+      // Whatever is wrong with it, it is not a token of ours.
+      return undefined;
+    }
+  }
+
+  return {
+    async issue({ applicationId, organizationId, epoch }) {
+      const [key, { SignJWT }] = await Promise.all([activeKey(), jose()]);
+      const issuedAt = Math.floor(now() / 1000);
+      return new SignJWT({
+        iss: addresses.issuer(),
+        aud: addresses.audience(),
+        sub: applicationId,
+        client_id: applicationId,
+        iat: issuedAt,
+        exp: issuedAt + accessTokenSeconds,
+        jti: randomId(),
+        scope: accessTokenScope,
+        org_id: organizationId,
+        epoch,
+      })
+        .setProtectedHeader({ alg: algorithm, typ: type, kid: key.id })
+        .sign(await keyOf(key, 'sign'));
+    },
+
+    async read(token) {
+      if (token.length > tokenLengthMax) return undefined;
+      const known = verified.get(token) ?? (await verify(token));
+      if (known === undefined) return undefined;
+      // Last in, last out: what is asked for again stays.
+      verified.delete(token);
+      if (known.expiresAt <= now()) return undefined;
+      verified.set(token, known);
+      if (verified.size > rememberedMax) verified.delete(verified.keys().next().value!);
+      return known.claims;
+    },
+
+    async keySet() {
+      await activeKey();
+      const keys = await store.listSigningKeys(verifyMs);
+      return { keys: keys.map(toPublicJwk) };
+    },
+
+    async rotateKey(forget) {
+      const next = await newSigningKey();
+      await store.rotateSigningKey(next, forget);
+      return next.id;
+    },
+  };
+}
+
+async function newSigningKey(): Promise<NewSigningKey> {
+  const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await jose();
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  return { id: await calculateJwkThumbprint(jwk), privateJwk: JSON.stringify(jwk) };
+}
+
+function toPublicJwk({ id, privateJwk }: SigningKey): object {
+  const { kty, crv, x, y } = JSON.parse(privateJwk) as JWK;
+  return { kty, crv, x, y, kid: id, alg: algorithm, use: 'sig' };
+}
+
+/** A token of ours bears exactly this: no `jwk`, no `jku`, no second way to write it. */
+function headerOf(keyId: string): string {
+  return base64url(JSON.stringify({ alg: algorithm, typ: type, kid: keyId }));
+}
+
+/** JSON as we write it: what names a claim twice, or could be read in two ways, is written otherwise. */
+function isCanonical(payload: string): boolean {
+  if (!isExact(payload)) return false;
+  try {
+    const text = Buffer.from(payload, 'base64url').toString();
+    return JSON.stringify(JSON.parse(text)) === text;
+  } catch {
+    return false;
+  }
+}
+
+/** Base64 leaves room for several spellings of the same bytes; one is ours. */
+function isExact(text: string): boolean {
+  return text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text;
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+function toRemembered(claims: Record<string, unknown>): Remembered | undefined {
+  const { iss, aud, sub, client_id, org_id, epoch, iat, exp, jti } = claims;
+  if (![iss, aud, sub, org_id, jti].every((text) => typeof text === 'string')) return undefined;
+  if (sub !== client_id || !Number.isSafeInteger(epoch) || !Number.isSafeInteger(iat)) return undefined;
+  // Also for us: what lives longer than an hour would outlive the key that signed it.
+  const expiresAtSeconds = (iat as number) + accessTokenSeconds;
+  if (exp !== expiresAtSeconds) return undefined;
+  const applicationId = sub as ApplicationId;
+  const organizationId = org_id as OrganizationId;
+  return {
+    claims: { applicationId, organizationId, epoch: epoch as number },
+    expiresAt: expiresAtSeconds * 1000,
+  };
+}

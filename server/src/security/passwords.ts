@@ -1,0 +1,73 @@
+import { timingSafeEqual } from 'node:crypto';
+import { hash } from '@node-rs/argon2';
+import type { Passwords } from '../usecases/context.ts';
+
+/** Argon2id with the first of the settings that OWASP's cheat sheet on storing passwords names. */
+const algorithm = 2;
+const cost = { algorithm, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+/** Of the four threads that Node has for such work: however many sign in, files are still read and names looked up. */
+const atOnceMax = 2;
+
+export function createPasswords(): Passwords {
+  const inTurn = takingTurns(atOnceMax);
+  let strangers: Promise<string> | undefined;
+
+  /** The hash that the password has with the parameters and the salt of `like`. */
+  const hashLike = (like: string, password: string) => {
+    const [, , , parameters, salt] = like.split('$');
+    const [, m, t, p] = /^m=(\d+),t=(\d+),p=(\d+)$/.exec(parameters ?? '') ?? [];
+    if (!like.startsWith('$argon2id$v=19$') || !salt || !p) throw new Error('not a hash of a password');
+    const [memoryCost, timeCost, parallelism] = [Number(m), Number(t), Number(p)];
+    const options = { algorithm, memoryCost, timeCost, parallelism, salt: Buffer.from(salt, 'base64') };
+    return inTurn(() => hash(spelled(password), options));
+  };
+
+  return {
+    hash: (password, sibling) =>
+      sibling === undefined ? inTurn(() => hash(spelled(password), cost)) : hashLike(sibling, password),
+    async find(known, password) {
+      strangers ??= hash('', cost);
+      // Awaited in any case: the time taken does not tell whether there is a hash.
+      const stranger = await strangers;
+      const salted = Map.groupBy(known.length === 0 ? [stranger] : known, saltOf);
+      for (const hashes of salted.values()) {
+        const computed = Buffer.from(await hashLike(hashes[0]!, password));
+        const found = hashes.find((one) => isEqual(Buffer.from(one), computed));
+        if (found !== undefined && known.length > 0) return found;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Parameters and salt: what stands before the digest. */
+function saltOf(known: string): string {
+  return known.slice(0, known.lastIndexOf('$'));
+}
+
+function isEqual(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** One spelling, however a keyboard composes a letter (NIST SP 800-63B). */
+function spelled(password: string): string {
+  return password.normalize('NFKC');
+}
+
+/** Runs so many at once; the others wait, in order. */
+function takingTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      // The place is handed on, or given up where nobody waits.
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}

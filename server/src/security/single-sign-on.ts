@@ -1,0 +1,102 @@
+import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
+import type { SsoChoice } from '../config.ts';
+import { type IdentityProvider, ProviderError } from '../domain/identity-provider.ts';
+
+type OpenId = typeof import('openid-client');
+
+const timeoutSeconds = 10;
+const scope = 'openid email';
+
+/**
+ * An OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core §3.1, RFC 7636). It is asked about
+ * itself when it is first needed, and again for as long as it does not answer: a provider that is down stops nothing else.
+ */
+export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
+  let discovered: Promise<{ openId: OpenId; configuration: Configuration }> | undefined;
+  const provider = () => {
+    discovered ??= discover(choice).catch((error) => {
+      discovered = undefined;
+      throw new ProviderError('provider-unavailable', reasonOf(error));
+    });
+    return discovered;
+  };
+
+  return {
+    name: choice.name,
+    async begin(returnAddress) {
+      const { openId, configuration } = await provider();
+      const checks = {
+        state: openId.randomState(),
+        nonce: openId.randomNonce(),
+        codeVerifier: openId.randomPKCECodeVerifier(),
+      };
+      const address = openId.buildAuthorizationUrl(configuration, {
+        redirect_uri: returnAddress,
+        scope,
+        state: checks.state,
+        nonce: checks.nonce,
+        code_challenge: await openId.calculatePKCECodeChallenge(checks.codeVerifier),
+        code_challenge_method: 'S256',
+      });
+      return { address: address.href, checks };
+    },
+
+    async finish(callback, { state, nonce, codeVerifier }) {
+      const { openId, configuration } = await provider();
+      try {
+        const tokens = await openId.authorizationCodeGrant(configuration, new URL(callback), {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims() as IDToken;
+        // Providers may keep the address to where it is asked for (OpenID Connect Core §5.4).
+        const profile: IDToken | UserInfoResponse =
+          claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
+            ? await openId.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+            : claims;
+        return {
+          issuer: claims.iss,
+          subject: claims.sub,
+          email: typeof profile.email === 'string' ? profile.email : undefined,
+          emailVerified: profile.email_verified === true,
+        };
+      } catch (error) {
+        throw new ProviderError(faultOf(error), reasonOf(error));
+      }
+    },
+  };
+}
+
+async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
+  // Loaded where it is used: most services have no provider.
+  const openId = await import('openid-client');
+  const configuration = await openId.discovery(
+    new URL(issuer),
+    clientId,
+    clientSecret,
+    openId.ClientSecretBasic(clientSecret),
+    {
+      timeout: timeoutSeconds,
+      // config.ts has seen to it that such an issuer is on this machine.
+      execute: issuer.startsWith('http:') ? [openId.allowInsecureRequests] : [],
+    },
+  );
+  return { openId, configuration };
+}
+
+function faultOf(error: unknown): ProviderError['fault'] {
+  const { error: told, cause, code, name } = error as Record<string, unknown>;
+  if (told === 'access_denied') return 'cancelled';
+  const unreachable =
+    (name === 'TypeError' && code === undefined && cause !== undefined) || code === 'OAUTH_TIMEOUT';
+  return unreachable ? 'provider-unavailable' : 'failed';
+}
+
+/** Names and codes only: what an error quotes may be a token. */
+function reasonOf(error: unknown): string {
+  const { name, code, error: told, cause } = error as Record<string, unknown>;
+  const inner = (cause as Record<string, unknown> | undefined)?.code;
+  return [name, code, told, inner].filter((word) => typeof word === 'string').join(' ');
+}

@@ -1,8 +1,0 @@
-import type { Doer } from '../domain/audit.ts';
-import { ServiceError } from '../domain/errors.ts';
-import { withCommand } from './operator.ts';
-
-export function applicationNotFound(applicationId: string, doer: Doer): ServiceError {
-  const fact = `The organization has no application ${applicationId}`;
-  return new ServiceError('NOT_FOUND', withCommand(doer, fact, "'skein app list' shows those it has"));
-}

@@ -1,0 +1,92 @@
+import type { AccessClaims } from '../../domain/access-token.ts';
+import { apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
+import type { Principal, UserPrincipal } from '../../domain/principal.ts';
+import type { Context } from '../context.ts';
+
+export interface Authenticated {
+  readonly principal: Principal;
+  readonly credentialId: KeyId | ApplicationId;
+}
+
+/** A credential that is well formed and, if it is a token, signed by us. Whether it is still good is not said here. */
+export type Credential =
+  | { readonly kind: 'key'; readonly hash: string }
+  | ({ readonly kind: 'application' } & AccessClaims);
+
+export async function readCredential(context: Context, text: string | undefined): Promise<Credential> {
+  if (text === undefined) throw unauthorized('Send a credential: Authorization: Bearer <credential>.');
+  if (text.startsWith(apiKeyPrefix)) {
+    if (!isWellFormedApiKey(text, context.crc32)) throw malformed();
+    return { kind: 'key', hash: context.sha256(text) };
+  }
+  if (!accessTokenPattern.test(text)) throw malformed();
+  const claims = await context.accessTokens.read(text);
+  if (claims === undefined) throw unauthorized('The access token is not valid, or has expired.');
+  return { kind: 'application', ...claims };
+}
+
+/**
+ * Who a credential stands for: an API key, or an application's access token. Unknown, malformed, expired and revoked ones
+ * are `UNAUTHORIZED`; a live one of an organization outside the beta finds nothing there (§7). What decides about
+ * revocation is read anew at every call: it takes effect at once.
+ */
+export async function authenticate({ store }: Context, credential: Credential): Promise<Authenticated> {
+  if (credential.kind === 'key') {
+    const grant = await store.findKeyGrant(credential.hash);
+    if (grant === undefined) throw revoked(credential);
+    if (!grant.apiEnabled) throw outsideTheBeta();
+    const principal = principalOf(grant.organizationId, grant.userId, credential.hash);
+    return { principal, credentialId: grant.keyId };
+  }
+  const { applicationId, organizationId, epoch } = credential;
+  const grant = await store.findApplicationGrant(applicationId);
+  if (grant?.organizationId !== organizationId || grant.epoch !== epoch) throw revoked(credential);
+  if (!grant.apiEnabled) throw outsideTheBeta();
+  return { principal: servicePrincipal(organizationId), credentialId: applicationId };
+}
+
+/** Of a key: its user, or without one the service identity. */
+export function principalOf(
+  organizationId: OrganizationId,
+  userId: UserId | null,
+  keyHash: string,
+): Principal {
+  if (userId === null) return servicePrincipal(organizationId);
+  return { kind: 'user', organizationId, userId, keyHash };
+}
+
+/** An application is always the organization's service identity, as an org-wide key is (§5.2). */
+export function servicePrincipal(organizationId: OrganizationId): Principal {
+  return { kind: 'service', organizationId };
+}
+
+/** For a write whose key lost its grant while the body was on its way: what a new request would get. */
+export async function refuseWrite(context: Context, { keyHash }: UserPrincipal): Promise<never> {
+  const credential: Credential = { kind: 'key', hash: keyHash ?? '' };
+  await authenticate(context, credential);
+  throw revoked(credential);
+}
+
+export function revoked({ kind }: Credential): ServiceError {
+  return unauthorized(
+    kind === 'key'
+      ? 'The credential is unknown or was revoked.'
+      : 'The access token was revoked: exchange the client credentials for a new one.',
+  );
+}
+
+export function outsideTheBeta(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'The public API is not enabled for this organization.');
+}
+
+const accessTokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+function malformed(): ServiceError {
+  return unauthorized('The credential is malformed.');
+}
+
+function unauthorized(message: string): ServiceError {
+  return new ServiceError('UNAUTHORIZED', message);
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Actor } from '../../domain/audit.ts';
+import type { UserId } from '../../domain/id.ts';
+import { assertMayOwnKey, keyOwnersFor } from './key-owner.ts';
+
+const ada = 'usr_ada' as UserId;
+const bot = 'usr_bot' as UserId;
+const grace = 'usr_grace' as UserId;
+const by = (actor: Actor) => ({ actor, traceId: 'trace' });
+const adas = by({ kind: 'user', userId: ada });
+
+describe('assertMayOwnKey', () => {
+  it('lets a person own a key that they make themselves', () => {
+    assertMayOwnKey(adas, { userId: ada, service: false });
+  });
+
+  it('lets a service account own a key that a person makes', () => {
+    assertMayOwnKey(adas, { userId: bot, service: true });
+  });
+
+  it('refuses a key for another person', () => {
+    assert.throws(() => assertMayOwnKey(adas, { userId: grace, service: false }), { code: 'FORBIDDEN' });
+  });
+
+  it('lets the operator make one for anyone, and nothing else that is no person', () => {
+    assertMayOwnKey(by({ kind: 'operator' }), { userId: grace, service: false });
+    const skein = by({ kind: 'skein' });
+    assert.throws(() => assertMayOwnKey(skein, { userId: grace, service: false }), { code: 'FORBIDDEN' });
+  });
+});
+
+describe('keyOwnersFor', () => {
+  it('shows an admin all keys, and a member their own', () => {
+    assert.equal(keyOwnersFor({ role: 'admin', userId: ada }), 'all');
+    assert.equal(keyOwnersFor({ role: 'member', userId: grace }), grace);
+  });
+});

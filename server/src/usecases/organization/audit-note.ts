@@ -1,0 +1,14 @@
+import type { AuditAction, AuditDetail, Doer } from '../../domain/audit.ts';
+import type { AuditNote } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+
+/** What the store writes down together with the deed. */
+export function auditNote(
+  { ids }: Pick<Context, 'ids'>,
+  { actor, traceId }: Doer,
+  action: AuditAction,
+  subject: string,
+  detail: AuditDetail = {},
+): AuditNote {
+  return { id: ids.event(), actor, traceId, action, subject, detail };
+}

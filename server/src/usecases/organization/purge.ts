@@ -1,0 +1,110 @@
+import type { Doer } from '../../domain/audit.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { normalizeEmail } from '../../domain/organization.ts';
+import type { AuditPosition, PurgeCounts, PurgedPerson, PurgeStep } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { auditNote } from './audit-note.ts';
+
+/** Called after each step, with what it removed; it may take its time, so that others get at the store. */
+export type Proceed = (removed: PurgeCounts) => Promise<void>;
+
+const walkLimit = 100;
+
+/** Everything of the organization, for good. Run again after an interruption, it finishes. */
+export async function purgeOrganization(
+  { store }: Pick<Context, 'store'>,
+  organizationId: OrganizationId,
+  proceed: Proceed,
+): Promise<PurgeCounts> {
+  const removed = await untilDone(() => store.purgeOrganization(organizationId), proceed);
+  await store.finishPurge();
+  return removed;
+}
+
+/**
+ * One person out of one organization, for good: their threads, keys and membership, and what identifies them in the audit
+ * log. Membership and keys end first, so that nothing new comes. Run again after an interruption, it finishes.
+ */
+export async function purgePerson(
+  context: Context,
+  organizationId: OrganizationId,
+  doer: Doer,
+  person: PurgedPerson,
+  proceed: Proceed,
+): Promise<PurgeCounts> {
+  const { store } = context;
+  const { userId, email } = person;
+  const removed: Record<string, number> = {};
+  const ended = await store.removeMember(
+    organizationId,
+    email,
+    false,
+    auditNote(context, doer, 'member.removed', userId),
+  );
+  if (ended.outcome === 'removed') removed.member = 1;
+  await deleteThreads(context, organizationId, doer, userId);
+  let after: AuditPosition | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof store.anonymizeAudit>> = await store.anonymizeAudit(
+      organizationId,
+      person,
+      after,
+    );
+    addAll(removed, { audit_event: page.changed });
+    await proceed({ audit_event: page.changed });
+    after = page.next;
+  } while (after !== null);
+  addAll(removed, await untilDone(() => store.purgePerson(organizationId, userId), proceed));
+  await store.finishPurge();
+  return removed;
+}
+
+/** What a purge would remove or rewrite, by table; nothing changes. */
+export function surveyPurge(
+  { store }: Pick<Context, 'store'>,
+  organizationId: OrganizationId,
+  person: PurgedPerson | null,
+): Promise<PurgeCounts> {
+  return store.countPurge(organizationId, person);
+}
+
+/** A person by their address, whether or not they are still a member of anything. */
+export async function findPurged({ store }: Pick<Context, 'store'>, email: string): Promise<PurgedPerson> {
+  const address = normalizeEmail(email);
+  const userId = address && (await store.findUser(address));
+  if (!address || !userId)
+    throw new ServiceError('NOT_FOUND', `${email} is not known: nothing is stored of them.`);
+  return { userId, email: address };
+}
+
+/** Softly at first, so that nobody meets a thread whose messages are being removed. Running replies are cancelled. */
+async function deleteThreads(
+  { store, ids }: Context,
+  organizationId: OrganizationId,
+  doer: Doer,
+  userId: UserId,
+): Promise<void> {
+  for (;;) {
+    const { rows } = await store.beginWalk(organizationId, { userId, ownOnly: true }, walkLimit);
+    for (const { thread } of rows) {
+      const note = auditNote({ ids }, doer, 'thread.deleted', thread.id);
+      await store.deleteThread(organizationId, thread.id, { userId, keyHash: null }, note);
+    }
+    if (rows.length === 0) return;
+  }
+}
+
+async function untilDone(step: () => Promise<PurgeStep>, proceed: Proceed): Promise<Record<string, number>> {
+  const removed: Record<string, number> = {};
+  for (;;) {
+    const { removed: some, done } = await step();
+    addAll(removed, some);
+    if (done) return removed;
+    await proceed(some);
+  }
+}
+
+function addAll(counts: Record<string, number>, more: PurgeCounts): void {
+  for (const [table, rows] of Object.entries(more)) if (rows > 0) counts[table] = (counts[table] ?? 0) + rows;
+}

@@ -1,0 +1,70 @@
+import type { OrganizationId } from '../../domain/id.ts';
+import { quotaResetAt, utcDay } from '../../domain/quota.ts';
+import type { UsageCount } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import type { KeyOwners } from '../credentials/key-owner.ts';
+import { listApiKeys } from '../credentials/list-api-keys.ts';
+import { organizationNotFound } from './find-organization.ts';
+
+export interface UsageOverview {
+  readonly quota: { readonly limit: number; readonly used: number; readonly resetsAt: number };
+  readonly firstDay: number;
+  readonly lastDay: number;
+  readonly counts: readonly (UsageCount & { readonly credential: NamedCredential })[];
+}
+
+export interface NamedCredential {
+  readonly id: string;
+  readonly kind: 'key' | 'application';
+  /** What people know it by; the id where nothing else is left of it. */
+  readonly name: string;
+}
+
+/**
+ * Today's quota, and the requests of the last `days`, today included. A member sees those of their own keys, and of no
+ * application. Requests of the last second may be missing.
+ */
+export async function readUsage(
+  context: Context,
+  organizationId: OrganizationId,
+  owners: KeyOwners,
+  days: number,
+): Promise<UsageOverview> {
+  const { store } = context;
+  const now = context.now();
+  const lastDay = utcDay(now);
+  const firstDay = lastDay - days + 1;
+  const [quota, counts, names] = await Promise.all([
+    store.readQuota(organizationId, lastDay),
+    store.listUsage(organizationId, firstDay, lastDay),
+    nameCredentials(context, organizationId, owners),
+  ]);
+  if (quota === undefined) throw organizationNotFound(organizationId);
+  return {
+    quota: { ...quota, resetsAt: quotaResetAt(now) },
+    firstDay,
+    lastDay,
+    counts: counts.flatMap((count) => {
+      const credential = names.get(count.credentialId) ?? forgotten(count.credentialId);
+      return owners === 'all' || names.has(count.credentialId) ? [{ ...count, credential }] : [];
+    }),
+  };
+}
+
+async function nameCredentials(
+  context: Context,
+  organizationId: OrganizationId,
+  owners: KeyOwners,
+): Promise<Map<string, NamedCredential>> {
+  const keys = await listApiKeys(context, organizationId, owners);
+  const applications = owners === 'all' ? await context.store.listApplications(organizationId) : [];
+  return new Map<string, NamedCredential>([
+    ...keys.map(({ id, name, hint }) => [id, { id, kind: 'key', name: name || hint }] as const),
+    ...applications.map(({ id, name }) => [id, { id, kind: 'application', name }] as const),
+  ]);
+}
+
+/** Of keys every one is kept; what has no name any more is an application that was deleted. */
+function forgotten(id: string): NamedCredential {
+  return { id, kind: 'application', name: id };
+}

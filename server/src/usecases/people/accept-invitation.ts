@@ -1,0 +1,114 @@
+import type { Acceptance, Password } from '../../domain/account.ts';
+import type { Doer } from '../../domain/audit.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { isOrganizationId } from '../../domain/id.ts';
+import { passwordFault } from '../../domain/password.ts';
+import { isInvitationToken } from '../../domain/sign-in-token.ts';
+import type { Invitation } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { auditNote } from '../organization/audit-note.ts';
+import { attempt, type Origin } from './attempt-password.ts';
+import type { SignedIn } from './read-session.ts';
+import { type StartedSession, startSession } from './start-session.ts';
+
+/** What the invitation is for. `NOT_FOUND` alike for one that was used, replaced, has expired or never was. */
+export async function readInvitation(
+  context: Context,
+  { token, address }: { token: string; address: string },
+  traceId: string,
+): Promise<Invitation> {
+  const invitation = await attempt(context, { person: undefined, address, traceId }, () =>
+    findInvitation(context, token),
+  );
+  if (invitation === undefined) throw gone();
+  return invitation;
+}
+
+/** Opens the organization to the person, with the password they choose or prove, and begins a session. */
+export async function acceptInvitation(
+  context: Context,
+  { token, password, ...from }: { token: string; password: string } & Origin,
+  traceId: string,
+): Promise<StartedSession> {
+  const { store, sha256 } = context;
+  const invitation = await readInvitation(context, { token, address: from.address }, traceId);
+  const { userId, email } = invitation;
+  const acceptance = await acceptanceOf(context, invitation, password, { ...from, traceId });
+  const doer = { actor: { kind: 'user', userId }, traceId } as const;
+  const note = auditNote(context, doer, 'member.joined', userId, { email, password: acceptance.kind });
+  const accepted = await store.acceptInvitation(sha256(token), acceptance, note);
+  if (accepted.outcome === 'refused') {
+    throw new ServiceError('INVALID_PARAMS', 'A password was set meanwhile: open the link again.');
+  }
+  if (accepted.outcome !== 'accepted') throw gone();
+  const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
+  const started = await startSession(context, userId, { proof: 'password', passwordHash }, traceId);
+  if (started === undefined) {
+    throw new ServiceError('INVALID_PARAMS', 'The password was changed meanwhile: sign in with the new one.');
+  }
+  return started;
+}
+
+/** A membership that waits in a session of single sign-on: the provider has proven the address. */
+export async function acceptMembership(
+  context: Context,
+  { session: { userId, email, access } }: SignedIn,
+  organizationId: string,
+  doer: Doer,
+): Promise<void> {
+  const note = auditNote(context, doer, 'member.joined', userId, { email, password: 'none' });
+  const outcome =
+    access.proof === 'sso' && isOrganizationId(organizationId)
+      ? await context.store.acceptMembership(organizationId, userId, note)
+      : 'missing';
+  if (outcome === 'missing') throw new ServiceError('NOT_FOUND', 'There is no invitation to accept.');
+}
+
+async function findInvitation({ store, sha256 }: Context, token: string): Promise<Invitation | undefined> {
+  return isInvitationToken(token) ? store.findInvitation(sha256(token)) : undefined;
+}
+
+/**
+ * The password that the person has is proven. Whoever has none that is proven may choose one, also the one they set through
+ * another organization's link: that is compared like a guess, or links would be a way to guess without limit.
+ */
+async function acceptanceOf(
+  context: Context,
+  { terms, resets, passwords: known, email }: Invitation,
+  password: string,
+  from: Origin & { traceId: string },
+): Promise<Acceptance> {
+  const { ids, passwords } = context;
+  const hashes = known.map(hashOf);
+  if (terms === 'sso') {
+    throw new ServiceError('INVALID_PARAMS', 'You have no password here: sign in through your provider.');
+  }
+  if (!resets && hashes.length > 0) {
+    // A known device may prove its own password only: choosing one is a guess at the others.
+    const origin = terms === 'choose' ? { ...from, device: undefined } : from;
+    const hash = await attempt(context, { person: email, ...origin }, (only) =>
+      passwords.find(known.filter(({ id }) => only === undefined || id === only).map(hashOf), password),
+    );
+    if (hash !== undefined) return { kind: 'proven', hash };
+    // Not UNAUTHORIZED: nobody's session has ended.
+    if (terms === 'prove') {
+      throw new ServiceError('INVALID_PARAMS', 'password: is not the one you sign in with.');
+    }
+  }
+  const hash = await passwords.hash(checked(password, email), resets ? undefined : hashes[0]);
+  return { kind: 'chosen', password: { id: ids.password(), hash } };
+}
+
+function hashOf({ hash }: Password): string {
+  return hash;
+}
+
+function checked(password: string, email: string): string {
+  const fault = passwordFault(password, email);
+  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `password: ${fault}.`);
+  return password;
+}
+
+function gone(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'This invitation was used or has expired: ask for a new one.');
+}

@@ -1,0 +1,58 @@
+import type { Doer } from '../../domain/audit.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { passwordFault } from '../../domain/password.ts';
+import type { Context } from '../context.ts';
+import { auditNote } from '../organization/audit-note.ts';
+import { type Attempt, attempt, type Origin } from './attempt-password.ts';
+import type { SignedIn } from './read-session.ts';
+
+/** Ends the other sessions that the password covers, so that nobody stays signed in with the old one. */
+export async function changePassword(
+  context: Context,
+  { session: { userId, email, access }, tokenHash }: SignedIn,
+  { current, next, ...from }: { current: string; next: string } & Origin,
+  doer: Doer,
+): Promise<void> {
+  const { store, passwords } = context;
+  const all = (await store.findPerson(email))?.passwords ?? [];
+  const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
+  if (own === undefined) {
+    throw new ServiceError('INVALID_PARAMS', 'You have no password here: you sign in through your provider.');
+  }
+  const attempted = { person: email, ...from, traceId: doer.traceId };
+  const proven = await attempt(context, attempted, (only = own.id) =>
+    passwords.find(only === own.id ? [own.hash] : [], current),
+  );
+  if (proven === undefined) throw new ServiceError('INVALID_PARAMS', 'current: is not your password.');
+  const fault = passwordFault(next, email);
+  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `next: ${fault}.`);
+  const siblings = all.filter(({ id }) => id !== own.id).map(({ hash }) => hash);
+  if (siblings.length > 0) await refuseSibling(context, attempted, siblings, next);
+  const outcome = await store.changePassword(
+    userId,
+    { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
+    auditNote(context, doer, 'password.changed', userId),
+  );
+  if (outcome === 'refused') {
+    throw new ServiceError('INVALID_PARAMS', 'current: the password was changed meanwhile.');
+  }
+}
+
+/**
+ * Another password of the person was set through another organization's link, perhaps by somebody else. Choosing one is a
+ * guess at it, and counts as one: otherwise changing a password again and again would be a way to guess without limit.
+ */
+async function refuseSibling(
+  context: Context,
+  attempted: Attempt,
+  siblings: readonly string[],
+  next: string,
+): Promise<void> {
+  // A known device may prove its own password only.
+  const found = await attempt(context, { ...attempted, device: undefined }, () =>
+    context.passwords.find(siblings, next),
+  );
+  if (found !== undefined) {
+    throw new ServiceError('INVALID_PARAMS', 'next: choose a password that you do not use elsewhere here.');
+  }
+}

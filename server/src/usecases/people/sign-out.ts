@@ -1,0 +1,18 @@
+import type { Doer } from '../../domain/audit.ts';
+import type { Context } from '../context.ts';
+import { auditNote } from '../organization/audit-note.ts';
+import type { SignedIn } from './read-session.ts';
+
+export async function signOut({ store }: Context, tokenHash: string): Promise<void> {
+  await store.endSession(tokenHash);
+}
+
+/** Every session that this one's proof covers ends, this one too, on every node with the next request. */
+export async function signOutEverywhere(
+  context: Context,
+  { session: { userId, access } }: SignedIn,
+  doer: Doer,
+): Promise<void> {
+  const note = auditNote(context, doer, 'session.ended-everywhere', userId);
+  await context.store.endSessions(userId, access, note);
+}

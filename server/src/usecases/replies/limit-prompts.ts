@@ -1,0 +1,46 @@
+import { ServiceError } from '../../domain/errors.ts';
+import type { LimitName } from '../../domain/limits.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import type { PromptLimit } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+
+const periods: readonly {
+  name: PromptLimit['period'];
+  ms: number;
+  person: LimitName;
+  organization: LimitName;
+}[] = [
+  // First, so that a burst that is refused does not use up the day.
+  { name: 'minute', ms: 60_000, person: 'promptsPerMinute', organization: 'organizationPromptsPerMinute' },
+  { name: 'day', ms: 86_400_000, person: 'promptsPerDay', organization: 'organizationPromptsPerDay' },
+];
+
+/**
+ * Counts a prompt that a person sends in the console, and rejects it above the limits. Prompts of the public interface
+ * count against the organization's quota instead.
+ */
+export async function limitPrompts(
+  { store, limits, now }: Context,
+  { organizationId, userId }: UserPrincipal,
+): Promise<void> {
+  for (const { name, ms, person, organization } of periods) {
+    const startedAt = Math.floor(now() / ms) * ms;
+    const outcome = await store.countPrompt(organizationId, userId, {
+      period: name,
+      startedAt,
+      personMax: limits[person],
+      organizationMax: limits[organization],
+    });
+    if (outcome === 'person-limit') throw limited('You have', limits[person], name);
+    if (outcome === 'organization-limit') throw limited('Your organization has', limits[organization], name);
+  }
+}
+
+function limited(who: string, limit: number, period: PromptLimit['period']): ServiceError {
+  const [within, until] =
+    period === 'minute'
+      ? ['this minute', 'Wait a minute and try again.']
+      : ['today', 'The limit resets at 00:00 UTC.'];
+  const prompts = limit === 1 ? '1 prompt' : `${limit.toLocaleString('en')} prompts`;
+  return new ServiceError('RATE_LIMITED', `${who} sent ${prompts} ${within}, which is the limit. ${until}`);
+}

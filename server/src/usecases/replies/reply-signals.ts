@@ -1,0 +1,75 @@
+import type { MessageId } from '../../domain/id.ts';
+import type { ReplyName, ReplyNews } from '../../storage/store.ts';
+
+interface Watch {
+  readonly reply: ReplyName;
+  readonly ended: () => void;
+}
+
+/**
+ * What happens to replies, told within this process the moment it is committed. What other processes do is found out by
+ * `tendReplies`, a little later, and told here, too.
+ */
+export class ReplySignals {
+  readonly #watches = new Map<MessageId, Set<Watch>>();
+  #startWorking: () => void = () => {};
+  #tell: (news: ReplyNews) => void = () => {};
+
+  /** Says that a reply was left to be written. */
+  replyWaiting(): void {
+    this.#startWorking();
+    this.#tell({ waiting: true, ended: [] });
+  }
+
+  /** Takes in what happened elsewhere, and passes it on to nobody. */
+  hear({ waiting, ended }: ReplyNews): void {
+    for (const reply of ended) this.#end(reply);
+    if (waiting) this.#startWorking();
+  }
+
+  /** Who is told what happens here; the last one counts. */
+  onNews(tell: (news: ReplyNews) => void): void {
+    this.#tell = tell;
+  }
+
+  /** What to do about it; the last one counts. */
+  onReplyWaiting(startWorking: () => void): void {
+    this.#startWorking = startWorking;
+  }
+
+  /** Calls `ended`, once, when the reply has ended. Answers how to stop watching. */
+  watch(reply: ReplyName, ended: () => void): () => void {
+    const watch = { reply, ended };
+    const watches = this.#watches.get(reply.messageId) ?? new Set();
+    this.#watches.set(reply.messageId, watches.add(watch));
+    return () => {
+      watches.delete(watch);
+      if (watches.size === 0 && this.#watches.get(reply.messageId) === watches) {
+        this.#watches.delete(reply.messageId);
+      }
+    };
+  }
+
+  replyEnded(reply: ReplyName): void {
+    this.#end(reply);
+    this.#tell({ waiting: false, ended: [reply] });
+  }
+
+  #end({ organizationId, messageId }: ReplyName): void {
+    const watches = this.#watches.get(messageId);
+    if (watches === undefined) return;
+    for (const watch of [...watches]) {
+      if (watch.reply.organizationId !== organizationId) continue;
+      watches.delete(watch);
+      watch.ended();
+    }
+    if (watches.size === 0) this.#watches.delete(messageId);
+  }
+
+  /** Each once, however many watch it. */
+  watched(): ReplyName[] {
+    const replies: ReplyName[] = [];
+    for (const [watch] of this.#watches.values()) if (watch !== undefined) replies.push(watch.reply);
+    return replies;
+  }
+}

@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { by, note, World } from '../../../testing/contract/fixture.ts';
+import { createIdGenerator } from '../../domain/id.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import type { ClaimedReply, NewThread, ReplyProgress, Store } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { personIn } from '../people/read-session.ts';
+import { ReplySignals } from '../replies/reply-signals.ts';
+import { noTelemetry } from '../telemetry.ts';
+import { deleteThread } from './delete-thread.ts';
+import { followThread, type ThreadEvent } from './follow-thread.ts';
+import { FollowedThreads, type FollowPace } from './followed-threads.ts';
+import { publishOwnThread } from './publish-thread.ts';
+import { renameThread } from './rename-thread.ts';
+import { ThreadSignals } from './thread-signals.ts';
+
+/** Signals alone: a look that nobody asked for would come after the test. */
+const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
+const onItsOwn: FollowPace = { atMostEveryMs: 0, whileRunningMs: 5, whileIdleMs: 5 };
+
+describe('Following a thread', () => {
+  let folder: string;
+  let world: World;
+  let context: Context;
+  let ada: UserPrincipal;
+  let thread: NewThread;
+  let claim: ClaimedReply;
+  let ending: AbortController;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'skein-follow-'));
+    world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
+    const used = {
+      store: world.store,
+      ids: createIdGenerator(Date.now, randomBytes),
+      replySignals: new ReplySignals(),
+      threadSignals: new ThreadSignals(),
+      telemetry: noTelemetry,
+    };
+    context = used as Partial<Context> as Context;
+    pollAt(onSignals);
+    const organizationId = await world.organization();
+    ada = await memberOf(organizationId, 'ada@acme.example');
+    thread = await world.thread(organizationId, ada.userId);
+    [claim] = (await world.claim(60_000)) as [ClaimedReply];
+    ending = new AbortController();
+  });
+  afterEach(async () => {
+    ending.abort();
+    assert.equal(context.threadSignals.followed, 0, 'nothing is followed any more');
+    assert.deepEqual(context.replySignals.watched(), [], 'nothing is watched any more');
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function memberOf(
+    organizationId: UserPrincipal['organizationId'],
+    email = `${Math.random()}@acme.example`,
+  ): Promise<UserPrincipal> {
+    return personIn(organizationId, await world.member(organizationId, email));
+  }
+  function pollAt(pace: FollowPace): void {
+    Object.assign(context, { followedThreads: new FollowedThreads(context, pace) });
+  }
+  function follow(principal = ada): AsyncGenerator<ThreadEvent, void> {
+    return followThread(context, principal, thread.id, ending.signal);
+  }
+  async function nextOf(events: AsyncGenerator<ThreadEvent, void>): Promise<ThreadEvent> {
+    const { value } = await events.next();
+    assert.ok(value, 'the stream has ended');
+    return value;
+  }
+  async function nextView(events: AsyncGenerator<ThreadEvent, void>) {
+    const event = await nextOf(events);
+    assert.ok(event.type === 'view', event.type);
+    return event.view;
+  }
+  async function write(content: string, ...steps: string[]): Promise<void> {
+    const progress: ReplyProgress = {
+      status: 'in_progress',
+      content,
+      steps: steps.map((description) => ({ description })),
+    };
+    assert.ok(await world.store.recordReplyProgress(claim, progress));
+    context.threadSignals.changed(thread.id);
+  }
+  async function settle(store: Store = world.store): Promise<void> {
+    const result = { status: 'completed', content: 'Whole', steps: [], sources: null, model: 'm' } as const;
+    assert.ok(await store.settleReply(claim, result));
+  }
+  /** Counts the calls of the store that have to do with threads. */
+  function countThreadCalls(): Map<string, number> {
+    const calls = new Map<string, number>();
+    const { store } = world;
+    const counting = new Proxy(store, {
+      get: (target, name: keyof Store) => {
+        const method = target[name];
+        if (typeof method !== 'function') return method;
+        return (...parameters: never[]) => {
+          calls.set(name, (calls.get(name) ?? 0) + 1);
+          return (method as (...all: never[]) => unknown).apply(target, parameters);
+        };
+      },
+    });
+    Object.assign(context, { store: counting });
+    return calls;
+  }
+  async function end(events: AsyncGenerator<ThreadEvent, void>): Promise<void> {
+    ending.abort();
+    assert.deepEqual(await events.next(), { done: true, value: undefined });
+  }
+
+  it('begins with all there is', async () => {
+    await write('Half');
+    const events = follow();
+    const { thread: shown, messages, mine, createdBy, origins } = await nextView(events);
+    assert.deepEqual([shown.id, mine, createdBy], [thread.id, true, 'ada@acme.example']);
+    assert.deepEqual(
+      messages.map(({ content }) => content),
+      ['A prompt', 'Half'],
+    );
+    assert.deepEqual(
+      [...origins.values()].map(({ traceId }) => traceId),
+      ['trace'],
+    );
+    await end(events);
+  });
+
+  it('tells what was added to a reply, against what was told before', async () => {
+    const events = follow();
+    await nextView(events);
+    const told: unknown[] = [];
+    for (const [content, ...steps] of [
+      ['', 'One'],
+      ['Half', 'One'],
+      ['Half and', 'One', 'Two'],
+    ]) {
+      const next = nextOf(events);
+      await write(content as string, ...steps);
+      const event = await next;
+      assert.ok(event.type === 'progress');
+      const { reply, stepsFrom, textFrom } = event;
+      told.push([stepsFrom, reply.steps.slice(stepsFrom).length, reply.content.slice(textFrom)]);
+    }
+    assert.deepEqual(told, [
+      [0, 1, ''],
+      [1, 0, 'Half'],
+      [1, 1, ' and'],
+    ]);
+    await end(events);
+  });
+
+  it('gives a slow consumer the newest state, and none in between', async () => {
+    const [slow, quick] = [follow(), follow()];
+    await nextView(slow);
+    await nextView(quick);
+    for (const content of ['a', 'ab', 'abc']) {
+      await write(content);
+      assert.equal((await nextOf(quick)).type, 'progress');
+    }
+    const event = await nextOf(slow);
+    assert.ok(event.type === 'progress');
+    assert.deepEqual([event.textFrom, event.reply.content], [0, 'abc']);
+    await end(slow);
+  });
+
+  it('asks the store as often for 50 consumers as for one, and loads no message while nothing changes', async () => {
+    const calls = countThreadCalls();
+    const countFor = async (consumers: number) => {
+      const all = Array.from({ length: consumers }, () => follow());
+      await Promise.all(all.map(nextView));
+      // One call for each consumer, and one of the poller once it knows that the reply is running.
+      while (calls.get('threadVersion')! <= consumers) await setImmediate();
+      calls.clear();
+      for (let round = 0; round < 5; round += 1) {
+        const next = Promise.all(all.map(nextOf));
+        await write(`Round ${round} for ${consumers}`);
+        await next;
+      }
+      for (let round = 0; round < 5; round += 1) {
+        const versions = calls.get('threadVersion') ?? 0;
+        context.threadSignals.changed(thread.id);
+        while (calls.get('threadVersion') === versions) await setImmediate();
+      }
+      const counted = Object.fromEntries(calls);
+      await Promise.all(all.map((events) => events.return()));
+      return counted;
+    };
+    const forOne = await countFor(1);
+    assert.deepEqual(forOne, { threadVersion: 10, getThread: 5 });
+    assert.deepEqual(await countFor(50), forOne);
+  });
+
+  it('loads a thread once for consumers that start together', async () => {
+    const calls = countThreadCalls();
+    const all = Array.from({ length: 50 }, () => follow());
+    await Promise.all(all.map(nextView));
+    // Those that came while it was being loaded do not know how old that is, and share a second one.
+    assert.ok((calls.get('getThread') ?? 0) <= 2, `${calls.get('getThread')} loads`);
+    await end(all[0]!);
+  });
+
+  it('shares the text of unchanged messages between states and consumers', async () => {
+    const [one, other] = [follow(), follow(await memberOf(claim.organizationId))];
+    await settle();
+    await publishOwnThread(context, ada, note(), thread.id, true);
+    const first = await nextView(one);
+    await renameThread(context, ada, thread.id, 'Another');
+    const second = await nextView(one);
+    const third = await nextView(other);
+    for (const place of [0, 1]) {
+      assert.equal(first.messages[place], second.messages[place]);
+      assert.equal(first.messages[place], third.messages[place]);
+    }
+    await end(one);
+  });
+
+  it('shows all anew when a reply has ended, and when the thread was renamed or published', async () => {
+    const events = follow();
+    await nextView(events);
+    await settle();
+    context.replySignals.replyEnded(claim);
+    assert.equal((await nextView(events)).status.state, 'idle');
+    await renameThread(context, ada, thread.id, 'Another');
+    assert.equal((await nextView(events)).thread.title, 'Another');
+    await publishOwnThread(context, ada, note(), thread.id, true);
+    assert.equal((await nextView(events)).thread.published, true);
+    await end(events);
+  });
+
+  it('sees what other processes did without being told', async () => {
+    const elsewhere = await world.node();
+    pollAt(onItsOwn);
+    const events = follow();
+    await nextView(events);
+    const progress: ReplyProgress = { status: 'in_progress', content: 'Half', steps: [] };
+    await elsewhere.recordReplyProgress(claim, progress);
+    assert.equal((await nextOf(events)).type, 'progress');
+    await settle(elsewhere);
+    assert.equal((await nextView(events)).status.state, 'idle');
+    await elsewhere.renameThread(claim.organizationId, thread.id, by(thread.userId), 'Another');
+    assert.equal((await nextView(events)).thread.title, 'Another');
+    await end(events);
+  });
+
+  it('says nothing while nothing has changed, however often it is told to look', async () => {
+    const events = follow();
+    await nextView(events);
+    const next = nextOf(events);
+    for (let round = 0; round < 20; round += 1) {
+      context.threadSignals.changed(thread.id);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await write('News');
+    assert.equal((await next).type, 'progress');
+    await end(events);
+  });
+
+  it('ends with the thread, and for others when it is no longer published', async () => {
+    await publishOwnThread(context, ada, note(), thread.id, true);
+    const events = follow();
+    const ofOther = follow(await memberOf(claim.organizationId));
+    const seen = await nextView(ofOther);
+    assert.deepEqual([seen.mine, seen.createdBy, seen.origins.size], [false, 'ada@acme.example', 0]);
+    await nextView(events);
+    await publishOwnThread(context, ada, note(), thread.id, false);
+    assert.deepEqual(await nextOf(ofOther), { type: 'gone' });
+    assert.equal((await ofOther.next()).done, true);
+    assert.equal((await nextView(events)).thread.published, false);
+    await deleteThread(context, ada, note(), thread.id);
+    assert.deepEqual(await nextOf(events), { type: 'gone' });
+    assert.equal((await events.next()).done, true);
+  });
+
+  it('asks a store that does not answer again', async () => {
+    pollAt(onItsOwn);
+    const events = follow();
+    await nextView(events);
+    let refused = 0;
+    const { store } = world;
+    const failing: Pick<Store, 'getThread'> = {
+      getThread: (...asked) => {
+        refused += 1;
+        return refused <= 3 ? Promise.reject(new Error('gone for now')) : store.getThread(...asked);
+      },
+    };
+    Object.assign(context, { store: Object.assign(Object.create(store), failing) });
+    await write('Half');
+    assert.equal((await nextOf(events)).type, 'progress');
+    assert.ok(refused > 3);
+    await end(events);
+  });
+
+  it('is refused where the thread cannot be read, and keeps nothing of it', async () => {
+    const stranger = await memberOf(claim.organizationId);
+    await assert.rejects(nextOf(follow(stranger)), { code: 'NOT_FOUND' });
+    const foreigner = await memberOf(await world.organization());
+    await assert.rejects(nextOf(follow(foreigner)), { code: 'NOT_FOUND' });
+  });
+
+  it('ends at once, also while it waits', async () => {
+    const events = follow();
+    await nextView(events);
+    const next = events.next();
+    ending.abort();
+    assert.equal((await next).done, true);
+  });
+});

@@ -1,0 +1,64 @@
+import { threadNotFound } from '../../domain/errors.ts';
+import type { ThreadId } from '../../domain/id.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import { type ReplyNews, threadNews } from '../../domain/thread-news.ts';
+import { canRead } from '../../domain/visibility.ts';
+import type { Context } from '../context.ts';
+import { Wakeup } from '../replies/wakeup.ts';
+import type { FollowedState } from './followed-threads.ts';
+import { getThreadVersion } from './get-thread.ts';
+import { loadCreator, type ThreadView, viewFor } from './get-thread-view.ts';
+
+export type ThreadEvent =
+  /** All there is. */
+  | { readonly type: 'view'; readonly view: ThreadView }
+  /** How the running reply has come on since the event before. */
+  | ({ readonly type: 'progress' } & ReplyNews)
+  /** The thread cannot be read any more. The last event. */
+  | { readonly type: 'gone' };
+
+/**
+ * What one person sees of a thread from now on, until `until` aborts: first a view, then whatever changes, each event
+ * relative to the one before it. A slow consumer gets the newest state and misses those in between. Rejects before the
+ * first event if the person cannot read the thread.
+ */
+export async function* followThread(
+  context: Context,
+  principal: UserPrincipal,
+  threadId: string,
+  until: AbortSignal,
+): AsyncGenerator<ThreadEvent, void> {
+  const version = await getThreadVersion(context, principal, threadId);
+  const wakeup = new Wakeup(until);
+  const { poller, leave } = context.followedThreads.follow(
+    principal.organizationId,
+    threadId as ThreadId,
+    wakeup.wake,
+  );
+  // Also when the consumer never asks for another event.
+  until.addEventListener('abort', leave);
+  try {
+    await poller.reach(version);
+    let seen = readable(poller.state);
+    if (seen === undefined) throw threadNotFound();
+    const createdBy = await loadCreator(context, seen.thread);
+    yield { type: 'view', view: viewFor(principal, { ...seen, createdBy }) };
+    for (;;) {
+      await wakeup.wait();
+      if (until.aborted) return;
+      const now = readable(poller.state);
+      if (now === undefined) return yield { type: 'gone' };
+      const news = threadNews(seen, now);
+      seen = now;
+      if (news === 'more') yield { type: 'view', view: viewFor(principal, { ...now, createdBy }) };
+      else if (news !== 'nothing') yield { type: 'progress', ...news };
+    }
+  } finally {
+    until.removeEventListener('abort', leave);
+    leave();
+  }
+
+  function readable(state: FollowedState | null): FollowedState | undefined {
+    return state !== null && canRead(principal, state.thread) ? state : undefined;
+  }
+}

@@ -1,0 +1,56 @@
+import type { Doer } from '../../domain/audit.ts';
+import { ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { Context } from '../context.ts';
+import { auditNote } from '../organization/audit-note.ts';
+import { getThread } from './get-thread.ts';
+
+/** The operator's way: shows any thread to its whole organization, or takes it back to its creator. Not an update (§2.1). */
+export async function publishThread(
+  context: Context,
+  organizationId: OrganizationId,
+  doer: Doer,
+  threadId: string,
+  published: boolean,
+): Promise<void> {
+  if (!isThreadId(threadId) || !(await setPublished(context, organizationId, doer, threadId, published))) {
+    throw new ServiceError(
+      'NOT_FOUND',
+      `The organization has no thread ${threadId}: check the id and the organization.`,
+    );
+  }
+}
+
+/** The creator's way; nobody else may. */
+export async function publishOwnThread(
+  context: Context,
+  principal: UserPrincipal,
+  doer: Doer,
+  threadId: string,
+  published: boolean,
+): Promise<Thread> {
+  const { thread } = await getThread(context, principal, threadId);
+  if (thread.userId !== principal.userId) {
+    throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can publish it or take it back.');
+  }
+  const done = await setPublished(context, principal.organizationId, doer, thread.id, published);
+  if (!done) throw threadNotFound();
+  return { ...thread, published };
+}
+
+async function setPublished(
+  context: Context,
+  organizationId: OrganizationId,
+  doer: Doer,
+  threadId: ThreadId,
+  published: boolean,
+): Promise<boolean> {
+  const action = published ? 'thread.published' : 'thread.unpublished';
+  const note = auditNote(context, doer, action, threadId);
+  const outcome = await context.store.setThreadPublished(organizationId, threadId, published, note);
+  if (outcome === 'missing') return false;
+  context.threadSignals.changed(threadId);
+  return true;
+}

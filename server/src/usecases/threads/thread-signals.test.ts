@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ThreadId } from '../../domain/id.ts';
+import { ThreadSignals } from './thread-signals.ts';
+
+const one = 'thr_1' as ThreadId;
+const other = 'thr_2' as ThreadId;
+
+describe('Signals of threads', () => {
+  it('reach everybody who follows that thread, and nobody else', () => {
+    const signals = new ThreadSignals();
+    const told: string[] = [];
+    signals.follow(one, () => told.push('first'));
+    signals.follow(one, () => told.push('second'));
+    signals.follow(other, () => told.push('other'));
+    signals.changed(one);
+    assert.deepEqual(told, ['first', 'second']);
+  });
+
+  it('keep nothing of those who have stopped, also when they stop twice or follow again', () => {
+    const signals = new ThreadSignals();
+    let told = 0;
+    const tell = () => {
+      told += 1;
+    };
+    const stop = signals.follow(one, tell);
+    stop();
+    const stopAgain = signals.follow(one, tell);
+    stop();
+    signals.changed(one);
+    assert.equal(told, 1);
+    stopAgain();
+    signals.changed(one);
+    assert.equal(told, 1);
+    assert.equal(signals.followed, 0);
+  });
+
+  it('tell a function that follows twice twice, and one that stops meanwhile at most once more', () => {
+    const signals = new ThreadSignals();
+    let told = 0;
+    const stops: (() => void)[] = [];
+    const tell = () => {
+      told += 1;
+      for (const stop of stops) stop();
+    };
+    stops.push(signals.follow(one, tell), signals.follow(one, tell));
+    signals.changed(one);
+    signals.changed(one);
+    assert.equal(told, 2);
+  });
+});

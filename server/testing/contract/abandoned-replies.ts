@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { AssistantMessage } from '../../src/domain/message.ts';
+import type { ClaimedReply, NewThread, Store } from '../../src/storage/store.ts';
+import { attemptsMax, failureTexts, type World } from './fixture.ts';
+
+const leaseMs = 1000;
+
+export function describeAbandonedReplies(world: () => World): void {
+  describe('replies whose worker died', () => {
+    async function ask(change: Partial<NewThread> = {}): Promise<NewThread> {
+      const organization = await world().organization();
+      return world().thread(organization, await world().member(organization), change);
+    }
+    async function claimOne(store: Store = world().store): Promise<ClaimedReply> {
+      const [claim, ...others] = await world().claim(leaseMs, 100, store);
+      assert.equal(others.length, 0);
+      assert.ok(claim, 'one reply waits');
+      return claim;
+    }
+    async function read({ organizationId, threadId }: ClaimedReply): Promise<AssistantMessage> {
+      const found = await world().store.getThread(organizationId, threadId);
+      return found?.messages[1] as AssistantMessage;
+    }
+
+    it('lose one attempt per death, and fail with the last', async () => {
+      const { clock } = world();
+      const { traceId } = await ask();
+      for (let deaths = 0; deaths < attemptsMax - 1; deaths += 1) {
+        assert.equal((await claimOne()).attempts, deaths);
+        clock.pass(leaseMs);
+        assert.deepEqual(await world().sweep(), []);
+      }
+      const last = await claimOne();
+      assert.equal(last.attempts, attemptsMax - 1);
+      clock.pass(leaseMs);
+      const { organizationId, threadId, messageId } = last;
+      const failure = failureTexts.abandoned;
+      assert.deepEqual(await world().sweep(), [{ organizationId, threadId, messageId, traceId, failure }]);
+      const { status, content, completedAt } = await read(last);
+      assert.deepEqual([status, content, completedAt], ['failed', failureTexts.content, clock.ms]);
+      const [origin] = await world().store.listReplyOrigins(organizationId, threadId);
+      assert.equal(origin?.failure, failure);
+      assert.deepEqual(await world().claim(leaseMs), []);
+    });
+
+    it('count deaths and failures of the model together', async () => {
+      const { store, clock } = world();
+      await ask();
+      assert.equal(await store.retryReply(await claimOne(), { delayMs: 0, failure: '503' }), true);
+      await claimOne();
+      clock.pass(leaseMs);
+      assert.deepEqual(await world().sweep(), []);
+      assert.equal((await claimOne()).attempts, 2);
+      clock.pass(leaseMs);
+      assert.equal((await world().sweep()).length, 1);
+    });
+
+    it('are decided one by one: each has its own attempts', async () => {
+      const { store, clock } = world();
+      const [worn, fresh] = [await ask(), await ask()];
+      const claimed = await world().claim(leaseMs);
+      const other = claimed.find(({ messageId }) => messageId === fresh.replyId)!;
+      await store.settleReply(other, {
+        status: 'completed',
+        content: '',
+        steps: [],
+        sources: null,
+        model: '',
+      });
+      for (let deaths = 1; deaths < attemptsMax; deaths += 1) {
+        clock.pass(leaseMs);
+        await world().sweep();
+        await world().claim(leaseMs);
+      }
+      const young = await ask();
+      await world().claim(leaseMs);
+      clock.pass(leaseMs);
+      assert.deepEqual(
+        (await world().sweep()).map(({ messageId }) => messageId),
+        [worn.replyId],
+      );
+      const { messageId, attempts } = await claimOne();
+      assert.deepEqual([messageId, attempts], [young.replyId, 1]);
+    });
+
+    it('keep their claim when the worker renews late, but before a sweep that ends leases', async () => {
+      const { store, clock } = world();
+      await ask();
+      const claim = await claimOne();
+      clock.pass(10 * leaseMs);
+      assert.deepEqual(await world().sweep(store, { leases: false }), []);
+      assert.deepEqual(await store.renewReplies([claim], leaseMs), []);
+      assert.deepEqual(await world().sweep(), []);
+      assert.deepEqual(await world().claim(leaseMs), []);
+      await store.releaseReply(claim);
+      assert.equal((await claimOne()).attempts, 0);
+    });
+
+    it('still fail at their deadline in a sweep that does not end leases', async () => {
+      const { store, clock } = world();
+      await ask({ replyDeadlineMs: 5 * leaseMs });
+      await claimOne();
+      clock.pass(5 * leaseMs);
+      const [failed] = await world().sweep(store, { leases: false });
+      assert.equal(failed?.failure, failureTexts.overdue);
+    });
+
+    it('are released at once at the start of a worker that is alone, at the cost of an attempt', async () => {
+      const { store } = world();
+      await ask();
+      const before = await claimOne();
+      const failed = await store.releaseOrphanedReplies(failureTexts, attemptsMax);
+      assert.deepEqual(failed, []);
+      // A store that cannot tell who lives leaves the lease to run out.
+      const claims = await world().claim(leaseMs);
+      if (claims.length === 0) return;
+      assert.equal(claims[0]!.attempts, 1);
+      assert.notEqual(claims[0]!.token, before.token);
+    });
+
+    it('fail at the start of a worker that is alone, where no attempt is left', async () => {
+      const { store, clock } = world();
+      await ask();
+      for (let deaths = 1; deaths < attemptsMax; deaths += 1) {
+        await claimOne();
+        clock.pass(leaseMs);
+        await world().sweep();
+      }
+      const last = await claimOne();
+      const failed = await store.releaseOrphanedReplies(failureTexts, attemptsMax);
+      const status = (await read(last)).status;
+      assert.equal(status, failed.length === 1 ? 'failed' : 'in_progress');
+      clock.pass(leaseMs);
+      assert.equal(failed.length + (await world().sweep()).length, 1);
+    });
+
+    it('are not claimed past their deadline, even before a sweep has failed them', async () => {
+      const { clock } = world();
+      const [late, early] = [await ask({ replyDeadlineMs: 5000 }), await ask({ replyDeadlineMs: 5001 })];
+      clock.pass(5000);
+      assert.equal((await claimOne()).messageId, early.replyId);
+      assert.deepEqual(
+        (await world().sweep()).map(({ messageId }) => messageId),
+        [late.replyId],
+      );
+    });
+  });
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import type { Acceptance } from '../../src/domain/account.ts';
+import type { AuditAction } from '../../src/domain/audit.ts';
+import type { OrganizationId, PasswordId, UserId } from '../../src/domain/id.ts';
+import type { MemberRole } from '../../src/domain/organization.ts';
+import type { Membership, NewInvitation, NewMember, NewSession, Store } from '../../src/storage/store.ts';
+import { note, strangers, type World } from './fixture.ts';
+
+export const day = 86_400_000;
+
+let hashes = 0;
+/** As of a token that nobody else has. */
+export function freshHash(): string {
+  hashes += 1;
+  return hashes.toString(16).padStart(64, '0');
+}
+
+export function newMember(email: string, change: { role?: MemberRole; service?: boolean } = {}): NewMember {
+  return { candidateUserId: strangers.user(), email, role: 'member', service: false, ...change };
+}
+
+export function newInvitation(userId: UserId, change: Partial<NewInvitation> = {}): NewInvitation {
+  const { resets = false } = change;
+  return { tokenHash: freshHash(), userId, keepMs: 7 * day, byOperator: resets, resets, ...change };
+}
+
+export function newSession(userId: UserId, change: Partial<NewSession> = {}): NewSession {
+  return { tokenHash: freshHash(), userId, passwordHash: null, idleMs: day, lifeMs: 30 * day, ...change };
+}
+
+/** What people do, in a few words. */
+export class Accounting {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async add(
+    organizationId: OrganizationId,
+    email: string,
+    change: { role?: MemberRole; service?: boolean } = {},
+  ): Promise<UserId> {
+    const added = await this.#world.store.addMember(
+      organizationId,
+      newMember(email, change),
+      note('member.added'),
+    );
+    assert.ok(added.outcome === 'added', added.outcome);
+    return added.userId;
+  }
+
+  /** Answers the hash of the token. */
+  async invite(
+    organizationId: OrganizationId,
+    userId: UserId,
+    change: Partial<NewInvitation> = {},
+  ): Promise<string> {
+    const invitation = newInvitation(userId, change);
+    const { store } = this.#world;
+    assert.equal(
+      await store.createInvitation(organizationId, invitation, note('member.invited', userId)),
+      'created',
+    );
+    return invitation.tokenHash;
+  }
+
+  /** With a new password, or with one of the person's. */
+  accept(tokenHash: string, password: string | { proven: string }, store: Store = this.#world.store) {
+    const acceptance: Acceptance =
+      typeof password === 'string'
+        ? { kind: 'chosen', password: { id: `pwd_${freshHash()}` as PasswordId, hash: password } }
+        : { kind: 'proven', hash: password.proven };
+    return store.acceptInvitation(tokenHash, acceptance, note('member.joined'));
+  }
+
+  /** The person accepts a membership through a link of its organization, or of the operator. */
+  async join(
+    organizationId: OrganizationId,
+    userId: UserId,
+    password: string | { proven: string },
+    change: Partial<NewInvitation> = {},
+  ): Promise<void> {
+    const accepted = await this.accept(await this.invite(organizationId, userId, change), password);
+    assert.deepEqual(accepted, { outcome: 'accepted', userId, organizationId });
+  }
+
+  /** Through a provider; answers the person. */
+  bind(email: string, subject = `subject of ${email}`, issuer = 'https://login.example', store?: Store) {
+    const { id, traceId, action, detail } = note('password.voided');
+    return (store ?? this.#world.store).bindIdentity(issuer, subject, email, { id, traceId, action, detail });
+  }
+
+  async acceptBySso(organizationId: OrganizationId, userId: UserId): Promise<void> {
+    const joined = note('member.joined', userId);
+    assert.equal(await this.#world.store.acceptMembership(organizationId, userId, joined), 'accepted');
+  }
+
+  changePassword(userId: UserId, current: string, next: string, keptTokenHash = '', store?: Store) {
+    const change = { current, next, keptTokenHash };
+    return (store ?? this.#world.store).changePassword(userId, change, note('password.changed', userId));
+  }
+
+  async hashes(email: string): Promise<readonly string[] | undefined> {
+    return (await this.#world.store.findPerson(email))?.passwords.map(({ hash }) => hash);
+  }
+
+  /** The organizations that a session may enter, and those that it may accept. */
+  async standing(tokenHash: string) {
+    const session = await this.#world.store.findSession(tokenHash, undefined);
+    assert.ok(session, 'the session is live');
+    const { entered, pending } = await this.#world.store.listMemberships(session.userId, session.access);
+    const ids = (memberships: readonly Membership[]) =>
+      memberships.map(({ organizationId }) => organizationId).toSorted();
+    return { entered: ids(entered), pending: ids(pending) };
+  }
+
+  /** By single sign-on, or by a password where its hash is given. Answers the hash of the token. */
+  async signIn(userId: UserId, change: Partial<NewSession> = {}): Promise<string> {
+    const session = newSession(userId, change);
+    const started = note('session.started', userId);
+    assert.equal(await this.#world.store.createSession(session, started), 'created');
+    return session.tokenHash;
+  }
+
+  async isLive(tokenHash: string): Promise<boolean> {
+    return (await this.#world.store.findSession(tokenHash, undefined)) !== undefined;
+  }
+
+  async enters(tokenHash: string, organizationId: OrganizationId): Promise<boolean> {
+    const session = await this.#world.store.findSession(tokenHash, organizationId);
+    assert.ok(session, 'the session is live');
+    return session.membership !== undefined;
+  }
+
+  /** How often this was written down in the organization, of this subject where one is given. */
+  async noted(organizationId: OrganizationId, action: AuditAction, subject?: string): Promise<number> {
+    const events = await this.#world.store.listAudit(organizationId, { limit: 1000 });
+    return events.filter((event) => event.action === action && (subject ?? event.subject) === event.subject)
+      .length;
+  }
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { AuditAction } from '../../src/domain/audit.ts';
+import type { OrganizationId } from '../../src/domain/id.ts';
+import type { AuditPosition, Store } from '../../src/storage/store.ts';
+import { budget, hashOf, newApplication, newDocument, note, strangers, type World } from './fixture.ts';
+
+const newKey = (byte = 1) => ({
+  id: strangers.key(),
+  name: '',
+  userId: null,
+  hash: hashOf(byte),
+  hint: '',
+  createdBy: null,
+});
+
+export function describeAudits(world: () => World): void {
+  describe('the audit log', () => {
+    /** What was done, oldest first. */
+    async function deeds(organizationId: OrganizationId): Promise<[AuditAction, string][]> {
+      const events = await world().store.listAudit(organizationId, { limit: 100 });
+      return events.map(({ action, subject }): [AuditAction, string] => [action, subject]).reverse();
+    }
+
+    /** An organization, and what is written of it after its first note. */
+    async function watched(change: Parameters<World['organization']>[0] = {}) {
+      const organization = await world().organization(change);
+      assert.deepEqual(await deeds(organization), [['organization.created', organization]]);
+      return { organization, since: async () => (await deeds(organization)).slice(1) };
+    }
+
+    it('gives back exactly what was noted, with the time and the address of who did it', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization, 'ada@example.org');
+      const detail = { name: 'Ünï 🧶', keys: 2, admin: true, account: null };
+      const mine = note('key.created', 'key_1', { actor: { kind: 'user', userId }, detail, traceId: 'mine' });
+      clock.pass(7);
+      await store.writeAudit(organization, mine);
+      assert.deepEqual(await store.listAudit(organization, { limit: 1 }), [
+        { ...mine, at: clock.ms, actorEmail: 'ada@example.org' },
+      ]);
+      const kinds = ['operator', 'skein'] as const;
+      for (const kind of kinds)
+        await store.writeAudit(organization, note('reply.failed', kind, { actor: { kind } }));
+      const [skein, operator] = await store.listAudit(organization, { limit: 2 });
+      assert.deepEqual([skein?.actor, skein?.actorEmail], [{ kind: 'skein' }, null]);
+      assert.deepEqual([operator?.actor, operator?.actorEmail], [{ kind: 'operator' }, null]);
+    });
+
+    it('keeps what was done by somebody whom the store does not know', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const actor = { kind: 'user', userId: strangers.user() } as const;
+      await store.writeAudit(organization, note('thread.deleted', 'thr_1', { actor }));
+      const [event] = await store.listAudit(organization, { limit: 1 });
+      assert.deepEqual([event?.actor, event?.actorEmail], [actor, null]);
+    });
+
+    it('is read in pages, newest first, each event once, also those of one moment', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const ofHere: string[] = [];
+      for (const events of [1, 4, 3]) {
+        clock.pass(10);
+        const notes = Array.from({ length: events }, () => note('session.started', 'usr_1'));
+        // Another order than that of their ids.
+        for (const each of notes.toReversed()) await store.writeAudit(organization, each);
+        ofHere.unshift(...notes.map(({ id }) => id).toReversed());
+      }
+      const all = await store.listAudit(organization, { limit: 100 });
+      const moments = new Set(all.map(({ at }) => at));
+      assert.equal(moments.size, 4, 'several events have their moment in common');
+      assert.deepEqual(
+        all.slice(0, 8).map(({ id }) => id),
+        ofHere,
+      );
+      for (const limit of [1, 2, 3, 9]) {
+        assert.deepEqual(await inPages(store, organization, limit), all, `in pages of ${limit}`);
+      }
+    });
+
+    it('is searched by a trace id, in pages as well', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      for (let index = 0; index < 9; index += 1) {
+        if (index % 2 === 0) clock.pass(1);
+        await store.writeAudit(
+          organization,
+          note('thread.published', `${index}`, { traceId: `t${index % 3}` }),
+        );
+      }
+      const of = async (traceId: string) =>
+        (await inPages(store, organization, 2, traceId)).map(({ subject }) => subject);
+      assert.deepEqual(await of('t1'), ['7', '4', '1']);
+      assert.deepEqual(await of('t2'), ['8', '5', '2']);
+      assert.deepEqual(await of('t'), []);
+      assert.deepEqual(await of('T1'), []);
+    });
+
+    it('is shared by all nodes at once, and says nothing of other organizations', async () => {
+      const { store } = world();
+      const other = await world().node();
+      const [home, foreign] = [await world().organization(), await world().organization()];
+      const mine = note('key.revoked', 'key_1', { traceId: 'shared' });
+      await store.writeAudit(home, mine);
+      // The same deed may be written down in several organizations.
+      await store.writeAudit(foreign, { ...mine, subject: 'key_2' });
+      for (const [organization, subject] of [
+        [home, 'key_1'],
+        [foreign, 'key_2'],
+      ] as const) {
+        const events = await other.listAudit(organization, { traceId: 'shared', limit: 10 });
+        assert.deepEqual(
+          events.map((event) => event.subject),
+          [subject],
+        );
+      }
+      assert.deepEqual(await other.listAudit(strangers.organization(), { limit: 10 }), []);
+    });
+
+    it('has a change of an organization, and none where all stays as it is', async () => {
+      const { store } = world();
+      const { organization, since } = await watched({ apiEnabled: true, dailyQuota: 7 });
+      const change = (values: { apiEnabled?: boolean; dailyQuota?: number }, subject: string) =>
+        store.updateOrganization(organization, values, note('organization.changed', subject));
+      const before = await store.findOrganization(organization);
+      assert.ok(before);
+      assert.deepEqual(await change({}, 'nothing given'), before);
+      assert.deepEqual(await change({ apiEnabled: true }, 'as it is'), before);
+      assert.deepEqual(await change({ apiEnabled: true, dailyQuota: 7 }, 'both as they are'), before);
+      assert.deepEqual(await since(), []);
+      await change({ dailyQuota: 8 }, 'quota');
+      await change({ apiEnabled: false, dailyQuota: 8 }, 'beta');
+      assert.equal(
+        await store.updateOrganization(strangers.organization(), { dailyQuota: 1 }, note()),
+        undefined,
+      );
+      assert.deepEqual(await since(), [
+        ['organization.changed', 'quota'],
+        ['organization.changed', 'beta'],
+      ]);
+    });
+
+    it('has a change once that two nodes made together', async () => {
+      const nodes = [world().store, await world().node()];
+      const { organization, since } = await watched({ dailyQuota: 7 });
+      const key = newKey();
+      await world().store.createApiKey(organization, key, note('key.created', key.id));
+      await Promise.all(
+        Array.from({ length: 10 }, async (_, index) => {
+          const node = nodes[index % 2]!;
+          const changed = await node.updateOrganization(organization, { dailyQuota: 8 }, note());
+          assert.equal(changed?.dailyQuota, 8);
+          assert.equal(await node.revokeApiKey(organization, key.id, note('key.revoked', key.id)), 'revoked');
+        }),
+      );
+      const actions = (await since()).map(([action]) => action);
+      assert.deepEqual(actions.sort(), ['key.created', 'key.revoked', 'organization.changed']);
+    });
+
+    it('has a key that was made and revoked, and nothing that was refused or done again', async () => {
+      const { store } = world();
+      const { organization, since } = await watched();
+      const key = newKey();
+      const refused = note('key.created', 'refused');
+      await store.createApiKey(organization, { ...key, userId: strangers.user() }, refused);
+      await store.revokeApiKey(organization, key.id, note('key.revoked', 'missing'));
+      assert.deepEqual(await since(), []);
+      await store.createApiKey(organization, key, note('key.created', key.id));
+      await store.revokeApiKey(organization, key.id, note('key.revoked', key.id));
+      await store.revokeApiKey(organization, key.id, note('key.revoked', 'again'));
+      await store.updateOrganization(
+        organization,
+        { apiEnabled: false },
+        note('organization.changed', 'beta'),
+      );
+      await store.createApiKey(organization, newKey(2), refused);
+      assert.deepEqual(await since(), [
+        ['key.created', key.id],
+        ['key.revoked', key.id],
+        ['organization.changed', 'beta'],
+      ]);
+    });
+
+    it('has an application that was made, rotated and deleted, and nothing that was refused', async () => {
+      const { store } = world();
+      const { organization, since } = await watched();
+      const [application, late] = [newApplication(), newApplication()];
+      const { id } = application;
+      await store.rotateApplication(organization, id, hashOf(2), note('application.rotated', 'missing'));
+      await store.deleteApplication(organization, id, note('application.deleted', 'missing'));
+      assert.deepEqual(await since(), []);
+      await store.createApplication(organization, application, note('application.created', id));
+      await store.rotateApplication(organization, id, hashOf(2), note('application.rotated', id));
+      await store.updateOrganization(
+        organization,
+        { apiEnabled: false },
+        note('organization.changed', 'beta'),
+      );
+      await store.createApplication(organization, late, note('application.created', 'refused'));
+      await store.rotateApplication(organization, id, hashOf(3), note('application.rotated', 'refused'));
+      await store.deleteApplication(organization, id, note('application.deleted', id));
+      await store.deleteApplication(organization, id, note('application.deleted', 'again'));
+      assert.deepEqual(await since(), [
+        ['application.created', id],
+        ['application.rotated', id],
+        ['organization.changed', 'beta'],
+        ['application.deleted', id],
+      ]);
+    });
+
+    it('has a document that was added, replaced under its first id, and removed', async () => {
+      const { store } = world();
+      const { organization, since } = await watched();
+      const [first, second] = [newDocument(), newDocument()];
+      await store.removeDocument(organization, first.id, note('document.removed', 'missing'));
+      assert.deepEqual(await since(), []);
+      await store.putDocument(organization, first, note('document.added', first.id), budget);
+      const detail = { name: second.name };
+      await store.putDocument(organization, second, note('document.added', second.id, { detail }), budget);
+      const [replaced] = await store.listAudit(organization, { limit: 1 });
+      assert.deepEqual(replaced?.detail, detail);
+      await store.removeDocument(organization, first.id, note('document.removed', first.id));
+      await store.removeDocument(organization, first.id, note('document.removed', 'again'));
+      assert.deepEqual(await since(), [
+        ['document.added', first.id],
+        ['document.replaced', first.id],
+        ['document.removed', first.id],
+      ]);
+    });
+
+    it('is written together with the deed, or neither is', async () => {
+      const { store } = world();
+      const { organization, since } = await watched();
+      const [key, application, document] = [newKey(), newApplication(), newDocument()];
+      await store.createApiKey(organization, key, note('key.created', 'first'));
+      // A value that no log can hold makes the note fail, and what it tells of with it.
+      const spoilt = (action: AuditAction) => note(action, null as unknown as string);
+      const created = { id: strangers.organization(), name: 'Spoilt', apiEnabled: true, dailyQuota: 1 };
+      const attempts = [
+        () => store.createOrganization(created, spoilt('organization.created')),
+        () => store.updateOrganization(organization, { dailyQuota: 99 }, spoilt('organization.changed')),
+        () => store.createApiKey(organization, newKey(2), spoilt('key.created')),
+        () => store.revokeApiKey(organization, key.id, spoilt('key.revoked')),
+        () => store.createApplication(organization, application, spoilt('application.created')),
+        () => store.putDocument(organization, document, spoilt('document.added'), budget),
+      ];
+      for (const attempt of attempts) await assert.rejects(attempt);
+      assert.equal(await store.findOrganization(created.id), undefined);
+      assert.equal((await store.findOrganization(organization))?.dailyQuota, 10);
+      assert.equal(await store.findKeyGrant(hashOf(2)), undefined);
+      assert.ok(await store.findKeyGrant(hashOf(1)), 'the key is still good');
+      assert.deepEqual(await store.listApplications(organization), []);
+      assert.deepEqual(await store.listDocuments(organization), []);
+      assert.deepEqual(await since(), [['key.created', 'first']]);
+      // The other way round: a deed that fails leaves no note. The key's hash is taken.
+      await assert.rejects(() => store.createApiKey(organization, newKey(1), note('key.created', 'taken')));
+      assert.deepEqual(await since(), [['key.created', 'first']]);
+    });
+  });
+}
+
+async function inPages(store: Store, organizationId: OrganizationId, limit: number, traceId?: string) {
+  const shown = [];
+  let before: AuditPosition | undefined;
+  for (;;) {
+    const page = await store.listAudit(organizationId, {
+      limit,
+      ...(before && { before }),
+      ...(traceId !== undefined && { traceId }),
+    });
+    shown.push(...page);
+    const last = page.at(-1);
+    if (last === undefined) return shown;
+    assert.ok(page.length <= limit);
+    before = { at: last.at, id: last.id };
+  }
+}

@@ -1,0 +1,372 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { OrganizationId } from '../../src/domain/id.ts';
+import { passagesPerCommit } from '../../src/storage/document-parts.ts';
+import type { NewDocument } from '../../src/storage/store.ts';
+import { budget, newDocument, note, strangers, type World } from './fixture.ts';
+
+export function describeDocuments(world: () => World): void {
+  describe('documents', () => {
+    const passage = (text: string, ...terms: string[]) => ({ heading: '', text, terms });
+    /** The texts of the passages that hold each term, sorted. */
+    async function textsWith(organization: OrganizationId, accountId: string | null, ...terms: string[]) {
+      const { store } = world();
+      const { holders } = await store.findPassages(organization, accountId, terms, 100);
+      assert.equal(holders.length, terms.length);
+      const found = await Promise.all(holders.map((numbers) => store.readPassages(organization, numbers)));
+      return found.map((passages) => passages.map(({ text }) => text).sort());
+    }
+
+    it('are outlined: titles, first headings and the opening, within the account that asks', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const under = (heading: string, text: string) => ({ heading, text, terms: ['x'] });
+      const passages = [under('One', 'Opening.'), under('One', 'b'), under('', 'c'), under('Two', 'd')];
+      const general = newDocument({ name: 'a.md', title: 'A', passages });
+      const own = newDocument({ name: 'b.md', title: 'B', accountId: 'acc' });
+      for (const document of [own, general]) {
+        await store.putDocument(organization, document, note(), budget);
+      }
+      const limits = { documents: 5, headings: 5 };
+      const outline = { title: 'A', headings: ['One', 'Two'], opening: 'Opening.' };
+      assert.deepEqual(await store.outlineDocuments(organization, null, limits), [outline]);
+      const both = await store.outlineDocuments(organization, 'acc', { documents: 2, headings: 1 });
+      assert.deepEqual(
+        both.map(({ title, headings }) => [title, headings]),
+        [
+          ['A', ['One']],
+          ['B', ['Goods']],
+        ],
+      );
+      assert.equal(
+        (await store.outlineDocuments(organization, 'acc', { documents: 1, headings: 1 })).length,
+        1,
+      );
+      assert.deepEqual(await store.outlineDocuments(await world().organization(), 'acc', limits), []);
+    });
+
+    it('are added with all they have, listed by name, and found by their terms', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const second = newDocument({
+        name: 'b.md',
+        title: 'B',
+        accountId: 'acc',
+        url: 'https://example.org/b',
+      });
+      const first = newDocument({ name: 'a.md', title: 'Ä 🧶' });
+      assert.deepEqual(await store.putDocument(organization, second, note(), budget), {
+        outcome: 'added',
+        id: second.id,
+      });
+      clock.pass(5);
+      assert.deepEqual(await store.putDocument(organization, first, note(), budget), {
+        outcome: 'added',
+        id: first.id,
+      });
+      const common = { passageCount: 1, bytes: 17 };
+      assert.deepEqual(await store.listDocuments(organization), [
+        {
+          ...common,
+          id: first.id,
+          accountId: null,
+          name: 'a.md',
+          title: 'Ä 🧶',
+          url: null,
+          addedAt: clock.ms,
+        },
+        {
+          ...common,
+          id: second.id,
+          accountId: 'acc',
+          name: 'b.md',
+          title: 'B',
+          url: 'https://example.org/b',
+          addedAt: clock.ms - 5,
+        },
+      ]);
+      const { passageCount, holders } = await store.findPassages(organization, 'acc', ['day', 'none'], 10);
+      assert.equal(passageCount, 2);
+      assert.deepEqual(holders[1], []);
+      const read = await store.readPassages(organization, holders[0]!);
+      assert.deepEqual(
+        read
+          .map(({ documentId, title, url, heading, text }) => [documentId, title, url, heading, text])
+          .sort(),
+        [
+          [first.id, 'Ä 🧶', null, 'Goods', 'Thirty days.'],
+          [second.id, 'B', 'https://example.org/b', 'Goods', 'Thirty days.'],
+        ].sort(),
+      );
+    });
+
+    it('are found in the whole organization, or with their account only', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const add = (accountId: string | null, text: string) =>
+        store.putDocument(
+          organization,
+          newDocument({ accountId, passages: [passage(text, 'wool')] }),
+          note(),
+          budget,
+        );
+      await add(null, 'general');
+      await add('a', 'of a');
+      await add('b', 'of b');
+      await add('', 'of the account without a name');
+      assert.deepEqual(await textsWith(organization, null, 'wool'), [['general']]);
+      assert.deepEqual(await textsWith(organization, 'a', 'wool'), [['general', 'of a']]);
+      assert.deepEqual(await textsWith(organization, 'c', 'wool'), [['general']]);
+      assert.deepEqual(await textsWith(organization, '', 'wool'), [
+        ['general', 'of the account without a name'],
+      ]);
+      assert.equal((await store.findPassages(organization, 'a', [], 10)).passageCount, 2);
+    });
+
+    it('take the place of the one of the same account and name, under its id', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const first = newDocument({ passages: [passage('old', 'wool', 'old'), passage('older', 'old')] });
+      await store.putDocument(organization, first, note(), budget);
+      await store.putDocument(
+        organization,
+        newDocument({ accountId: 'a', passages: [passage('of a', 'wool')] }),
+        note(),
+        budget,
+      );
+      const again = newDocument({ title: 'Again', passages: [passage('new', 'wool')] });
+      assert.deepEqual(await store.putDocument(organization, again, note(), budget), {
+        outcome: 'replaced',
+        id: first.id,
+      });
+      assert.deepEqual(await textsWith(organization, 'a', 'wool', 'old'), [['new', 'of a'], []]);
+      const { passageCount } = await store.findPassages(organization, 'a', [], 10);
+      assert.equal(passageCount, 2);
+      assert.deepEqual(
+        (await store.listDocuments(organization)).map(({ title }) => title),
+        ['Again', 'Refunds'],
+      );
+    });
+
+    it('are gone with their passages once they are removed', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const kept = newDocument({ name: 'kept.md', passages: [passage('kept', 'wool')] });
+      const removed = newDocument({ passages: [passage('1', 'wool'), passage('2', 'wool')] });
+      await store.putDocument(organization, kept, note(), budget);
+      await store.putDocument(organization, removed, note(), budget);
+      const { holders } = await store.findPassages(organization, null, ['wool'], 10);
+      assert.equal(holders[0]?.length, 3);
+      assert.equal(await store.removeDocument(organization, removed.id, note()), 'removed');
+      assert.equal(await store.removeDocument(organization, removed.id, note()), 'missing');
+      assert.deepEqual(await textsWith(organization, null, 'wool'), [['kept']]);
+      assert.deepEqual(
+        (await store.readPassages(organization, holders[0]!)).map(({ text }) => text),
+        ['kept'],
+      );
+      assert.equal((await store.findPassages(organization, null, [], 10)).passageCount, 1);
+    });
+
+    it('are read in the order asked for', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const passages = ['a', 'b', 'c'].map((text) => passage(text, 'wool'));
+      await store.putDocument(organization, newDocument({ passages }), note(), budget);
+      const [first, second, third] = (await store.findPassages(organization, null, ['wool'], 10)).holders[0]!;
+      const texts = async (...numbers: number[]) =>
+        (await store.readPassages(organization, numbers)).map(({ text }) => text);
+      const inOrder = await texts(first!, second!, third!);
+      assert.deepEqual(await texts(third!, first!, second!), [inOrder[2], inOrder[0], inOrder[1]]);
+      assert.deepEqual(await texts(third!, 999_999, first!), [inOrder[2], inOrder[0]]);
+    });
+
+    it('are found by terms of any script, and by no part of a term', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const terms = ['größe', '羊毛', 'шерсть', '42', 'wool', 'near', 'and', 'or', 'not'];
+      await store.putDocument(
+        organization,
+        newDocument({ passages: [passage('all', ...terms)] }),
+        note(),
+        budget,
+      );
+      for (const term of terms) assert.deepEqual(await textsWith(organization, null, term), [['all']], term);
+      for (const term of ['gro', 'größen', 'woo', 'ool', '4', '羊']) {
+        assert.deepEqual(await textsWith(organization, null, term), [[]], term);
+      }
+    });
+
+    it('are found by several terms at once where a passage holds them all', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const general = [passage('both', 'wool', 'red'), passage('one', 'wool'), passage('other', 'red')];
+      await store.putDocument(organization, newDocument({ passages: general }), note(), budget);
+      const own = newDocument({ name: 'own', accountId: 'acc', passages: [passage('own', 'wool', 'red')] });
+      await store.putDocument(organization, own, note(), budget);
+      assert.deepEqual(await textsWith(organization, null, 'wool red', 'red wool', 'wool blue'), [
+        ['both'],
+        ['both'],
+        [],
+      ]);
+      assert.deepEqual(await textsWith(organization, 'acc', 'wool red', 'wool'), [
+        ['both', 'own'],
+        ['both', 'one', 'own'],
+      ]);
+    });
+
+    it('give no more holders of a term than asked for', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const passages = Array.from({ length: 20 }, (_, index) => passage(`${index}`, 'wool', `n${index}`));
+      await store.putDocument(organization, newDocument({ passages }), note(), budget);
+      const { holders } = await store.findPassages(organization, null, ['wool', 'n7'], 5);
+      assert.deepEqual([holders[0]?.length, holders[1]?.length], [5, 1]);
+    });
+
+    it('are shared by all nodes at once', async () => {
+      const organization = await world().organization();
+      const other = await world().node();
+      const document = newDocument();
+      await world().store.putDocument(organization, document, note(), budget);
+      assert.equal((await other.findPassages(organization, null, ['day'], 10)).holders[0]?.length, 1);
+      await other.removeDocument(organization, document.id, note());
+      assert.deepEqual(await world().store.listDocuments(organization), []);
+    });
+
+    it('are stored with a short title, and without a URL that is too long', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const url = (length: number) => 'https://example.org/'.padEnd(length, 'a');
+      const put = (name: string, title: string, length: number) =>
+        store.putDocument(organization, newDocument({ name, title, url: url(length) }), note(), budget);
+      await put('a', '🧶'.repeat(255), 2_048);
+      await put('b', '🧶'.repeat(256), 2_049);
+      const [first, second] = await store.listDocuments(organization);
+      assert.deepEqual([first?.title, first?.url], ['🧶'.repeat(255), url(2_048)]);
+      assert.deepEqual([second?.title, second?.url], [`${'🧶'.repeat(254)}…`, null]);
+    });
+
+    it('are refused beyond the number and the bytes that the organization may store', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const elsewhere = await world().organization();
+      const most = { documentsMax: 2, bytesMax: 100 };
+      const put = async (name: string, bytes: number, where = organization) =>
+        (await store.putDocument(where, newDocument({ name, bytes }), note(), most)).outcome;
+      assert.equal(await put('a', 101), 'too-many-bytes');
+      assert.equal(await put('a', 60), 'added');
+      assert.equal(await put('b', 41), 'too-many-bytes');
+      assert.equal(await put('b', 40), 'added');
+      assert.equal(await put('c', 0), 'too-many-documents');
+      assert.equal(await put('a', 61), 'too-many-bytes');
+      assert.equal(await put('a', 59), 'replaced');
+      assert.equal(await put('a', 100, elsewhere), 'added');
+      const [first] = await store.listDocuments(organization);
+      assert.deepEqual([first?.bytes, first?.passageCount], [59, 1]);
+      await store.removeDocument(organization, first!.id, note());
+      const outcomes = await Promise.all(['c', 'd', 'e'].map((name) => put(name, 1)));
+      assert.deepEqual(outcomes.toSorted(), ['added', 'too-many-documents', 'too-many-documents']);
+    });
+
+    describe('of many passages', () => {
+      const many = 3 * passagesPerCommit + 1;
+      const large = (text: string, change: Partial<NewDocument> = {}) =>
+        newDocument({ passages: Array.from({ length: many }, () => passage(text, 'wool')), ...change });
+
+      /** How many passages a search may find while `work` is under way, and how many documents there are. */
+      async function seenDuring(organization: OrganizationId, work: Promise<unknown>) {
+        const { store } = world();
+        const [found, listed] = [new Set<number>(), new Set<number>()];
+        let isDone = false;
+        const ended = work.finally(() => {
+          isDone = true;
+        });
+        while (!isDone) {
+          found.add((await store.findPassages(organization, null, ['wool'], 1_000)).holders[0]!.length);
+          listed.add((await store.listDocuments(organization)).length);
+          await turn();
+        }
+        await ended;
+        return { found: [...found].sort(), listed: [...listed] };
+      }
+
+      it('are found all at once, replaced all at once, and gone all at once', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const other = newDocument({ name: 'other', passages: [passage('other', 'wool')] });
+        await store.putDocument(organization, other, note(), budget);
+        const put = (text: string) => store.putDocument(organization, large(text), note(), budget);
+        const only = (seen: readonly number[], ...allowed: number[]) =>
+          assert.ok(seen.length > 0 && seen.every((count) => allowed.includes(count)), `${seen}`);
+        const adding = await seenDuring(organization, put('first'));
+        only(adding.found, 1, many + 1);
+        only(adding.listed, 1, 2);
+        const replacing = await seenDuring(organization, put('second'));
+        only(replacing.found, many + 1);
+        only(replacing.listed, 2);
+        const [texts] = await textsWith(organization, null, 'wool');
+        assert.ok(!texts!.includes('first') && texts!.includes('second'));
+        const { id } = (await store.listDocuments(organization)).find(({ name }) => name !== 'other')!;
+        const removing = await seenDuring(organization, store.removeDocument(organization, id, note()));
+        only(removing.found, 1, many + 1);
+        only(removing.listed, 1, 2);
+        assert.deepEqual(await textsWith(organization, null, 'wool'), [['other']]);
+        assert.equal((await store.findPassages(organization, null, [], 10)).passageCount, 1);
+        assert.equal(await store.sweepDocuments(), 0);
+      });
+
+      it('leave nothing where a part of them cannot be written', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const document = large('broken');
+        Object.defineProperty(document.passages[many - 1], 'text', {
+          get() {
+            throw new Error('no more');
+          },
+        });
+        await assert.rejects(store.putDocument(organization, document, note(), budget), /no more/);
+        assert.deepEqual(await store.listDocuments(organization), []);
+        assert.deepEqual((await store.findPassages(organization, null, ['wool'], 1_000)).holders, [[]]);
+        assert.equal(await store.sweepDocuments(), 0);
+      });
+
+      it('are never seen when their writer dies, and are swept a minute later', async () => {
+        const { store, clock } = world();
+        const organization = await world().organization();
+        const node = await world().node();
+        const document = large('unfinished', { name: 'unfinished' });
+        const halfway = new Promise<void>((resolve) => {
+          Object.defineProperty(document.passages[passagesPerCommit + 1], 'heading', {
+            get() {
+              resolve();
+              return '';
+            },
+          });
+        });
+        const writing = assert.rejects(node.putDocument(organization, document, note(), budget));
+        await halfway;
+        await world().end(node);
+        await writing;
+        assert.deepEqual(await store.listDocuments(organization), []);
+        assert.deepEqual((await store.findPassages(organization, null, ['wool'], 1_000)).holders, [[]]);
+        assert.equal(await store.sweepDocuments(), 0, 'it may still be written');
+        clock.pass(60_001);
+        const swept = await store.sweepDocuments();
+        assert.ok(swept >= passagesPerCommit && swept < many, `${swept} passages`);
+        assert.equal(await store.sweepDocuments(), 0);
+      });
+    });
+
+    it('need an organization', async () => {
+      const stranger = strangers.organization();
+      const outcome = await world().store.putDocument(stranger, newDocument(), note(), budget);
+      assert.deepEqual(outcome, { outcome: 'organization-missing' });
+      assert.deepEqual(await world().store.listDocuments(stranger), []);
+      assert.deepEqual(await world().store.findPassages(stranger, null, ['day'], 10), {
+        passageCount: 0,
+        holders: [[]],
+      });
+    });
+  });
+}

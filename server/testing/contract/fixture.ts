@@ -1,0 +1,290 @@
+import type { AuditAction } from '../../src/domain/audit.ts';
+import {
+  type ApplicationId,
+  createIdGenerator,
+  type DocumentId,
+  type MessageId,
+  type OrganizationId,
+  type ThreadId,
+  type UserId,
+} from '../../src/domain/id.ts';
+import type { QuotaUse } from '../../src/domain/quota.ts';
+import type {
+  AuditNote,
+  ClaimedReply,
+  DocumentBudget,
+  FailedReply,
+  ListedThread,
+  Listing,
+  NewApplication,
+  NewDocument,
+  NewReply,
+  NewSigningKey,
+  NewThread,
+  Store,
+  ThreadBudget,
+  Writer,
+} from '../../src/storage/store.ts';
+
+export const attemptsMax = 3;
+export const failureTexts = { content: 'It failed.', overdue: 'deadline', abandoned: 'died too often' };
+
+/** Opens another node on the same data; each test gets data of its own. */
+export type OpenStore = (clock: TestClock) => Store | Promise<Store>;
+
+/** A clock that stands still until it is told to move. */
+export class TestClock {
+  ms = Date.UTC(2026, 10, 15, 12);
+  steadyMs = 0;
+  readonly wall = (): number => this.ms;
+  readonly steady = (): number => this.steadyMs;
+
+  /** Time goes by. Changing `ms` alone is somebody setting the clock. */
+  pass(ms: number): void {
+    this.ms += ms;
+    this.steadyMs += ms;
+  }
+}
+
+let seed = 0;
+const ids = createIdGenerator(Date.now, (size) =>
+  Uint8Array.from({ length: size }, () => {
+    seed = (seed * 31 + 7) % 256;
+    return seed;
+  }),
+);
+
+/** One store with what a test needs in it; `node` opens a second one beside it. */
+export class World {
+  readonly clock = new TestClock();
+  readonly store: Store;
+  readonly #open: OpenStore;
+  readonly #nodes: Store[] = [];
+  readonly #keys = new Map<OrganizationId, Promise<string>>();
+  #madeKeys = 0;
+
+  private constructor(open: OpenStore, store: Store, clock: TestClock) {
+    this.#open = open;
+    this.store = store;
+    this.clock = clock;
+    this.#nodes.push(store);
+  }
+
+  static async open(open: OpenStore): Promise<World> {
+    const clock = new TestClock();
+    return new World(open, await open(clock), clock);
+  }
+
+  async node(): Promise<Store> {
+    const store = await this.#open(this.clock);
+    this.#nodes.push(store);
+    return store;
+  }
+
+  /** Closes one of the nodes before the others. */
+  async end(node: Store): Promise<void> {
+    this.#nodes.splice(this.#nodes.indexOf(node), 1);
+    await node.close();
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.#nodes) await node.close();
+  }
+
+  async organization(
+    change: { apiEnabled?: boolean; dailyQuota?: number; name?: string } = {},
+  ): Promise<OrganizationId> {
+    const id = ids.organization();
+    await this.store.createOrganization(
+      { id, name: 'Acme', apiEnabled: true, dailyQuota: 10, ...change },
+      note('organization.created', id),
+    );
+    return id;
+  }
+
+  async member(organizationId: OrganizationId, email = `${ids.user()}@example.org`): Promise<UserId> {
+    const added = await this.store.addMember(
+      organizationId,
+      { candidateUserId: ids.user(), email, role: 'member', service: false },
+      note('member.added'),
+    );
+    if (added.outcome !== 'added') throw new Error(added.outcome);
+    return added.userId;
+  }
+
+  /** Takes one request from the organization's quota, as a caller with an org-wide key does. */
+  async use(organizationId: OrganizationId, day: number, store: Store = this.store): Promise<QuotaUse> {
+    const admission = await store.admitKey(await this.#keyOf(organizationId), day);
+    if (admission?.use === undefined) throw new Error('nobody was admitted');
+    return admission.use;
+  }
+
+  #keyOf(organizationId: OrganizationId): Promise<string> {
+    const known = this.#keys.get(organizationId);
+    if (known !== undefined) return known;
+    this.#madeKeys += 1;
+    const key = {
+      id: ids.key(),
+      name: '',
+      userId: null,
+      hash: this.#madeKeys.toString(16).padStart(64, 'f'),
+      hint: '',
+      createdBy: null,
+    };
+    const made = this.store
+      .createApiKey(organizationId, key, note('key.created', key.id))
+      .then(() => key.hash);
+    this.#keys.set(organizationId, made);
+    return made;
+  }
+
+  async thread(
+    organizationId: OrganizationId,
+    userId: UserId,
+    change: Partial<NewThread> = {},
+  ): Promise<NewThread> {
+    const thread = newThread(userId, change);
+    await this.store.createThread(organizationId, thread);
+    return thread;
+  }
+
+  /** Claims as a worker does that has places for all: from each organization that has something waiting. */
+  async claim(leaseMs: number, limit = 100, store: Store = this.store): Promise<ClaimedReply[]> {
+    const organizations = await store.organizationsWaiting(undefined, 100);
+    return store.claimReplies(
+      organizations.map((organizationId) => ({ organizationId, limit })),
+      leaseMs,
+    );
+  }
+
+  /** Sweeps as every process does a few times a second. */
+  sweep(store: Store = this.store, { leases = true } = {}): Promise<FailedReply[]> {
+    return store.sweepReplies(failureTexts, { attemptsMax, leases });
+  }
+
+  /** The ids of a whole listing, walked in pages of `limit`. */
+  async walk(organizationId: OrganizationId, listing: Listing, limit = 3): Promise<ThreadId[]> {
+    const first = await this.store.beginWalk(organizationId, listing, limit);
+    return [...idsOf(first.rows), ...(await this.restOfWalk(organizationId, listing, limit, first))];
+  }
+
+  async restOfWalk(
+    organizationId: OrganizationId,
+    listing: Listing,
+    limit: number,
+    { rows, more, start }: { rows: ListedThread[]; more: boolean; start: string },
+  ): Promise<ThreadId[]> {
+    const shown: ThreadId[] = [];
+    let after = rows.at(-1)?.position;
+    let goesOn = more;
+    while (goesOn && after !== undefined) {
+      const page = await this.store.continueWalk(organizationId, listing, limit, { start, after });
+      if (page === 'expired') throw new Error('the walk has expired');
+      shown.push(...idsOf(page.rows));
+      after = page.rows.at(-1)?.position;
+      goesOn = page.more;
+    }
+    return shown;
+  }
+}
+
+export function idsOf(rows: readonly ListedThread[]): ThreadId[] {
+  return rows.map(({ thread }) => thread.id);
+}
+
+export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewThread {
+  return {
+    id: ids.thread(),
+    userId,
+    keyHash: null,
+    title: 'A title',
+    accountId: null,
+    secondaryId: null,
+    prompt: 'A prompt',
+    messageId: ids.message(),
+    replyId: ids.message(),
+    replyDeadlineMs: 600_000,
+    traceId: 'trace',
+    ...change,
+  };
+}
+
+/** The user as they write without a key. */
+export function by(userId: UserId): Writer {
+  return { userId, keyHash: null };
+}
+
+const wide: ThreadBudget = { messagesMax: 10_000, bytesMax: 100_000_000 };
+
+/** A prompt in a thread that exists, with its reply. */
+export function newFollowUp(change: Partial<NewReply> = {}): NewReply {
+  const prompt = { messageId: ids.message(), content: 'Another prompt' };
+  return {
+    prompt,
+    replyId: ids.message(),
+    replyDeadlineMs: 600_000,
+    traceId: 'trace',
+    budget: wide,
+    ...change,
+  };
+}
+
+/** Another try at the last reply. */
+export function newRetry(change: Partial<NewReply> = {}): NewReply {
+  return newFollowUp({ prompt: null, ...change });
+}
+
+export function newDocument(change: Partial<NewDocument> = {}): NewDocument {
+  return {
+    id: ids.document(),
+    accountId: null,
+    name: 'refunds.md',
+    title: 'Refunds',
+    url: null,
+    bytes: 17,
+    passages: [{ heading: 'Goods', text: 'Thirty days.', terms: ['thirti', 'day'] }],
+    ...change,
+  };
+}
+
+export const budget: DocumentBudget = { documentsMax: 100, bytesMax: 1_000_000 };
+
+/** A note of a deed of the operator. */
+export function note(
+  action: AuditAction = 'organization.changed',
+  subject = 'what it was done to',
+  change: Partial<AuditNote> = {},
+): AuditNote {
+  return {
+    id: ids.event(),
+    actor: { kind: 'operator' },
+    traceId: 'trace',
+    action,
+    subject,
+    detail: {},
+    ...change,
+  };
+}
+
+export function newApplication(change: Partial<NewApplication> = {}): NewApplication {
+  return { id: ids.application(), name: 'Warehouse 📦', secretHash: hashOf(1), ...change };
+}
+
+/** The store keeps what it is given, and never looks into it. */
+export function newSigningKey(id: string): NewSigningKey {
+  return { id, privateJwk: `{"kty":"EC","d":"${id}"}` };
+}
+
+export function hashOf(byte: number): string {
+  return byte.toString(16).padStart(2, '0').repeat(32);
+}
+
+export const strangers = {
+  organization: () => ids.organization(),
+  user: () => ids.user(),
+  key: () => ids.key(),
+  application: (): ApplicationId => ids.application(),
+  thread: (): ThreadId => ids.thread(),
+  message: (): MessageId => ids.message(),
+  document: (): DocumentId => ids.document(),
+};

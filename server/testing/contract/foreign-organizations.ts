@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Listing } from '../../src/storage/store.ts';
+import {
+  budget,
+  by,
+  hashOf,
+  newApplication,
+  newDocument,
+  newFollowUp,
+  newRetry,
+  newThread,
+  note,
+  strangers,
+  type World,
+} from './fixture.ts';
+
+export function describeForeignOrganizations(world: () => World): void {
+  describe('a foreign organization', () => {
+    it('reads and changes nothing, by any method, with ids that are right but for the organization', async () => {
+      const { store } = world();
+      const home = await world().organization({ name: 'Home' });
+      const foreign = await world().organization({ name: 'Foreign' });
+      const userId = await world().member(home, 'ada@example.org');
+      const thread = await world().thread(home, userId, { accountId: 'a' });
+      await store.setThreadPublished(home, thread.id, true, note());
+      const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '', createdBy: null };
+      await store.createApiKey(home, key, note());
+      const application = newApplication();
+      await store.createApplication(home, application, note());
+      const [claim] = await world().claim(1000);
+      assert.ok(claim);
+      const document = newDocument({ accountId: 'a' });
+      await store.putDocument(home, document, note(), budget);
+      await store.putDocument(foreign, newDocument({ name: 'other.md' }), note('document.added'), budget);
+      const { holders } = await store.findPassages(home, 'a', ['day'], 10);
+      assert.equal(holders[0]?.length, 1);
+      const use = { day: 1, credentialId: key.id, operation: 'getThread', outcome: 'OK', requests: 1 };
+      await store.addUsage([{ ...use, organizationId: home, lastUsedAt: 1 }]);
+      const [gone, idle] = [await world().thread(home, userId), await world().thread(home, userId)];
+      await store.deleteThread(home, gone.id, by(userId), note());
+      await store.cancelReplies(home, idle.id);
+      const before = await snapshot();
+
+      assert.equal(await store.getThread(foreign, thread.id), undefined);
+      assert.equal(await store.threadVersion(foreign, thread.id, { userId }), undefined);
+      assert.equal(await store.findRunningReply(foreign, thread.id, { userId }), undefined);
+      assert.deepEqual(await store.renameThread(foreign, thread.id, by(userId), 'x'), { outcome: 'missing' });
+      assert.deepEqual(await store.deleteThread(foreign, thread.id, by(userId), note()), {
+        outcome: 'missing',
+      });
+      assert.equal(await store.setThreadPublished(foreign, thread.id, false, note()), 'missing');
+      assert.equal(await store.restoreThread(foreign, gone.id, userId, 1000, note()), 'missing');
+      for (const reply of [newFollowUp(), newRetry()]) {
+        const added = await store.addReply(foreign, idle.id, userId, reply);
+        assert.deepEqual(added, { outcome: 'missing' });
+      }
+      assert.deepEqual(await store.listReplyOrigins(foreign, thread.id), []);
+      assert.deepEqual(await store.listAccounts(foreign, userId, '', 10), []);
+      assert.equal(await store.revokeApiKey(foreign, key.id, note()), 'missing');
+      assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }, note()), 'not-a-member');
+      assert.equal(await store.findMember(foreign, 'ada@example.org'), undefined);
+      assert.equal(await store.findMemberById(foreign, userId), undefined);
+      assert.deepEqual(await store.removeMember(foreign, 'ada@example.org', false, note()), {
+        outcome: 'missing',
+      });
+      assert.deepEqual(await store.listMembers(foreign), []);
+      assert.deepEqual(await store.listApiKeys(foreign), []);
+      assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2), note()), 'missing');
+      assert.equal(await store.deleteApplication(foreign, application.id, note()), 'missing');
+      assert.deepEqual(await store.listApplications(foreign), []);
+      const seen = await store.listAudit(foreign, { limit: 100 });
+      assert.deepEqual(
+        seen.map(({ action }) => action),
+        ['organization.created', 'document.added'].toReversed(),
+      );
+      assert.deepEqual(await store.listUsage(foreign, 0, 1), []);
+      await store.addUsage([{ ...use, organizationId: foreign, lastUsedAt: 2 }]);
+      await store.writeAudit(foreign, note());
+      for (const listing of [
+        { userId },
+        { userId: null },
+        { userId, accountId: 'a' },
+        { userId: null, accountId: 'a' },
+        { userId, ownOnly: true },
+        { userId, ownOnly: true, accountId: 'a' },
+      ] satisfies Listing[]) {
+        const page = await store.beginWalk(foreign, listing, 10);
+        assert.deepEqual([page.rows, page.more, page.size], [[], false, 0]);
+        const after = { activityAt: Number.MAX_SAFE_INTEGER, id: thread.id };
+        // Of the home's start: an empty listing has none of its own.
+        const { start } = await store.beginWalk(home, { userId }, 1);
+        const next = await store.continueWalk(foreign, listing, 10, { start, after });
+        assert.deepEqual(next, { rows: [], more: false });
+      }
+      const stolen = { ...claim, organizationId: foreign };
+      const result = { status: 'completed', content: 'x', steps: [], sources: null, model: 'm' } as const;
+      assert.equal(await store.settleReply(stolen, result), false);
+      const progress = { status: 'in_progress', content: 'x', steps: [] } as const;
+      assert.equal(await store.recordReplyProgress(stolen, progress), false);
+      assert.equal(await store.retryReply(stolen, { delayMs: 0, failure: '' }), false);
+      assert.deepEqual(await store.renewReplies([stolen], 1000), [stolen]);
+      assert.deepEqual(await store.endedReplies([stolen]), [stolen]);
+      assert.deepEqual(await store.cancelReplies(foreign, thread.id), []);
+      await store.releaseReply(stolen);
+      assert.deepEqual(await store.claimReplies([{ organizationId: foreign, limit: 10 }], 1000), []);
+      assert.deepEqual(await store.organizationsWaiting(undefined, 10), []);
+      assert.equal(await store.removeDocument(foreign, document.id, note()), 'missing');
+      assert.deepEqual(await store.readPassages(foreign, holders[0] ?? []), []);
+      const found = await store.findPassages(foreign, 'a', ['day'], 10);
+      assert.equal(found.passageCount, 1);
+      assert.ok(!found.holders[0]?.includes(holders[0]![0]!));
+      assert.ok(!(await store.listDocuments(foreign)).some(({ id }) => id === document.id));
+      await store.updateOrganization(foreign, { apiEnabled: false, dailyQuota: 0 }, note());
+
+      assert.deepEqual(await snapshot(), before);
+
+      async function snapshot() {
+        return {
+          organization: await store.findOrganization(home),
+          threads: await Promise.all([thread, gone, idle].map(({ id }) => store.getThread(home, id))),
+          members: await store.listMembers(home),
+          keys: await store.listApiKeys(home),
+          grant: await store.findKeyGrant(hashOf(1)),
+          applications: await store.listApplications(home),
+          applicationGrant: await store.findApplicationGrant(application.id),
+          documents: await store.listDocuments(home),
+          passages: await store.readPassages(home, holders[0] ?? []),
+          audit: await store.listAudit(home, { limit: 100 }),
+          usage: await store.listUsage(home, 0, 1),
+        };
+      }
+    });
+
+    it('keeps its own thread under an id that another organization has, too', async () => {
+      const { store } = world();
+      const [home, foreign] = [await world().organization(), await world().organization()];
+      const userId = await world().member(home, 'ada@example.org');
+      await world().member(foreign, 'ada@example.org');
+      const made = newThread(userId, { title: 'Home' });
+      await store.createThread(home, made);
+      await store.createThread(foreign, { ...made, title: 'Foreign' });
+      await store.deleteThread(foreign, made.id, by(userId), note());
+      const kept = await store.getThread(home, made.id);
+      assert.equal(kept?.thread.title, 'Home');
+      assert.equal(kept?.thread.deletedAt, null);
+      assert.equal(kept?.messages.length, 2);
+    });
+  });
+}

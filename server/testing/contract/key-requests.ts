@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { freshHash } from './account-fixture.ts';
+import { note, strangers, type World } from './fixture.ts';
+
+const day = 86_400_000;
+let requests = 0;
+
+const newSecret = () => ({ id: strangers.key(), hash: freshHash(), hint: 'eak_abcd…wxyz' });
+
+export function describeKeyRequests(world: () => World): void {
+  async function ask(organizationId: OrganizationId, userId: UserId, store: Store = world().store) {
+    requests += 1;
+    const id = `req_${String(requests).padStart(6, '0')}` as KeyRequestId;
+    const request = { id, userId, name: 'Laptop', keepMs: day, waitingMax: 2 };
+    return { id, outcome: await store.createKeyRequest(organizationId, request, note('key.requested', id)) };
+  }
+
+  async function decide(
+    organizationId: OrganizationId,
+    id: KeyRequestId,
+    by: UserId,
+    state: 'approved' | 'declined' = 'approved',
+  ) {
+    const decided = note(`key.${state}`, id);
+    return world().store.decideKeyRequest(organizationId, id, { state, by, keepMs: day }, decided);
+  }
+
+  async function organizationOfTwo() {
+    const organization = await world().organization();
+    const admin = await world().member(organization, 'admin@example.org');
+    const userId = await world().member(organization, 'ada@example.org');
+    return { organization, admin, userId };
+  }
+
+  async function actions(organization: OrganizationId): Promise<string[]> {
+    const events = await world().store.listAudit(organization, { limit: 100 });
+    return events.map(({ action }) => action).filter((action) => action.startsWith('key.'));
+  }
+
+  describe('key requests', () => {
+    it('become a key of their owner when they are approved and revealed, once', async () => {
+      const { store, clock } = world();
+      const { organization, admin, userId } = await organizationOfTwo();
+      const { id, outcome } = await ask(organization, userId);
+      assert.equal(outcome, 'created');
+      const requestedAt = clock.ms;
+      const request = { id, userId, name: 'Laptop', requestedAt };
+      assert.deepEqual(await store.listKeyRequests(organization), [
+        { ...request, state: 'pending', expiresAt: requestedAt + day },
+      ]);
+      const secret = newSecret();
+      const redeem = (user: UserId) =>
+        store.redeemKeyRequest(organization, id, user, secret, note('key.revealed', secret.id));
+      assert.equal(await redeem(userId), 'missing', 'not before it is approved');
+      clock.pass(5);
+      assert.equal(await decide(organization, id, admin), 'decided');
+      assert.equal(await decide(organization, id, admin, 'declined'), 'missing', 'decided once');
+      assert.deepEqual(await store.listKeyRequests(organization), [
+        { ...request, state: 'approved', expiresAt: requestedAt + 5 + day },
+      ]);
+      assert.equal(await redeem(admin), 'missing', 'for its owner alone');
+      assert.equal(await store.findKeyGrant(secret.hash), undefined);
+      assert.equal(await redeem(userId), 'created');
+      assert.equal(await redeem(userId), 'missing', 'once');
+      assert.deepEqual(await store.findKeyGrant(secret.hash), {
+        organizationId: organization,
+        keyId: secret.id,
+        userId,
+        apiEnabled: true,
+      });
+      const [key] = await store.listApiKeys(organization);
+      assert.deepEqual([key?.name, key?.userId, key?.createdBy], ['Laptop', userId, admin]);
+      assert.deepEqual(await store.listKeyRequests(organization), []);
+      assert.deepEqual(await actions(organization), ['key.revealed', 'key.approved', 'key.requested']);
+    });
+
+    it('become nothing when they are declined or have expired', async () => {
+      const { store, clock } = world();
+      const { organization, admin, userId } = await organizationOfTwo();
+      const [declined, late] = [await ask(organization, userId), await ask(organization, userId)];
+      assert.equal(await decide(organization, declined.id, admin, 'declined'), 'decided');
+      assert.equal(await decide(organization, late.id, admin), 'decided');
+      const redeem = (id: KeyRequestId) =>
+        store.redeemKeyRequest(organization, id, userId, newSecret(), note());
+      assert.equal(await redeem(declined.id), 'missing');
+      clock.pass(day);
+      assert.equal(await redeem(late.id), 'missing');
+      assert.deepEqual(await store.listKeyRequests(organization), []);
+      const { id } = await ask(organization, userId);
+      clock.pass(day);
+      assert.equal(await decide(organization, id, admin), 'missing');
+      assert.deepEqual(await store.listApiKeys(organization), []);
+    });
+
+    it('of one member wait in a limited number, also when many come at once on two nodes', async () => {
+      const { store, clock } = world();
+      const nodes = [store, await world().node()];
+      const { organization, admin, userId } = await organizationOfTwo();
+      const asked = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => ask(organization, userId, nodes[index % 2])),
+      );
+      const created = asked.filter(({ outcome }) => outcome === 'created');
+      assert.equal(created.length, 2);
+      assert.ok(asked.every(({ outcome }) => outcome === 'created' || outcome === 'too-many'));
+      assert.equal((await ask(organization, admin)).outcome, 'created', 'each member has their own');
+      await decide(organization, created[0]!.id, admin);
+      assert.equal((await ask(organization, userId)).outcome, 'too-many', 'an approved one waits, too');
+      await decide(organization, created[1]!.id, admin, 'declined');
+      assert.equal((await ask(organization, userId)).outcome, 'created');
+      clock.pass(day);
+      assert.equal((await ask(organization, userId)).outcome, 'created', 'expired ones do not wait');
+    });
+
+    it('are refused outside the beta, to service accounts, to strangers, and in other organizations', async () => {
+      const { store } = world();
+      const { organization, admin, userId } = await organizationOfTwo();
+      const foreign = await world().organization();
+      const robot = await store.addMember(
+        organization,
+        { candidateUserId: strangers.user(), email: 'r@example.org', role: 'member', service: true },
+        note(),
+      );
+      assert.ok(robot.outcome === 'added');
+      for (const [home, user] of [
+        [organization, robot.userId],
+        [organization, strangers.user()],
+        [foreign, userId],
+      ] as const)
+        assert.equal((await ask(home, user)).outcome, 'not-a-member');
+      const { id } = await ask(organization, userId);
+      assert.equal(await decide(foreign, id, admin), 'missing');
+      assert.deepEqual(await store.listKeyRequests(foreign), []);
+      assert.equal(await decide(organization, id, admin), 'decided');
+      assert.equal(await store.redeemKeyRequest(foreign, id, userId, newSecret(), note()), 'missing');
+      await store.updateOrganization(organization, { apiEnabled: false }, note());
+      assert.equal((await ask(organization, userId)).outcome, 'api-disabled');
+      const refused = await store.redeemKeyRequest(organization, id, userId, newSecret(), note());
+      assert.equal(refused, 'api-disabled');
+    });
+
+    it('go with their membership', async () => {
+      const { store } = world();
+      const { organization, admin, userId } = await organizationOfTwo();
+      const { id } = await ask(organization, userId);
+      await decide(organization, id, admin);
+      await store.removeMember(organization, 'ada@example.org', false, note());
+      assert.deepEqual(await store.listKeyRequests(organization), []);
+      assert.equal(await world().member(organization, 'ada@example.org'), userId);
+      assert.equal(await store.redeemKeyRequest(organization, id, userId, newSecret(), note()), 'missing');
+    });
+  });
+
+  describe('rotating a key', () => {
+    async function keyOf(organization: OrganizationId, userId: UserId | null) {
+      const key = { ...newSecret(), name: 'CI', userId, createdBy: null };
+      assert.equal(await world().store.createApiKey(organization, key, note()), 'created');
+      return key;
+    }
+
+    const rotate = (
+      organization: OrganizationId,
+      key: { id: ReturnType<typeof strangers.key> },
+      oldValidMs = 0,
+    ) => {
+      const next = newSecret();
+      const rotation = { next, createdBy: null, oldValidMs };
+      const rotated = world().store.rotateApiKey(organization, key.id, rotation, note('key.rotated', key.id));
+      return { next, rotated };
+    };
+
+    it('makes one with the same name and owner, and ends the old one at once', async () => {
+      const { store } = world();
+      const { organization, userId } = await organizationOfTwo();
+      for (const owner of [userId, null]) {
+        const old = await keyOf(organization, owner);
+        const { next, rotated } = rotate(organization, old);
+        assert.equal(await rotated, 'rotated');
+        assert.equal(await store.findKeyGrant(old.hash), undefined);
+        assert.deepEqual(await store.findKeyGrant(next.hash), {
+          organizationId: organization,
+          keyId: next.id,
+          userId: owner,
+          apiEnabled: true,
+        });
+        assert.equal((await store.listApiKeys(organization)).at(-1)?.name, 'CI');
+        assert.equal(await rotate(organization, old).rotated, 'revoked');
+        const { rotated: missing } = rotate(await world().organization(), next);
+        assert.equal(await missing, 'missing');
+      }
+      assert.deepEqual(await actions(organization), ['key.rotated', 'key.rotated']);
+    });
+
+    it('lets the old one go on for as long as was said, by the clock of the store, on every node', async () => {
+      const { store, clock } = world();
+      const node = await world().node();
+      const { organization, userId } = await organizationOfTwo();
+      const old = await keyOf(organization, userId);
+      assert.equal(await rotate(organization, old, day).rotated, 'rotated');
+      const writer = { userId, keyHash: old.hash };
+      const thread = await world().thread(organization, userId);
+      clock.pass(day - 1);
+      assert.ok(await node.findKeyGrant(old.hash));
+      assert.ok(await node.admitKey(old.hash, 1));
+      assert.equal((await store.renameThread(organization, thread.id, writer, 'a')).outcome, 'renamed');
+      assert.equal(await rotate(organization, old).rotated, 'revoked', 'it is rotated already');
+      clock.pass(1);
+      for (const one of [store, node]) {
+        assert.equal(await one.findKeyGrant(old.hash), undefined);
+        assert.equal(await one.admitKey(old.hash, 1), undefined);
+        assert.equal((await one.renameThread(organization, thread.id, writer, 'b')).outcome, 'revoked');
+        assert.equal((await one.deleteThread(organization, thread.id, writer, note())).outcome, 'revoked');
+      }
+    });
+
+    it('leaves a key that ends later to be revoked now, and with its member', async () => {
+      const { store, clock } = world();
+      const { organization, userId } = await organizationOfTwo();
+      const [revoked, left] = [await keyOf(organization, null), await keyOf(organization, userId)];
+      for (const key of [revoked, left])
+        assert.equal(await rotate(organization, key, day).rotated, 'rotated');
+      assert.equal(await store.revokeApiKey(organization, revoked.id, note('key.revoked')), 'revoked');
+      assert.equal(await store.findKeyGrant(revoked.hash), undefined);
+      const removed = await store.removeMember(organization, 'ada@example.org', false, note());
+      assert.deepEqual(removed, { outcome: 'removed', userId, keysRevoked: 2 });
+      assert.equal(await store.findKeyGrant(left.hash), undefined);
+      const keys = await store.listApiKeys(organization);
+      assert.equal(keys.find(({ id }) => id === left.id)?.revokedAt, clock.ms);
+      assert.equal(await rotate(organization, { id: left.id }).rotated, 'missing', 'its owner is gone');
+    });
+
+    it('is refused outside the beta, and changes nothing', async () => {
+      const { store } = world();
+      const { organization } = await organizationOfTwo();
+      const old = await keyOf(organization, null);
+      await store.updateOrganization(organization, { apiEnabled: false }, note());
+      const { next, rotated } = rotate(organization, old);
+      assert.equal(await rotated, 'api-disabled');
+      assert.equal(await store.findKeyGrant(next.hash), undefined);
+      assert.ok(await store.findKeyGrant(old.hash));
+    });
+
+    it('makes one successor when two nodes rotate at once', async () => {
+      const { store } = world();
+      const node = await world().node();
+      const { organization } = await organizationOfTwo();
+      for (let round = 0; round < 5; round += 1) {
+        const old = await keyOf(organization, null);
+        const outcomes = await Promise.all(
+          [store, node, store].map((one) =>
+            one.rotateApiKey(
+              organization,
+              old.id,
+              { next: newSecret(), createdBy: null, oldValidMs: 0 },
+              note(),
+            ),
+          ),
+        );
+        assert.deepEqual(outcomes.toSorted(), ['revoked', 'revoked', 'rotated']);
+      }
+    });
+  });
+}

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A server is not ours to import: the tests' own program starts one, or knows one, and keeps a database for us. */
+const program = join(import.meta.dirname, '../../../tests/src/postgres/database-program.ts');
+
+/** A fresh database, gone once it is closed. */
+export async function openTestDatabase(): Promise<{ url: string; close(): Promise<void> }> {
+  const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const close = () => {
+    child.stdin.end();
+    return gone;
+  };
+  for await (const line of createInterface({ input: child.stdout })) return { url: line.trim(), close };
+  throw new Error('The program that keeps a database has ended.');
+}
+
+export const poolSettings = {
+  connectionsMax: 10,
+  onError: (error: Error) => {
+    throw error;
+  },
+};

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OrganizationId, UserId } from '../../src/domain/id.ts';
+import { Accounting } from './account-fixture.ts';
+import { hashOf, note, strangers, type World } from './fixture.ts';
+
+const email = 'victim@example.org';
+
+/** What a password is worth that was set through an organization's link, which its admin may have used. */
+export function describeProofs(world: () => World): void {
+  describe('passwords set through the link of an organization', () => {
+    /** Two organizations with the same person; the first one's admin has used its link. */
+    async function hijacked() {
+      const people = new Accounting(world());
+      const [one, other] = [await world().organization(), await world().organization()];
+      const userId = await people.add(one, email);
+      await people.add(other, email);
+      await people.join(one, userId, 'hijacker');
+      return { people, one, other, userId };
+    }
+
+    const keyOf = async (organizationId: OrganizationId, userId: UserId, place: number, byOperator = false) =>
+      world().store.createApiKey(
+        organizationId,
+        {
+          id: strangers.key(),
+          name: 'key',
+          hint: 'eak_…',
+          hash: hashOf(place),
+          userId,
+          createdBy: byOperator ? null : userId,
+        },
+        note('key.created'),
+      );
+
+    it('enter the memberships accepted with them, and no other', async () => {
+      const { people, one, other, userId } = await hijacked();
+      await people.join(other, userId, 'own');
+      const [hijacker, own] = [
+        await people.signIn(userId, { passwordHash: 'hijacker' }),
+        await people.signIn(userId, { passwordHash: 'own' }),
+      ];
+      assert.deepEqual(await people.standing(hijacker), { entered: [one], pending: [] });
+      assert.deepEqual(await people.standing(own), { entered: [other], pending: [] });
+      assert.equal(await people.enters(hijacker, other), false);
+      assert.equal(await people.enters(own, one), false);
+    });
+
+    it('accept another membership when they are entered at its link', async () => {
+      const { people, one, other, userId } = await hijacked();
+      const session = await people.signIn(userId, { passwordHash: 'hijacker' });
+      await people.join(other, userId, { proven: 'hijacker' });
+      assert.deepEqual((await people.standing(session)).entered, [one, other].toSorted());
+    });
+
+    it('end their own sessions only, by signing out everywhere and by a change', async () => {
+      const { store } = world();
+      const { people, one, other, userId } = await hijacked();
+      await people.join(other, userId, 'own');
+      const [hijacker, again, own] = [
+        await people.signIn(userId, { passwordHash: 'hijacker' }),
+        await people.signIn(userId, { passwordHash: 'hijacker' }),
+        await people.signIn(userId, { passwordHash: 'own' }),
+      ];
+      assert.equal(await people.changePassword(userId, 'hijacker', 'changed', hijacker), 'changed');
+      const live = () => Promise.all([hijacker, again, own].map((token) => people.isLive(token)));
+      assert.deepEqual(await live(), [true, false, true]);
+      const session = await store.findSession(hijacker, undefined);
+      const everywhere = note('session.ended-everywhere', userId);
+      assert.equal(await store.endSessions(userId, session!.access, everywhere), 1);
+      assert.deepEqual(await live(), [false, false, true]);
+      for (const action of ['password.changed', 'session.ended-everywhere'] as const)
+        assert.deepEqual(
+          await Promise.all([one, other].map((id) => people.noted(id, action, userId))),
+          [1, 0],
+        );
+    });
+
+    it('end when a provider proves the address, with their sessions, memberships and keys', async () => {
+      const { store } = world();
+      const { people, one, other, userId } = await hijacked();
+      await keyOf(one, userId, 1);
+      await keyOf(one, userId, 2, true);
+      const hijacker = await people.signIn(userId, { passwordHash: 'hijacker' });
+      const person = await people.bind(email);
+      assert.deepEqual(person?.passwords, []);
+      assert.equal(await people.isLive(hijacker), false);
+      assert.equal((await store.findMember(one, email))?.opened, false);
+      assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
+      assert.ok(await store.findKeyGrant(hashOf(2)), 'the operator made this one');
+      const noted = [one, other].map((id) => people.noted(id, 'password.voided', userId));
+      assert.deepEqual(await Promise.all(noted), [1, 0]);
+
+      const session = await people.signIn(userId);
+      const both = [one, other].toSorted();
+      assert.deepEqual(await people.standing(session), { entered: [], pending: both });
+      await people.acceptBySso(other, userId);
+      assert.deepEqual(await people.standing(session), { entered: [other], pending: [one] });
+      const again = note('member.joined', userId);
+      assert.equal(await store.acceptMembership(other, userId, again), 'missing', 'it is accepted');
+      assert.equal(await people.noted(other, 'member.joined', userId), 1);
+    });
+
+    it('cannot be set any more once the address is proven', async () => {
+      const { people, one, userId } = await hijacked();
+      const link = await people.invite(one, userId);
+      await people.bind(email);
+      assert.deepEqual(await people.accept(link, 'again'), { outcome: 'refused' });
+      assert.deepEqual(await people.accept(link, { proven: 'hijacker' }), { outcome: 'refused' });
+      assert.deepEqual(await people.hashes(email), []);
+    });
+
+    it('are not left behind when the address is proven at the moment they are set', async () => {
+      const people = new Accounting(world());
+      const node = await world().node();
+      const organization = await world().organization();
+      for (let round = 0; round < 10; round += 1) {
+        const address = `${round}@example.org`;
+        const userId = await people.add(organization, address);
+        const link = await people.invite(organization, userId);
+        await Promise.all([
+          people.accept(link, 'hijacker'),
+          people.bind(address, undefined, undefined, node),
+        ]);
+        assert.deepEqual(await people.hashes(address), []);
+        const session = await people.signIn(userId);
+        assert.deepEqual((await people.standing(session)).entered, []);
+      }
+    });
+
+    it('end when the person uses a link of the operator, unless it is the one they enter there', async () => {
+      const { store } = world();
+      const { people, one, other, userId } = await hijacked();
+      const third = await world().organization();
+      await people.add(third, email);
+      await people.join(third, userId, 'own');
+      const [hijacker, own] = [
+        await people.signIn(userId, { passwordHash: 'hijacker' }),
+        await people.signIn(userId, { passwordHash: 'own' }),
+      ];
+      await people.join(other, userId, { proven: 'own' }, { byOperator: true });
+      assert.equal(await people.isLive(hijacker), false);
+      assert.deepEqual((await people.standing(own)).entered, [other, third].toSorted());
+      const [password] = (await store.findPerson(email))!.passwords;
+      assert.deepEqual([password?.hash, password?.proven], ['own', true]);
+      const noted = [one, other, third].map((id) => people.noted(id, 'password.voided'));
+      assert.deepEqual(await Promise.all(noted), [1, 0, 0]);
+    });
+
+    it('end when the person chooses another through a link of the operator', async () => {
+      const { people, one, other, userId } = await hijacked();
+      const hijacker = await people.signIn(userId, { passwordHash: 'hijacker' });
+      await people.join(one, userId, 'own', { byOperator: true });
+      assert.equal(await people.isLive(hijacker), false);
+      assert.deepEqual(await people.hashes(email), ['own']);
+      await people.join(other, userId, { proven: 'own' });
+      const own = await people.signIn(userId, { passwordHash: 'own' });
+      assert.deepEqual((await people.standing(own)).entered, [one, other].toSorted());
+      assert.equal(await people.noted(one, 'password.voided'), 0, 'what reopens it is noted instead');
+    });
+
+    it('are forgotten with the last membership accepted with them', async () => {
+      const { store } = world();
+      const { people, one, other, userId } = await hijacked();
+      await store.removeMember(one, email, false, note());
+      assert.deepEqual(await people.hashes(email), []);
+      await people.join(other, userId, 'own');
+      await people.add(one, email);
+      assert.deepEqual(await people.hashes(email), ['own']);
+    });
+
+    it('prove nothing to a member who is a service account', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const robot = await people.add(organization, 'robot@example.org', { service: true });
+      assert.equal(await store.acceptMembership(organization, robot, note('member.joined')), 'missing');
+      const foreign = await world().organization();
+      const userId = await people.add(organization, email);
+      assert.equal(await store.acceptMembership(foreign, userId, note('member.joined')), 'missing');
+    });
+  });
+}

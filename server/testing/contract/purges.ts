@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
+import { purgeRules } from '../../src/storage/purge-rules.ts';
+import type { PurgeCounts, PurgeStep } from '../../src/storage/store.ts';
+import { Accounting, newInvitation, newSession } from './account-fixture.ts';
+import { budget, by, hashOf, newApplication, newDocument, note, strangers, type World } from './fixture.ts';
+
+const ada = 'ada@example.org';
+
+export function describePurges(world: () => World): void {
+  describe('a purge', () => {
+    /** An organization with something in every table, of a person who is in no other. */
+    async function fill(
+      organization: OrganizationId,
+      email = ada,
+      text = 'A secret prompt',
+    ): Promise<UserId> {
+      const { store } = world();
+      const people = new Accounting(world());
+      const userId = await people.add(organization, email);
+      const key = {
+        id: strangers.key(),
+        name: `The laptop of ${email}`,
+        userId,
+        hint: 'eak_',
+        createdBy: userId,
+      };
+      const hash = `${organization}${email}`.replace(/\W/g, '').padEnd(64, 'a').slice(-64);
+      const created = note('key.created', key.id, { detail: { name: key.name, owner: email } });
+      assert.equal(await store.createApiKey(organization, { ...key, hash }, created), 'created');
+      await store.createApplication(organization, newApplication(), note());
+      await people.accept(
+        await people.invite(organization, userId, { resets: true, byOperator: true }),
+        'a hash',
+      );
+      await store.createInvitation(organization, newInvitation(userId), note());
+      const prompts = { period: 'day', startedAt: 1, personMax: 9, organizationMax: 9 } as const;
+      await store.countPrompt(organization, userId, prompts);
+      await store.bindIdentity('https://login.example', email, email, note());
+      const noted = { actor: { kind: 'user', userId } as const };
+      assert.equal(
+        await store.createSession(newSession(userId), note('session.started', userId, noted)),
+        'created',
+      );
+      const idempotency = { key: text, bodyHash: 'h', keepMs: 1000 };
+      const own = await world().thread(organization, userId, { prompt: text, accountId: 'a', idempotency });
+      await store.renameThread(organization, own.id, by(userId), text);
+      await store.setThreadPublished(organization, own.id, true, note());
+      const gone = await world().thread(organization, userId, { prompt: text });
+      await store.deleteThread(organization, gone.id, by(userId), note());
+      const terms = ['secretword'];
+      const passages = [{ heading: 'Goods', text, terms }];
+      await store.putDocument(organization, newDocument({ name: email, passages }), note(), budget);
+      await world().use(organization, 20_000);
+      const use = {
+        organizationId: organization,
+        day: 20_000,
+        operation: 'getThread',
+        outcome: 'OK',
+        requests: 1,
+      };
+      await store.addUsage([{ ...use, credentialId: key.id, lastUsedAt: 1 }]);
+      const request = { id: `req_${email}` as KeyRequestId, userId, name: text, keepMs: 1000, waitingMax: 1 };
+      assert.equal(await store.createKeyRequest(organization, request, note()), 'created');
+      return userId;
+    }
+
+    async function purge(step: () => Promise<PurgeStep>): Promise<PurgeCounts> {
+      const removed: Record<string, number> = {};
+      for (let steps = 0; steps < 500; steps += 1) {
+        const { removed: some, done } = await step();
+        for (const [table, rows] of Object.entries(some)) removed[table] = (removed[table] ?? 0) + rows;
+        if (done) return removed;
+      }
+      throw new Error('it does not end');
+    }
+
+    /** Every count that a purge of the organization would make. */
+    const left = (organization: OrganizationId) => world().store.countPurge(organization, null);
+
+    it('removes every row of an organization, as counted before, and none of another', async () => {
+      const { store } = world();
+      const [acme, globex] = [await world().organization(), await world().organization()];
+      await fill(acme);
+      const eve = await fill(globex, 'eve@example.org');
+      const before = await left(globex);
+      const counted = await left(acme);
+      for (const [table, { organization }] of Object.entries(purgeRules))
+        assert.equal(counted[table]! > 0, organization !== 'keep', `what the organization has in ${table}`);
+      const removed = await purge(() => store.purgeOrganization(acme));
+      await store.finishPurge();
+      assert.deepEqual(removed, counted);
+      assert.deepEqual(await left(acme), {});
+      assert.equal(await store.findOrganization(acme), undefined);
+      assert.equal(await store.findUser(ada), undefined);
+      assert.deepEqual(await left(globex), before);
+      assert.equal((await store.findMember(globex, 'eve@example.org'))?.userId, eve);
+      const { passageCount, holders } = await store.findPassages(globex, null, ['secretword'], 10);
+      assert.deepEqual([passageCount, holders[0]?.length], [1, 1]);
+      assert.deepEqual(
+        await store.purgeOrganization(acme),
+        { removed: {}, done: true },
+        'again, nothing is left',
+      );
+    });
+
+    it('ends credentials and memberships before anything else', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const hash = hashOf(7);
+      const key = { id: strangers.key(), name: '', userId: null, hash, hint: '', createdBy: null };
+      await store.createApiKey(organization, key, note());
+      const application = newApplication();
+      await store.createApplication(organization, application, note());
+      const userId = await world().member(organization, ada);
+      const thread = await world().thread(organization, userId);
+      assert.ok(await store.findKeyGrant(hash));
+      while ((await store.findMember(organization, ada)) !== undefined) {
+        assert.equal((await store.purgeOrganization(organization)).done, false);
+      }
+      assert.equal(await store.findKeyGrant(hash), undefined);
+      assert.equal(await store.findApplicationGrant(application.id), undefined);
+      assert.ok(await store.getThread(organization, thread.id), 'the rest follows');
+      assert.equal((await store.findOrganization(organization))?.apiEnabled, false);
+    });
+
+    it('ends running replies, and the claims on them', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      await world().thread(organization, userId);
+      const [claim] = await world().claim(60_000);
+      await world().thread(organization, userId);
+      await purge(() => store.purgeOrganization(organization));
+      assert.equal((await store.endedReplies([claim!])).length, 1);
+      const progress = { status: 'in_progress', content: 'Late', steps: [] } as const;
+      assert.equal(await store.recordReplyProgress(claim!, progress), false);
+      assert.deepEqual(await store.organizationsWaiting(undefined, 10), []);
+    });
+
+    it('keeps the address and password of a person who belongs to another organization', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const [acme, globex] = [await world().organization(), await world().organization()];
+      const userId = await fill(acme);
+      assert.equal(await people.add(globex, ada), userId);
+      const session = newSession(userId);
+      await store.createSession(session, note());
+      await purge(() => store.purgeOrganization(acme));
+      assert.equal(await store.findUser(ada), userId);
+      assert.ok(await store.findSession(session.tokenHash, globex));
+      assert.equal((await store.bindIdentity('https://login.example', ada, ada, note()))?.userId, userId);
+    });
+
+    it('keeps the address of a former member whose threads have stayed in another organization', async () => {
+      const { store } = world();
+      const [acme, globex] = [await world().organization(), await world().organization()];
+      const userId = await fill(acme);
+      await new Accounting(world()).add(globex, ada);
+      await world().thread(globex, userId);
+      await store.removeMember(globex, ada, false, note());
+      const session = newSession(userId);
+      await store.createSession(session, note());
+      await purge(() => store.purgeOrganization(acme));
+      assert.equal(await store.findUser(ada), userId);
+      assert.equal(await store.findSession(session.tokenHash, undefined), undefined);
+    });
+
+    it('removes a person from an organization and leaves the rest of it', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const ben = await world().member(organization, 'ben@example.org');
+      const bens = await world().thread(organization, ben);
+      const userId = await fill(organization);
+      const person = { userId, email: ada };
+      const own = await world().walk(organization, { userId, ownOnly: true });
+      assert.equal(own.length, 1);
+      for (const id of own)
+        await store.deleteThread(organization, id, by(userId), note('thread.deleted', id));
+      const counted = await store.countPurge(organization, person);
+      assert.deepEqual([counted.thread, counted.message, counted.user], [2, 4, 1]);
+      await store.removeMember(organization, ada, false, note('member.removed', userId));
+      const { changed, next } = await store.anonymizeAudit(organization, person, null);
+      assert.ok(changed > 0 && next === null);
+      const removed = await purge(() => store.purgePerson(organization, userId));
+      const { member: _, invitation: __, audit_event: ___, ...rest } = counted;
+      assert.deepEqual(removed, rest, 'what the removal of the member and the audit log leave');
+      assert.equal(await store.findUser(ada), undefined);
+      assert.deepEqual(await world().walk(organization, { userId: ben }), [bens.id]);
+      assert.deepEqual(
+        (await store.listApiKeys(organization)).map((key) => key.userId),
+        [null],
+      );
+      assert.equal((await store.listDocuments(organization)).length, 1);
+      const log = JSON.stringify(await store.listAudit(organization, { limit: 100 }));
+      assert.ok(log.includes('usr_purged') && log.includes('(purged)'));
+      for (const trace of [ada, userId, 'laptop'])
+        assert.ok(!log.includes(trace), `the log still has ${trace}`);
+      assert.equal((await store.anonymizeAudit(organization, person, null)).changed, 0);
+    });
+
+    it('takes a person out of a long audit log page by page', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization, ada);
+      const actor = { kind: 'user', userId } as const;
+      const notes = Array.from({ length: 600 }, () => note('thread.deleted', 'thr_1', { actor }));
+      await Promise.all(notes.map((each) => store.writeAudit(organization, each)));
+      const person = { userId, email: ada };
+      const first = await store.anonymizeAudit(organization, person, null);
+      assert.ok(first.next !== null && first.changed >= 498);
+      const second = await store.anonymizeAudit(organization, person, first.next);
+      assert.equal(second.next, null);
+      assert.equal(first.changed + second.changed, 601, 'with the one that added them');
+    });
+
+    it('counts no requests of an organization that is gone, and loses none of others', async () => {
+      const { store } = world();
+      const [acme, globex] = [await world().organization(), await world().organization()];
+      await purge(() => store.purgeOrganization(acme));
+      const use = {
+        day: 1,
+        credentialId: 'key_1',
+        operation: 'getThread',
+        outcome: 'OK',
+        requests: 1,
+        lastUsedAt: 1,
+      };
+      await store.addUsage([acme, globex].map((organizationId) => ({ ...use, organizationId })));
+      assert.equal((await store.listUsage(globex, 0, 2)).length, 1);
+      assert.equal((await store.listUsage(acme, 0, 2)).length, 0);
+    });
+  });
+}

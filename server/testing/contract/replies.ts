@@ -1,0 +1,482 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OrganizationId } from '../../src/domain/id.ts';
+import type { AssistantMessage } from '../../src/domain/message.ts';
+import type { ClaimedReply, NewThread, Store } from '../../src/storage/store.ts';
+import { attemptsMax, by, failureTexts, newFollowUp, note, strangers, type World } from './fixture.ts';
+
+const leaseMs = 1000;
+
+export function describeReplies(world: () => World): void {
+  describe('replies', () => {
+    async function replyTo(thread: NewThread, { organizationId }: { organizationId: OrganizationId }) {
+      const found = await world().store.getThread(organizationId, thread.id);
+      return found?.messages[1] as AssistantMessage;
+    }
+    async function oneThread(change: Partial<NewThread> = {}): Promise<NewThread> {
+      const organization = await world().organization();
+      return world().thread(organization, await world().member(organization), { accountId: 'a', ...change });
+    }
+    async function claimOne(): Promise<ClaimedReply> {
+      const [claim, ...others] = await world().claim(leaseMs);
+      assert.equal(others.length, 0);
+      assert.ok(claim);
+      return claim;
+    }
+    async function assertNothingWaits(store: Store = world().store): Promise<void> {
+      assert.deepEqual(await store.organizationsWaiting(undefined, 10), []);
+      assert.deepEqual(await world().claim(leaseMs, 10, store), []);
+    }
+    const done = { content: 'Because.', steps: [{ description: 'Thought' }], sources: null, model: 'm' };
+    const half = { status: 'corroborating', content: 'half', steps: [{ description: '1' }] } as const;
+    const begun = ({ status, content, steps }: AssistantMessage) => [status, content, steps];
+
+    it('are claimed with all that is needed to write them, and by nobody else meanwhile', async () => {
+      const { clock } = world();
+      const thread = await oneThread();
+      clock.pass(100);
+      const claim = await claimOne();
+      assert.equal(claim.messageId, thread.replyId);
+      assert.equal(claim.threadId, thread.id);
+      assert.equal(claim.accountId, 'a');
+      assert.equal(claim.traceId, 'trace');
+      assert.equal(claim.attempts, 0);
+      assert.equal(claim.remainingMs, thread.replyDeadlineMs - 100);
+      await assertNothingWaits();
+      await assertNothingWaits(await world().node());
+    });
+
+    it('go to one worker each, however many claim at once', async () => {
+      const organizationId = await world().organization();
+      const userId = await world().member(organizationId);
+      for (let index = 0; index < 20; index += 1) await world().thread(organizationId, userId);
+      const nodes = [world().store, await world().node()];
+      const claims = await Promise.all(
+        [0, 1, 0, 1].map((node) => nodes[node]!.claimReplies([{ organizationId, limit: 7 }], leaseMs)),
+      );
+      const claimed = claims.flat().map(({ messageId }) => messageId);
+      assert.equal(claimed.length, 20);
+      assert.equal(new Set(claimed).size, 20);
+    });
+
+    it('are claimed organization by organization, as many of each as asked for and the longest waiting first', async () => {
+      const { store, clock } = world();
+      const organizations = [await world().organization(), await world().organization()];
+      const asked: NewThread[][] = [];
+      for (const organization of organizations) {
+        const userId = await world().member(organization);
+        const threads: NewThread[] = [];
+        for (let index = 0; index < 3; index += 1) {
+          clock.pass(1);
+          threads.push(await world().thread(organization, userId));
+        }
+        asked.push(threads);
+      }
+      const [first, second] = organizations as [OrganizationId, OrganizationId];
+      const claimed = await store.claimReplies(
+        [
+          { organizationId: first, limit: 2 },
+          { organizationId: second, limit: 1 },
+        ],
+        leaseMs,
+      );
+      const expected = [...asked[0]!.slice(0, 2), ...asked[1]!.slice(0, 1)];
+      assert.deepEqual(
+        claimed.map(({ messageId }) => messageId),
+        expected.map(({ replyId }) => replyId),
+      );
+    });
+
+    it('tell which organizations have any waiting, in turn from any of them on', async () => {
+      const { store } = world();
+      const organizations: OrganizationId[] = [];
+      for (let index = 0; index < 4; index += 1) {
+        const organization = await world().organization();
+        const userId = await world().member(organization);
+        for (let thread = 0; thread < 3; thread += 1) await world().thread(organization, userId);
+        organizations.push(organization);
+      }
+      await world().organization();
+      const [a, b, c, d] = organizations.sort();
+      assert.deepEqual(await store.organizationsWaiting(undefined, 10), [a, b, c, d]);
+      assert.deepEqual(await store.organizationsWaiting(b, 10), [c, d, a, b]);
+      assert.deepEqual(await store.organizationsWaiting(b, 3), [c, d, a]);
+      assert.deepEqual(await store.organizationsWaiting(d, 2), [a, b]);
+      await store.claimReplies([{ organizationId: c!, limit: 3 }], leaseMs);
+      assert.deepEqual(await store.organizationsWaiting(b, 10), [d, a, b]);
+      assert.deepEqual(await store.organizationsWaiting(c, 10), [d, a, b]);
+    });
+
+    it('show steps and text as they grow, and end with everything in one commit', async () => {
+      const { store, clock } = world();
+      const thread = await oneThread();
+      const claim = await claimOne();
+      assert.equal(await store.recordReplyProgress(claim, half), true);
+      const running = await replyTo(thread, claim);
+      assert.deepEqual(begun(running), ['corroborating', 'half', [{ description: '1' }]]);
+      assert.equal(running.completedAt, null);
+      clock.pass(5);
+      const steps = [{ description: 'Thought', at: clock.ms - 1 }, { description: 'Before times were kept' }];
+      const sources = [{ id: 'doc_1', title: 'T', url: null, snippet: '🧶' }];
+      assert.equal(await store.settleReply(claim, { status: 'completed', ...done, steps, sources }), true);
+      const ended = await replyTo(thread, claim);
+      assert.deepEqual(
+        { ...ended },
+        {
+          id: thread.replyId,
+          threadId: thread.id,
+          role: 'assistant',
+          createdAt: clock.ms - 5,
+          status: 'completed',
+          completedAt: clock.ms,
+          ...done,
+          steps,
+          sources,
+        },
+      );
+    });
+
+    it('keep the time of each step as they grow', async () => {
+      const { store, clock } = world();
+      const thread = await oneThread();
+      const claim = await claimOne();
+      const steps = [{ description: 'Searched', at: clock.ms }];
+      assert.equal(await store.recordReplyProgress(claim, { ...half, steps }), true);
+      assert.deepEqual((await replyTo(thread, claim)).steps, steps);
+    });
+
+    it('leave a note of their end, where one is given and the claim still held', async () => {
+      const { store, clock } = world();
+      const thread = await oneThread();
+      const claim = await claimOne();
+      const failed = { status: 'failed', ...done, failure: 'no' } as const;
+      const notes = async () => {
+        const events = await store.listAudit(claim.organizationId, { limit: 10 });
+        return events
+          .filter(({ action }) => action === 'reply.failed')
+          .map(({ at, subject }) => [at, subject]);
+      };
+      const stale = { ...claim, token: claim.token + 1 };
+      const late = note('reply.failed', 'late');
+      assert.equal(await store.settleReply(stale, { ...failed, note: late }), false);
+      assert.deepEqual(await notes(), []);
+      clock.pass(3);
+      const kept = note('reply.failed', thread.id);
+      assert.equal(await store.settleReply(claim, { ...failed, note: kept }), true);
+      assert.equal(await store.settleReply(claim, { ...failed, note: late }), false);
+      assert.deepEqual(await notes(), [[clock.ms, thread.id]]);
+    });
+
+    it('are found by their thread while they run, by whoever may read it', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const thread = await world().thread(organization, userId);
+      const found = (reader: typeof userId | null = userId) =>
+        store.findRunningReply(organization, thread.id, { userId: reader });
+      assert.equal(await found(), thread.replyId);
+      assert.equal(await found(null), undefined);
+      await store.setThreadPublished(organization, thread.id, true, note());
+      assert.equal(await found(null), thread.replyId);
+      const claim = await claimOne();
+      await store.recordReplyProgress(claim, half);
+      assert.equal(await found(), thread.replyId);
+      await store.settleReply(claim, { status: 'completed', ...done });
+      assert.equal(await found(), null);
+      const followUp = newFollowUp();
+      await store.addReply(organization, thread.id, userId, followUp);
+      assert.equal(await found(), followUp.replyId);
+      await store.deleteThread(organization, thread.id, by(userId), note());
+      assert.equal(await found(), undefined);
+      assert.equal(await store.findRunningReply(organization, strangers.thread(), { userId }), undefined);
+    });
+
+    it('absorb in a terminal state', async () => {
+      const { store, clock } = world();
+      const thread = await oneThread();
+      const claim = await claimOne();
+      await store.settleReply(claim, { status: 'failed', ...done, failure: 'a secret reason' });
+      const ended = await replyTo(thread, claim);
+      assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
+      assert.equal(await store.recordReplyProgress(claim, half), false);
+      assert.equal(await store.retryReply(claim, { delayMs: 0, failure: '' }), false);
+      assert.deepEqual(await store.renewReplies([claim], leaseMs), [claim]);
+      await store.releaseReply(claim);
+      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), []);
+      clock.pass(thread.replyDeadlineMs + leaseMs);
+      assert.deepEqual(await world().sweep(), []);
+      await store.releaseOrphanedReplies(failureTexts, attemptsMax);
+      assert.deepEqual(await replyTo(thread, claim), ended);
+      await assertNothingWaits();
+    });
+
+    it('are claimed anew and from their beginning once a sweep has found the lease run out', async () => {
+      const { store, clock } = world();
+      const thread = await oneThread();
+      const old = await claimOne();
+      await store.recordReplyProgress(old, half);
+      clock.pass(leaseMs - 1);
+      await world().sweep();
+      await assertNothingWaits();
+      clock.pass(1);
+      assert.deepEqual(await world().sweep(), []);
+      const fresh = await claimOne();
+      assert.notEqual(fresh.token, old.token);
+      assert.equal(fresh.attempts, 1);
+      assert.deepEqual(begun(await replyTo(thread, fresh)), ['in_progress', '', []]);
+      await assertOvertaken(old);
+      assert.equal(await store.settleReply(fresh, { status: 'completed', ...done }), true);
+      assert.equal((await replyTo(thread, fresh)).content, 'Because.');
+    });
+
+    async function assertOvertaken(old: ClaimedReply): Promise<void> {
+      const { store } = world();
+      assert.equal(await store.recordReplyProgress(old, half), false);
+      assert.equal(await store.retryReply(old, { delayMs: 0, failure: '' }), false);
+      assert.deepEqual(await store.renewReplies([old], leaseMs), [old]);
+      await store.releaseReply(old);
+      assert.equal(await store.settleReply(old, { status: 'completed', ...done, content: 'stale' }), false);
+    }
+
+    it('are no longer written by a worker whose lease has run out, even before another has them', async () => {
+      const { clock } = world();
+      const thread = await oneThread();
+      const old = await claimOne();
+      clock.pass(leaseMs);
+      await world().sweep();
+      await assertOvertaken(old);
+      assert.equal((await replyTo(thread, old)).status, 'in_progress');
+      assert.equal((await claimOne()).messageId, old.messageId);
+    });
+
+    it('keep their lease by renewal, each on its own', async () => {
+      const { store, clock } = world();
+      const [kept, lost] = [await oneThread(), await oneThread()];
+      const claims = await world().claim(leaseMs);
+      const claimOf = ({ replyId }: NewThread) => claims.find(({ messageId }) => messageId === replyId)!;
+      clock.pass(leaseMs - 1);
+      assert.deepEqual(await store.renewReplies([claimOf(kept)], leaseMs), []);
+      clock.pass(1);
+      await world().sweep();
+      assert.deepEqual(await store.renewReplies(claims, leaseMs), [claimOf(lost)]);
+      assert.equal((await claimOne()).messageId, lost.replyId);
+    });
+
+    it('wait again, from their beginning and at no cost of an attempt, when they are released', async () => {
+      const { store } = world();
+      const thread = await oneThread();
+      const old = await claimOne();
+      await store.recordReplyProgress(old, half);
+      await store.releaseReply(old);
+      assert.deepEqual(begun(await replyTo(thread, old)), ['in_progress', '', []]);
+      await assertOvertaken(old);
+      const fresh = await claimOne();
+      assert.equal(fresh.attempts, 0);
+      await assertOvertaken(old);
+    });
+
+    it('wait for their next attempt as long as they were told, from their beginning', async () => {
+      const { store, clock } = world();
+      const thread = await oneThread();
+      const first = await claimOne();
+      await store.recordReplyProgress(first, half);
+      assert.equal(
+        await store.retryReply(first, { delayMs: 500, failure: 'The provider answered 503.' }),
+        true,
+      );
+      assert.deepEqual(begun(await replyTo(thread, first)), ['in_progress', '', []]);
+      await assertOvertaken(first);
+      clock.pass(499);
+      await assertNothingWaits();
+      clock.pass(1);
+      const second = await claimOne();
+      assert.equal(second.attempts, 1);
+      await store.retryReply(second, { delayMs: 0, failure: '' });
+      assert.equal((await claimOne()).attempts, 2);
+    });
+
+    it('fail when they are past their deadline, held or not, and not before', async () => {
+      const { store, clock } = world();
+      const held = await oneThread({ replyDeadlineMs: 5000 });
+      const claim = await claimOne();
+      await store.recordReplyProgress(claim, half);
+      const waiting = await oneThread({ replyDeadlineMs: 5000 });
+      await oneThread({ replyDeadlineMs: 5001 });
+      clock.pass(4999);
+      await store.renewReplies([claim], leaseMs);
+      assert.deepEqual(await world().sweep(), []);
+      clock.pass(1);
+      const failed = await world().sweep();
+      assert.deepEqual(
+        failed.map(({ messageId }) => messageId).sort(),
+        [held.replyId, waiting.replyId].sort(),
+      );
+      for (const name of failed) {
+        const [, reply] = (await store.getThread(name.organizationId, name.threadId))!.messages;
+        const { status, content, completedAt } = reply as AssistantMessage;
+        assert.deepEqual([status, content, completedAt], ['failed', failureTexts.content, clock.ms]);
+      }
+      assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
+      assert.equal((await world().claim(leaseMs)).length, 1);
+    });
+
+    it('are cancelled with the text they have, by thread', async () => {
+      const { store, clock } = world();
+      const [thread, other] = [await oneThread(), await oneThread()];
+      const claims = await world().claim(leaseMs);
+      const claim = claims.find(({ messageId }) => messageId === thread.replyId)!;
+      await store.recordReplyProgress(claim, half);
+      clock.pass(5);
+      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), [thread.replyId]);
+      const { status, content, steps, completedAt } = await replyTo(thread, claim);
+      assert.deepEqual([status, content, completedAt], ['cancelled', 'half', clock.ms]);
+      assert.deepEqual(steps, [{ description: '1' }]);
+      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), []);
+      assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
+      const otherClaim = claims.find(({ messageId }) => messageId === other.replyId)!;
+      assert.equal(await store.settleReply(otherClaim, { status: 'completed', ...done }), true);
+    });
+
+    it('are not claimed, and not written, once their thread is deleted', async () => {
+      const { store } = world();
+      const thread = await oneThread();
+      const claim = await claimOne();
+      const deleted = await store.deleteThread(claim.organizationId, thread.id, by(thread.userId), note());
+      assert.deepEqual(deleted, { outcome: 'deleted', cancelled: [thread.replyId] });
+      assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
+      assert.equal((await replyTo(thread, claim)).status, 'cancelled');
+      await assertNothingWaits();
+    });
+
+    it('are told apart into those that run and those that have ended', async () => {
+      const { store } = world();
+      const [waiting, held, ended] = [await oneThread(), await oneThread(), await oneThread()];
+      const claims = await world().claim(leaseMs);
+      const claimOf = ({ replyId }: NewThread) => claims.find(({ messageId }) => messageId === replyId)!;
+      await store.releaseReply(claimOf(waiting));
+      await store.settleReply(claimOf(ended), { status: 'completed', ...done });
+      const stranger = { ...claimOf(held), messageId: strangers.message() };
+      const asked = [claimOf(waiting), claimOf(held), claimOf(ended), stranger];
+      assert.deepEqual(await store.endedReplies(asked), [claimOf(ended), stranger]);
+      assert.deepEqual(await (await world().node()).endedReplies(asked), [claimOf(ended), stranger]);
+      assert.deepEqual(await store.endedReplies([]), []);
+    });
+
+    it('are counted over all organizations, and the age of the oldest that waits is known', async () => {
+      const { store, clock } = world();
+      const holds = async (waiting: number, held: number, oldestWaitingMs: number | null) =>
+        assert.deepEqual(await store.replyBacklog(), { waiting, held, oldestWaitingMs });
+      await holds(0, 0, null);
+      const first = await oneThread();
+      clock.pass(30);
+      await holds(1, 0, 30);
+      const claim = await claimOne();
+      await holds(0, 1, null);
+      await oneThread();
+      clock.pass(10);
+      await holds(1, 1, 10);
+      assert.equal(await store.retryReply(claim, { delayMs: 500, failure: 'x' }), true);
+      await holds(2, 0, 40);
+      const other = await claimOne();
+      await holds(1, 1, 40);
+      assert.equal(await store.settleReply(other, { status: 'completed', ...done }), true);
+      await holds(1, 0, 40);
+      await store.cancelReplies(claim.organizationId, first.id);
+      await holds(0, 0, null);
+    });
+
+    it('keep their leases and deadlines when the clock is set back: time still passes', async () => {
+      const { store, clock } = world();
+      await oneThread({ replyDeadlineMs: 60_000 });
+      const claim = await claimOne();
+      clock.ms -= 3_600_000;
+      assert.deepEqual(await store.renewReplies([claim], leaseMs), []);
+      clock.pass(3 * leaseMs);
+      await world().sweep();
+      const fresh = await claimOne();
+      assert.notEqual(fresh.token, claim.token);
+      clock.pass(150_000);
+      assert.equal((await world().sweep()).length, 1);
+    });
+
+    it('are not hurried by a process that was idle while the clock was set back', async () => {
+      const { clock } = world();
+      const idle = await world().node();
+      await oneThread({ replyDeadlineMs: 60_000 });
+      clock.ms -= 3_600_000;
+      assert.deepEqual(await world().sweep(idle), []);
+      // Others go on: the idle one has to count from what they last wrote, not from its own past.
+      for (let round = 0; round < 10; round += 1) {
+        clock.pass(10_000);
+        await oneThread();
+        assert.deepEqual(await world().sweep(idle), [], `after ${round}`);
+      }
+      clock.pass(60_000);
+      await world().sweep();
+    });
+
+    it('keep their leases and deadlines when the clock is set forward, held or waiting', async () => {
+      const { store, clock } = world();
+      const other = await world().node();
+      await oneThread({ replyDeadlineMs: 60_000 });
+      const claim = await claimOne();
+      await oneThread({ replyDeadlineMs: 60_000 });
+      clock.ms += 3_600_000;
+      // Asked for after the jump, and before anybody noticed it.
+      const late = await oneThread({ replyDeadlineMs: 60_000 });
+      for (const node of [store, other, store]) assert.deepEqual(await world().sweep(node), []);
+      assert.deepEqual(await store.renewReplies([claim], leaseMs), []);
+      clock.pass(leaseMs - 1);
+      for (const node of [store, other]) assert.deepEqual(await world().sweep(node), []);
+      assert.equal(await store.recordReplyProgress(claim, half), true);
+      // A second jump, after the first.
+      clock.ms += 7_200_000;
+      for (const node of [other, store]) assert.deepEqual(await world().sweep(node), []);
+      clock.pass(1);
+      await world().sweep(other);
+      await assertOvertaken(claim);
+      clock.pass(60_000 - leaseMs - 1);
+      assert.deepEqual(await world().sweep(), []);
+      clock.pass(1);
+      const failed = await world().sweep(other);
+      assert.equal(failed.length, 3);
+      assert.ok(failed.some(({ messageId }) => messageId === late.replyId));
+    });
+
+    it('wait for their next attempt no shorter when the clock is set forward', async () => {
+      const { store, clock } = world();
+      await oneThread();
+      await store.retryReply(await claimOne(), { delayMs: 5_000, failure: '' });
+      clock.ms += 3_600_000;
+      await world().sweep();
+      await assertNothingWaits();
+      clock.pass(5_000);
+      await claimOne();
+    });
+
+    it('keep their deadlines where a command writes to the store before a sweep has noticed the jump', async () => {
+      const { clock } = world();
+      await oneThread({ replyDeadlineMs: 60_000 });
+      clock.ms += 3_600_000;
+      const command = await world().node();
+      await command.createOrganization(
+        { id: strangers.organization(), name: 'Other', apiEnabled: true, dailyQuota: 1 },
+        note(),
+      );
+      assert.deepEqual(await world().sweep(), []);
+      await claimOne();
+    });
+  });
+
+  describe('the clock', () => {
+    it('says how far it is ahead of the wall', async () => {
+      const { store, clock } = world();
+      assert.equal(await store.clockAheadMs(), 0);
+      await world().organization();
+      await world().sweep();
+      clock.ms -= 60_000;
+      const aheadMs = await store.clockAheadMs();
+      assert.ok(aheadMs > 58_000 && aheadMs <= 60_000, `${aheadMs} ms`);
+    });
+  });
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type RetentionKind, retentionKinds } from '../../src/domain/retention.ts';
+import type { RetentionPlace, Store } from '../../src/storage/store.ts';
+import { Accounting, day, newInvitation, newSession } from './account-fixture.ts';
+import { by, newFollowUp, newThread, note, type World } from './fixture.ts';
+
+export function describeRetention(world: () => World): void {
+  describe('retention', () => {
+    /** Removes batch after batch; answers how many were removed, and in how many batches. */
+    async function removeAll(
+      kind: RetentionKind,
+      keepMs: number,
+      store: Store = world().store,
+    ): Promise<{ removed: number; batches: number }> {
+      let [removed, batches] = [0, 0];
+      let place: RetentionPlace | null = '';
+      while (place !== null) {
+        const batch = await store.removeExpired(kind, keepMs, place);
+        assert.ok(batch.removed <= 500);
+        removed += batch.removed;
+        batches += 1;
+        place = batch.next;
+      }
+      return { removed, batches };
+    }
+
+    it('removes a deleted thread with its messages and idempotency keys, and nothing else', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const ada = await world().member(organization);
+      const idempotency = { key: 'once', bodyHash: 'h', keepMs: 100 * day };
+      const [old, recent, live] = [
+        await world().thread(organization, ada, { idempotency }),
+        await world().thread(organization, ada),
+        await world().thread(organization, ada),
+      ];
+      await store.renameThread(organization, old.id, by(ada), 'Renamed');
+      await store.setThreadPublished(organization, old.id, true, note());
+      await store.deleteThread(organization, old.id, by(ada), note());
+      clock.pass(2 * day);
+      await store.deleteThread(organization, recent.id, by(ada), note());
+      clock.pass(day);
+      assert.equal(await store.countExpired('deleted_threads', 2 * day), 1);
+      assert.equal((await removeAll('deleted_threads', 2 * day)).removed, 1);
+      assert.equal(await store.countExpired('deleted_threads', 2 * day), 0);
+      assert.equal(await store.getThread(organization, old.id), undefined);
+      assert.deepEqual(await store.listReplyOrigins(organization, old.id), []);
+      assert.equal((await store.getThread(organization, recent.id))?.messages.length, 2);
+      assert.deepEqual(await world().walk(organization, { userId: ada }), [live.id]);
+      assert.equal((await store.beginWalk(organization, { userId: ada }, 1)).size, 1);
+      assert.equal(await store.restoreThread(organization, old.id, ada, 600_000, note()), 'missing');
+      const again = newThread(ada, { idempotency });
+      assert.equal((await store.createThread(organization, again)).outcome, 'created');
+    });
+
+    it('removes a long thread in several batches, and its row with the last', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const ada = await world().member(organization);
+      const { id } = await world().thread(organization, ada);
+      for (let turn = 0; turn < 250; turn += 1) {
+        await store.cancelReplies(organization, id);
+        assert.equal((await store.addReply(organization, id, ada, newFollowUp())).outcome, 'added');
+      }
+      await store.deleteThread(organization, id, by(ada), note());
+      clock.pass(2 * day);
+      const first = await store.removeExpired('deleted_threads', day, '');
+      assert.deepEqual(first, { removed: 0, next: '' });
+      const left = (await store.getThread(organization, id))!.messages.length;
+      assert.ok(left > 0 && left < 502, `${left} messages left`);
+      assert.equal((await removeAll('deleted_threads', day)).removed, 1);
+      assert.equal(await store.getThread(organization, id), undefined);
+    });
+
+    it('removes audit events, counts of requests and quotas of past days by their age', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const today = () => Math.floor(clock.ms / day);
+      const useAll = async () => {
+        await store.writeAudit(organization, note());
+        await world().use(organization, today());
+        const report = { organizationId: organization, operation: 'getThread', outcome: 'OK', requests: 1 };
+        await store.addUsage([{ ...report, credentialId: 'key_1', day: today(), lastUsedAt: clock.ms }]);
+      };
+      for (let turn = 0; turn < 4; turn += 1) {
+        await useAll();
+        clock.pass(day);
+      }
+      const before = (await store.listAudit(organization, { limit: 100 })).length;
+      const old = (await removeAll('audit_events', 2.5 * day)).removed;
+      assert.ok(old > 0);
+      const kept = await store.listAudit(organization, { limit: 100 });
+      assert.equal(kept.length, before - old);
+      assert.ok(kept.every(({ at }) => at >= clock.ms - 2.5 * day));
+      assert.equal((await removeAll('usage_days', 2 * day)).removed, 2);
+      const counts = await store.listUsage(organization, 0, today());
+      assert.deepEqual(
+        counts.map((count) => count.day - today()),
+        [-2, -1],
+      );
+      assert.equal((await removeAll('quota_days', day)).removed, 3);
+      assert.equal((await store.readQuota(organization, today() - 1))?.used, 1);
+      assert.equal((await store.readQuota(organization, today() - 2))?.used, 0);
+    });
+
+    it('removes what has expired: idempotency keys, sessions and invitations', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const [ada, eve] = [
+        await people.add(organization, 'ada@example.org'),
+        await people.add(organization, 'eve@example.org'),
+      ];
+      const make = async (userId: typeof ada, keepMs: number) => {
+        const idempotency = { key: `${keepMs}`, bodyHash: 'h', keepMs };
+        await world().thread(organization, userId, { idempotency });
+        const session = newSession(userId, { idleMs: keepMs });
+        assert.equal(await store.createSession(session, note()), 'created');
+        const invitation = newInvitation(userId, { keepMs });
+        assert.equal(await store.createInvitation(organization, invitation, note()), 'created');
+        return { session: session.tokenHash, invitation: invitation.tokenHash };
+      };
+      await make(ada, day);
+      const live = await make(eve, 5 * day);
+      clock.pass(2 * day);
+      const kinds = ['idempotency_keys', 'sessions', 'invitations'] as const;
+      for (const kind of kinds) {
+        assert.equal(
+          (await removeAll(kind, 2 * day)).removed,
+          0,
+          `${kind} are kept for as long as asked for`,
+        );
+        assert.equal(await store.countExpired(kind, 0), 1);
+        assert.equal((await removeAll(kind, 0)).removed, 1, kind);
+        assert.equal(await store.countExpired(kind, 0), 0);
+      }
+      assert.ok(await store.findSession(live.session, organization));
+      assert.ok(await store.findInvitation(live.invitation));
+      const idempotency = { key: `${5 * day}`, bodyHash: 'h', keepMs: day };
+      const repeated = await store.createThread(organization, newThread(eve, { idempotency }));
+      assert.equal(repeated.outcome, 'repeated');
+    });
+
+    it('leaves a walk under way right when every note of a rename is removed', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const ada = await world().member(organization);
+      const threads = [];
+      for (let turn = 0; turn < 4; turn += 1) {
+        threads.unshift(await world().thread(organization, ada));
+        clock.pass(1000);
+      }
+      await store.renameThread(organization, threads[3]!.id, by(ada), 'Long ago');
+      clock.pass(2 * day);
+      const first = await store.beginWalk(organization, { userId: ada }, 1);
+      assert.equal((await removeAll('thread_moves', day)).removed, 1);
+      await store.renameThread(organization, threads[1]!.id, by(ada), 'During the walk');
+      const rest = await world().restOfWalk(organization, { userId: ada }, 1, first);
+      assert.deepEqual(
+        [...first.rows.map(({ thread }) => thread.id), ...rest],
+        [threads[3]!, threads[0]!, threads[1]!, threads[2]!].map(({ id }) => id),
+      );
+    });
+
+    it('goes through all organizations, and two nodes remove each row once', async () => {
+      const { store, clock } = world();
+      const organizations = await Promise.all(Array.from({ length: 501 }, () => world().organization()));
+      organizations.sort();
+      const other = await world().node();
+      const [first, last] = [organizations[0]!, organizations.at(-1)!];
+      for (let turn = 0; turn < 20; turn += 1) await store.writeAudit(turn % 2 ? first : last, note());
+      clock.pass(2 * day);
+      const both = await Promise.all([
+        removeAll('audit_events', day, store),
+        removeAll('audit_events', day, other),
+      ]);
+      assert.equal(both[0].removed + both[1].removed, 521, 'with the notes of their creation');
+      assert.ok(both[0].batches > 1 && both[1].batches > 1, 'each batch looks at 500 organizations');
+      assert.deepEqual(await store.listAudit(last, { limit: 10 }), []);
+    });
+
+    it('finds nothing to do in an empty store', async () => {
+      for (const kind of retentionKinds) {
+        assert.deepEqual(await world().store.removeExpired(kind, 0, ''), { removed: 0, next: null });
+        assert.equal(await world().store.countExpired(kind, 0), 0);
+      }
+    });
+  });
+}

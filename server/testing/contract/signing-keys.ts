@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SigningKey, Store } from '../../src/storage/store.ts';
+import { newApplication, newSigningKey, note, type World } from './fixture.ts';
+
+const verifyMs = 60_000;
+
+export function describeSigningKeys(world: () => World): void {
+  describe('signing keys', () => {
+    it('keeps the first candidate for all who come later, on every node', async () => {
+      const { store } = world();
+      assert.equal(await store.findActiveSigningKey(), undefined);
+      assert.deepEqual(await store.listSigningKeys(verifyMs), []);
+      const first = { ...newSigningKey('first'), retiredAt: null };
+      assert.deepEqual(await store.keepSigningKey(newSigningKey('first')), first);
+      const other = await world().node();
+      assert.deepEqual(await other.keepSigningKey(newSigningKey('second')), first);
+      assert.deepEqual(await other.findActiveSigningKey(), first);
+      assert.deepEqual(await store.listSigningKeys(verifyMs), [first]);
+    });
+
+    it('keeps one of the candidates that came together, on two nodes, and tells it to all', async () => {
+      const { store } = world();
+      const nodes = [store, await world().node()];
+      const kept = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          nodes[index % 2]!.keepSigningKey(newSigningKey(`candidate-${index}`)),
+        ),
+      );
+      assert.equal(new Set(kept.map(({ id }) => id)).size, 1);
+      for (const node of nodes) assert.deepEqual(await node.listSigningKeys(verifyMs), [kept[0]]);
+    });
+
+    it('puts the next key in the place of the one that signs, and says when that retired', async () => {
+      const { store, clock } = world();
+      const other = await world().node();
+      await store.keepSigningKey(newSigningKey('first'));
+      clock.pass(1000);
+      await store.rotateSigningKey(newSigningKey('second'), false);
+      const second = { ...newSigningKey('second'), retiredAt: null };
+      assert.deepEqual(await other.findActiveSigningKey(), second);
+      assert.deepEqual(await other.keepSigningKey(newSigningKey('third')), second);
+      assert.deepEqual(await other.listSigningKeys(verifyMs), [
+        second,
+        { ...newSigningKey('first'), retiredAt: clock.ms },
+      ]);
+    });
+
+    it('rotates where there was no key yet', async () => {
+      const { store } = world();
+      await store.rotateSigningKey(newSigningKey('first'), false);
+      assert.equal((await store.findActiveSigningKey())?.id, 'first');
+      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['first']);
+    });
+
+    it('leaves one key that signs after rotations that came together, on two nodes', async () => {
+      const { store } = world();
+      const nodes = [store, await world().node()];
+      const names = Array.from({ length: 10 }, (_, index) => `key-${index}`);
+      await Promise.all(
+        names.map((id, index) => nodes[index % 2]!.rotateSigningKey(newSigningKey(id), false)),
+      );
+      const keys = await store.listSigningKeys(verifyMs);
+      assert.deepEqual(idsOf(keys).sort(), names);
+      assert.equal(keys.filter(({ retiredAt }) => retiredAt === null).length, 1);
+    });
+
+    it('lists retired keys, newest first, for as long as they verify by the clock of the store', async () => {
+      const { store, clock } = world();
+      for (const id of ['b', 'a', 'c']) {
+        await store.rotateSigningKey(newSigningKey(id), false);
+        clock.pass(1000);
+      }
+      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c', 'a', 'b']);
+      // `b` retired two seconds ago and `a` one.
+      clock.pass(verifyMs - 2001);
+      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c', 'a', 'b']);
+      clock.pass(1);
+      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c', 'a']);
+      clock.pass(1000);
+      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c']);
+      clock.pass(100 * verifyMs);
+      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c']);
+    });
+
+    it('forgets retired keys and raises the epoch of every application together, on every node', async () => {
+      const { store } = world();
+      const other = await world().node();
+      const applications = [newApplication(), newApplication()];
+      for (const application of applications)
+        await store.createApplication(await world().organization(), application, note());
+      const epochs = (node: Store) =>
+        Promise.all(applications.map(async ({ id }) => (await node.findApplicationGrant(id))!.epoch));
+      await store.rotateSigningKey(newSigningKey('first'), false);
+      await store.rotateSigningKey(newSigningKey('second'), false);
+      const before = await epochs(other);
+
+      await store.rotateSigningKey(newSigningKey('third'), false);
+      assert.deepEqual(await epochs(other), before);
+      assert.equal((await other.listSigningKeys(verifyMs)).length, 3);
+
+      await store.rotateSigningKey(newSigningKey('fourth'), true);
+      const after = await epochs(other);
+      assert.ok(after.every((epoch, index) => epoch > before[index]!));
+      assert.deepEqual(idsOf(await other.listSigningKeys(verifyMs)), ['fourth']);
+      assert.equal((await other.findActiveSigningKey())?.id, 'fourth');
+    });
+  });
+}
+
+function idsOf(keys: readonly SigningKey[]): string[] {
+  return keys.map(({ id }) => id);
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OrganizationId, UserId } from '../../src/domain/id.ts';
+import type { UsageReport } from '../../src/storage/store.ts';
+import { hashOf, newApplication, note, strangers, type World } from './fixture.ts';
+
+const day = 20_000;
+
+export function describeUsages(world: () => World): void {
+  describe('usage', () => {
+    const report = (organizationId: OrganizationId, change: Partial<UsageReport> = {}): UsageReport => ({
+      organizationId,
+      day,
+      credentialId: 'key_1',
+      operation: 'listThreads',
+      outcome: 'OK',
+      requests: 1,
+      lastUsedAt: 1000,
+      ...change,
+    });
+    /** As it is listed. */
+    const count = ({ organizationId: _, lastUsedAt: __, ...counted }: UsageReport) => counted;
+
+    it('is counted by day, credential, operation and outcome, and adds up', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const kinds = [
+        report(organization),
+        report(organization, { outcome: 'NOT_FOUND' }),
+        report(organization, { operation: 'getThread' }),
+        report(organization, { credentialId: 'key_2' }),
+        report(organization, { day: day + 1 }),
+      ];
+      await store.addUsage(kinds);
+      await store.addUsage([...kinds, report(organization, { requests: 40 })]);
+      const listed = await store.listUsage(organization, day, day + 1);
+      assert.deepEqual(
+        listed,
+        [
+          { ...count(kinds[2]!), requests: 2 },
+          { ...count(kinds[1]!), requests: 2 },
+          { ...count(kinds[0]!), requests: 42 },
+          { ...count(kinds[3]!), requests: 2 },
+          { ...count(kinds[4]!), requests: 2 },
+        ],
+        'in the order of day, credential, operation and outcome',
+      );
+    });
+
+    it('is listed for the days asked for, the first and the last included', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      for (const offset of [0, 1, 2, 3, 4])
+        await store.addUsage([report(organization, { day: day + offset })]);
+      const days = async (first: number, last: number) =>
+        (await store.listUsage(organization, first, last)).map((counted) => counted.day - day);
+      assert.deepEqual(await days(day + 1, day + 3), [1, 2, 3]);
+      assert.deepEqual(await days(day + 2, day + 2), [2]);
+      assert.deepEqual(await days(0, day - 1), []);
+      assert.deepEqual(await days(day + 3, day + 1), []);
+    });
+
+    it('loses nothing that two nodes add at the same time, in whatever order', async () => {
+      const organization = await world().organization();
+      const nodes = [world().store, await world().node()];
+      const kinds = ['a', 'b', 'c', 'd'].map((credentialId) => report(organization, { credentialId }));
+      await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          nodes[index % 2]!.addUsage(index % 4 < 2 ? kinds : kinds.toReversed()),
+        ),
+      );
+      assert.deepEqual(
+        (await world().store.listUsage(organization, day, day)).map(({ requests }) => requests),
+        [40, 40, 40, 40],
+      );
+    });
+
+    describe('of prompts in the console', () => {
+      const ada = 'usr_ada' as UserId;
+      const ben = 'usr_ben' as UserId;
+      const limit = { period: 'day', startedAt: 1000, personMax: 2, organizationMax: 3 } as const;
+
+      it('is limited for a person and for the organization', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const count = (user: UserId) => store.countPrompt(organization, user, limit);
+        assert.equal(await count(ada), 'counted');
+        assert.equal(await count(ada), 'counted');
+        assert.equal(await count(ada), 'person-limit');
+        assert.equal(await count(ada), 'person-limit', 'which does not count for the organization');
+        assert.equal(await count(ben), 'counted');
+        assert.equal(await count(ben), 'organization-limit');
+        assert.equal(await store.countPrompt(await world().organization(), ada, limit), 'counted');
+      });
+
+      it('starts again with each period, and never goes back to an earlier one', async () => {
+        const { store } = world();
+        const organization = await world().organization();
+        const count = (period: 'minute' | 'day', startedAt: number) =>
+          store.countPrompt(organization, ada, { period, startedAt, personMax: 1, organizationMax: 9 });
+        assert.equal(await count('minute', 1000), 'counted');
+        assert.equal(await count('minute', 1000), 'person-limit');
+        assert.equal(await count('day', 0), 'counted');
+        assert.equal(await count('minute', 2000), 'counted');
+        assert.equal(await count('minute', 1000), 'person-limit', 'on a node whose clock is late');
+        assert.equal(await count('day', 0), 'person-limit');
+      });
+
+      it('is exact when two nodes count at the same time', async () => {
+        const organization = await world().organization();
+        const nodes = [world().store, await world().node()];
+        const outcomes = await Promise.all(
+          Array.from({ length: 60 }, (_, index) =>
+            nodes[index % 2]!.countPrompt(organization, index % 4 < 2 ? ada : ben, {
+              ...limit,
+              personMax: 20,
+              organizationMax: 30,
+            }),
+          ),
+        );
+        assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 30);
+      });
+    });
+
+    it('of nothing changes nothing', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      await store.addUsage([]);
+      assert.deepEqual(await store.listUsage(organization, 0, day), []);
+    });
+
+    it('tells when a key and an application were last used: the newest time, whoever reports it last', async () => {
+      const { store } = world();
+      const other = await world().node();
+      const organization = await world().organization();
+      const userId = await world().member(organization);
+      const key = {
+        id: strangers.key(),
+        name: '',
+        userId: null,
+        hash: hashOf(1),
+        hint: '',
+        createdBy: userId,
+      };
+      const application = newApplication();
+      await store.createApiKey(organization, key, note());
+      await store.createApplication(organization, application, note());
+      const lastUsed = async () => [
+        (await store.listApiKeys(organization))[0]?.lastUsedAt,
+        (await store.listApplications(organization))[0]?.lastUsedAt,
+      ];
+      assert.deepEqual(await lastUsed(), [null, null]);
+      const of = (credentialId: string, lastUsedAt: number) =>
+        report(organization, { credentialId, lastUsedAt });
+      await store.addUsage([of(key.id, 5000), of(key.id, 3000), of(application.id, 4000)]);
+      assert.deepEqual(await lastUsed(), [5000, 4000]);
+      await other.addUsage([of(key.id, 4999), of(application.id, 4001)]);
+      assert.deepEqual(await lastUsed(), [5000, 4001]);
+    });
+
+    it('of one organization is not seen in another, also with the same credential', async () => {
+      const { store } = world();
+      const [home, foreign] = [await world().organization(), await world().organization()];
+      const key = { id: strangers.key(), name: '', userId: null, hash: hashOf(1), hint: '', createdBy: null };
+      await store.createApiKey(home, key, note());
+      await store.addUsage([report(foreign, { credentialId: key.id, requests: 7 })]);
+      assert.deepEqual(await store.listUsage(home, day, day), []);
+      assert.equal((await store.listApiKeys(home))[0]?.lastUsedAt, null);
+      assert.equal((await store.listUsage(foreign, day, day))[0]?.requests, 7);
+    });
+
+    it('of the quota is told without taking from it, on every node', async () => {
+      const { store } = world();
+      const other = await world().node();
+      const organization = await world().organization({ dailyQuota: 2 });
+      assert.deepEqual(await store.readQuota(organization, day), { used: 0, limit: 2 });
+      for (let request = 0; request < 3; request += 1) await world().use(organization, day);
+      for (const node of [store, other]) {
+        assert.deepEqual(await node.readQuota(organization, day), { used: 2, limit: 2 });
+        assert.deepEqual(await node.readQuota(organization, day + 1), { used: 0, limit: 2 });
+      }
+      await store.updateOrganization(organization, { dailyQuota: 1 }, note());
+      assert.deepEqual(await other.readQuota(organization, day), { used: 2, limit: 1 });
+      assert.equal(await store.readQuota(strangers.organization(), day), undefined);
+    });
+  });
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KeyId, OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { by, hashOf, newThread, note, strangers, type World } from './fixture.ts';
+
+const email = 'ada@example.org';
+
+/** A member with a live key, and a thread of theirs. */
+interface Acme {
+  readonly organization: OrganizationId;
+  readonly userId: UserId;
+  readonly keyId: KeyId;
+  readonly keyHash: string;
+  readonly thread: ThreadId;
+}
+
+export function describeWriteGrants(world: () => World): void {
+  describe('writes by key', () => {
+    async function makeAcme(): Promise<Acme> {
+      const organization = await world().organization();
+      const userId = await world().member(organization, email);
+      const { id: keyId } = await makeKey(organization, userId, hashOf(1));
+      const { id: thread } = await world().thread(organization, userId);
+      return { organization, userId, keyId, keyHash: hashOf(1), thread };
+    }
+
+    async function makeKey(
+      organization: OrganizationId,
+      userId: UserId | null,
+      hash: string,
+    ): Promise<{ id: KeyId }> {
+      const key = { id: strangers.key(), name: '', userId, hash, hint: '', createdBy: null };
+      assert.equal(await world().store.createApiKey(organization, key, note()), 'created');
+      return key;
+    }
+
+    const idempotency = { key: 'k', bodyHash: hashOf(9), keepMs: 1000 };
+
+    /** The outcomes of every write. */
+    async function writeAll(
+      { organization, userId, keyHash, thread }: Acme,
+      store: Store = world().store,
+    ): Promise<string[]> {
+      const writer = { userId, keyHash };
+      const writes = [
+        () => store.createThread(organization, newThread(userId, { keyHash })),
+        () => store.createThread(organization, newThread(userId, { keyHash, idempotency })),
+        () => store.renameThread(organization, thread, writer, 'Renamed'),
+        () => store.deleteThread(organization, thread, writer, note('thread.deleted')),
+      ];
+      const outcomes: string[] = [];
+      for (const write of writes) outcomes.push((await write()).outcome);
+      return outcomes;
+    }
+
+    /** Everything a write could have changed. */
+    async function state({ organization, userId, thread }: Acme): Promise<unknown> {
+      const { store } = world();
+      return [
+        await store.getThread(organization, thread),
+        await world().walk(organization, { userId }),
+        (await store.beginWalk(organization, { userId }, 1)).size,
+        (await store.listAudit(organization, { limit: 100 })).map(({ action }) => action),
+      ];
+    }
+
+    async function assertRefused(acme: Acme, what: string): Promise<void> {
+      const before = await state(acme);
+      assert.deepEqual(await writeAll(acme), Array(4).fill('revoked'), what);
+      assert.deepEqual(await state(acme), before, what);
+    }
+
+    it('happen while the key is live', async () => {
+      assert.deepEqual(await writeAll(await makeAcme()), ['created', 'created', 'renamed', 'deleted']);
+    });
+
+    it('change nothing once the key is revoked, also on another node', async () => {
+      const acme = await makeAcme();
+      const node = await world().node();
+      await world().store.revokeApiKey(acme.organization, acme.keyId, note());
+      await assertRefused(acme, 'here');
+      assert.deepEqual(await writeAll(acme, node), Array(4).fill('revoked'));
+    });
+
+    it('change nothing once the member is removed, also after they come back', async () => {
+      const acme = await makeAcme();
+      await world().store.removeMember(acme.organization, email, false, note());
+      await assertRefused(acme, 'gone');
+      await world().member(acme.organization, email);
+      await assertRefused(acme, 'back');
+    });
+
+    it('change nothing while the organization is out of the beta', async () => {
+      const acme = await makeAcme();
+      await world().store.updateOrganization(acme.organization, { apiEnabled: false }, note());
+      await assertRefused(acme, 'out');
+      await world().store.updateOrganization(acme.organization, { apiEnabled: true }, note());
+      assert.deepEqual(await writeAll(acme), ['created', 'created', 'renamed', 'deleted']);
+    });
+
+    it('change nothing by a key that is not the user’s own in this organization', async () => {
+      const acme = await makeAcme();
+      const colleague = await world().member(acme.organization);
+      await makeKey(acme.organization, colleague, hashOf(2));
+      await makeKey(acme.organization, null, hashOf(3));
+      const other = await world().organization();
+      await world().member(other, email);
+      await makeKey(other, acme.userId, hashOf(4));
+      for (const byte of [2, 3, 4, 5]) await assertRefused({ ...acme, keyHash: hashOf(byte) }, `key ${byte}`);
+    });
+
+    it('give a repeated idempotency key no answer once the key is revoked, and make nothing of it', async () => {
+      const { store } = world();
+      const acme = await makeAcme();
+      const { organization, userId } = acme;
+      const again = (keyHash: string | null) =>
+        store.createThread(organization, newThread(userId, { keyHash, idempotency }));
+      await store.revokeApiKey(organization, acme.keyId, note());
+      assert.deepEqual(await again(acme.keyHash), { outcome: 'revoked' });
+      assert.equal((await again(null)).outcome, 'created', 'the refusal has not used the key up');
+      assert.equal((await again(null)).outcome, 'repeated');
+      assert.deepEqual(await again(acme.keyHash), { outcome: 'revoked' });
+    });
+
+    it('do not need a key where there is none: people in the console', async () => {
+      const acme = await makeAcme();
+      await world().store.updateOrganization(acme.organization, { apiEnabled: false }, note());
+      const { organization, thread, userId } = acme;
+      assert.equal(
+        (await world().store.renameThread(organization, thread, by(userId), 'x')).outcome,
+        'renamed',
+      );
+    });
+  });
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PassageText } from '../src/domain/document.ts';
+import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
+import { defaultLimits } from '../src/domain/limits.ts';
+import { createLibrary, type SearchLibrary } from '../src/generation/retrieval/library.ts';
+import { termsOf } from '../src/generation/retrieval/terms.ts';
+import type { AuditNote, Store } from '../src/storage/store.ts';
+
+/** For tests: a title, and passages either as text or under a heading. */
+export interface WrittenDocument {
+  readonly title: string;
+  readonly passages: readonly (string | PassageText)[];
+  readonly name?: string;
+  readonly accountId?: string;
+}
+
+export interface LibraryFixture {
+  readonly library: SearchLibrary;
+  readonly store: Store;
+  readonly organizationId: OrganizationId;
+  close(): Promise<void>;
+}
+
+/** A library on a real store in a folder of its own. A document's id is `doc_` and its title. */
+export async function openLibrary(
+  openStore: (file: string) => Store,
+  documents: readonly WrittenDocument[],
+): Promise<LibraryFixture> {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-library-'));
+  const store = openStore(join(folder, 'library.db'));
+  const organizationId = 'org_library' as OrganizationId;
+  const organization = { id: organizationId, name: 'Library', apiEnabled: true, dailyQuota: 1 };
+  await store.createOrganization(organization, note('organization.created', organizationId));
+  for (const document of documents) await put(store, organizationId, document);
+  return {
+    library: createLibrary(store, defaultLimits),
+    store,
+    organizationId,
+    async close() {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function put(store: Store, organizationId: OrganizationId, document: WrittenDocument): Promise<void> {
+  const { title, name = title, accountId = null } = document;
+  const passages = document.passages.map((passage) => {
+    const { heading, text } = typeof passage === 'string' ? { heading: '', text: passage } : passage;
+    return { heading, text, terms: termsOf(`${name}\n${title}\n${heading}\n${text}`) };
+  });
+  const id = `doc_${title}` as DocumentId;
+  const written = { id, accountId, name, title, url: null, bytes: 1, passages };
+  await store.putDocument(organizationId, written, note('document.added', id), {
+    documentsMax: 1000,
+    bytesMax: 1000,
+  });
+}
+
+function note(action: AuditNote['action'], subject: string): AuditNote {
+  return {
+    id: `evt_${subject}`,
+    actor: { kind: 'operator' },
+    traceId: 'library',
+    action,
+    subject,
+    detail: {},
+  };
+}
