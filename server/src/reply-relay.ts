@@ -1,12 +1,12 @@
-import type { ReplyName, ReplyNews, Store } from './storage/store.ts';
+import type { ReplyName, ReplyNotice, Store } from './storage/store.ts';
 import type { ReplySignals } from './usecases/replies/reply-signals.ts';
 
-/** What happens within this time is told together: a node under load sends fifty messages a second, not thousands. */
+/** Batches notices, so that a node under load sends fifty a second, not thousands. */
 const gatherMs = 20;
 
 /** Passes the signals of this process on to the other nodes, and theirs to this one. Answers how to stop. */
 export function relayReplies(
-  store: Pick<Store, 'tellNews' | 'hearNews'>,
+  store: Pick<Store, 'sendNotice' | 'onNotice'>,
   signals: ReplySignals,
 ): () => Promise<void> {
   let ended: ReplyName[] = [];
@@ -15,23 +15,23 @@ export function relayReplies(
   let telling: Promise<void> = Promise.resolve();
 
   function tellNow(): void {
-    const news: ReplyNews = { waiting, ended };
+    const notice: ReplyNotice = { waiting, ended };
     ended = [];
     waiting = false;
     due = undefined;
     // A hint that is lost is made up for by the next round of asking.
-    telling = store.tellNews(news).catch(() => {});
+    telling = store.sendNotice(notice).catch(() => {});
   }
 
-  signals.onNews((news) => {
-    waiting ||= news.waiting;
-    ended.push(...news.ended);
+  signals.onNotice((notice) => {
+    waiting ||= notice.waiting;
+    ended.push(...notice.ended);
     due ??= setTimeout(tellNow, gatherMs);
   });
-  store.hearNews((news) => signals.hear(news));
+  store.onNotice((notice) => signals.hear(notice));
 
   return async () => {
-    signals.onNews(() => {});
+    signals.onNotice(() => {});
     if (due !== undefined) {
       clearTimeout(due);
       tellNow();

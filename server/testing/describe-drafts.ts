@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ConversationTurn } from '../src/domain/conversation.ts';
 import type { FoundPassage } from '../src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
-import {
-  type DraftEvent,
-  type Drafter,
-  ModelError,
-  type ReplyRequest,
-  type Turn,
-} from '../src/generation/model.ts';
+import { type DraftEvent, type Drafter, ModelError, type ReplyRequest } from '../src/generation/model.ts';
 import type { LanguageProvider } from '../src/generation/models/language/sdk.ts';
 import { type LanguageModelOptions, languageModel } from '../src/generation/models/language.ts';
 import type { PassageSearch } from '../src/generation/passage-search.ts';
@@ -62,7 +57,7 @@ export interface Trial {
   modelWith(options?: Partial<LanguageModelOptions>): Drafter;
   /** Drafts to the end, whatever that is; with a model of its own where none is given. */
   draft(
-    conversation: string | readonly Turn[],
+    conversation: string | readonly ConversationTurn[],
     options?: Partial<LanguageModelOptions>,
     model?: Drafter,
   ): Promise<Outcome>;
@@ -101,7 +96,10 @@ export function describeDrafts(what: string, guarantees: (trial: Trial) => void)
   }
 }
 
-async function outcomeOf(model: Drafter, conversation: string | readonly Turn[]): Promise<Outcome> {
+async function outcomeOf(
+  model: Drafter,
+  conversation: string | readonly ConversationTurn[],
+): Promise<Outcome> {
   const events: DraftEvent[] = [];
   let error: unknown;
   try {
@@ -114,10 +112,10 @@ async function outcomeOf(model: Drafter, conversation: string | readonly Turn[])
 }
 
 export function requestOf(
-  conversation: string | readonly Turn[],
+  conversation: string | readonly ConversationTurn[],
   signal = new AbortController().signal,
 ): ReplyRequest {
-  const turns: readonly Turn[] =
+  const turns: readonly ConversationTurn[] =
     typeof conversation === 'string' ? [{ role: 'user', content: conversation }] : conversation;
   return {
     organizationId: 'org_1' as OrganizationId,

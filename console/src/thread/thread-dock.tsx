@@ -83,14 +83,14 @@ function DockFailure({ error, title }: { error: Error | null; title: string }) {
   );
 }
 
-const patienceMs = 2_000;
+const lateAfterMs = 2_000;
 
 /** A short break is nobody's business. */
 function Reconnecting({ isLive }: { isLive: boolean }) {
   const [isLate, setLate] = useState(false);
   useEffect(() => {
     if (isLive) return;
-    const timer = setTimeout(() => setLate(true), patienceMs);
+    const timer = setTimeout(() => setLate(true), lateAfterMs);
     return () => {
       clearTimeout(timer);
       setLate(false);

@@ -2,7 +2,7 @@ import { createApplication } from '../usecases/credentials/create-application.ts
 import { deleteApplication } from '../usecases/credentials/delete-application.ts';
 import { rotateApplication } from '../usecases/credentials/rotate-application.ts';
 import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 export const appCreate: StoreCommand = {
@@ -18,7 +18,7 @@ export const appCreate: StoreCommand = {
     const { id, clientSecret } = await createApplication(
       context,
       organization.id,
-      operatorDoer(context),
+      operatorInitiator(context),
       name,
     );
     return { json: { id, clientId: id, clientSecret }, text: shown(id, clientSecret) };
@@ -33,7 +33,12 @@ export const appRotate: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
-    const { clientSecret } = await rotateApplication(context, organization.id, operatorDoer(context), id);
+    const { clientSecret } = await rotateApplication(
+      context,
+      organization.id,
+      operatorInitiator(context),
+      id,
+    );
     return { json: { id, clientId: id, clientSecret }, text: shown(id, clientSecret) };
   },
 };
@@ -46,7 +51,7 @@ export const appDelete: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
-    await deleteApplication(context, organization.id, operatorDoer(context), id);
+    await deleteApplication(context, organization.id, operatorInitiator(context), id);
     return { json: { id }, text: `Deleted ${id}.` };
   },
 };

@@ -6,7 +6,7 @@ import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/credentials/create-api-key.ts';
 import { addDocument } from '../usecases/documents/add-document.ts';
 import { createOrganization } from '../usecases/organization/create-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import { addMember } from '../usecases/people/add-member.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
@@ -20,18 +20,20 @@ export interface Demo {
 
 /** For an empty store: something to try at once. */
 export async function makeDemo(context: Context): Promise<Demo> {
-  const doer = operatorDoer(context);
-  const organizationId = await createOrganization(context, doer, { name: 'Demo' });
+  const initiator = operatorInitiator(context);
+  const organizationId = await createOrganization(context, initiator, { name: 'Demo' });
   const admin = { email: 'admin@demo.example', role: 'admin' } as const;
-  const { userId, invitation } = await addMember(context, organizationId, doer, admin);
+  const { userId, invitation } = await addMember(context, organizationId, initiator, admin);
   for (const name of readdirSync(demoFolder).sort()) {
     const source = { path: join(demoFolder, name) };
-    await addDocument(context, organizationId, doer, { name, source, accountId: null }).catch((error) => {
-      // The operator's limits may be too small for the demo. The service starts all the same.
-      if (!(error instanceof UnreadableDocument)) throw error;
-    });
+    await addDocument(context, organizationId, initiator, { name, source, accountId: null }).catch(
+      (error) => {
+        // The operator's limits may be too small for the demo. The service starts all the same.
+        if (!(error instanceof UnreadableDocument)) throw error;
+      },
+    );
   }
-  const { key } = await createApiKey(context, organizationId, doer, { userId, name: 'Demo' });
+  const { key } = await createApiKey(context, organizationId, initiator, { userId, name: 'Demo' });
   return { key, invitationToken: invitation?.token ?? '' };
 }
 

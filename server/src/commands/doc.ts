@@ -4,7 +4,7 @@ import type { Context } from '../usecases/context.ts';
 import { type AddedDocument, addDocument } from '../usecases/documents/add-document.ts';
 import { removeDocument } from '../usecases/documents/remove-document.ts';
 import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import {
   type Arguments,
   counted,
@@ -38,7 +38,7 @@ export const docAdd: StoreCommand = {
   options: account,
   async run(context, args) {
     const { id: organizationId } = await findOrganization(context, positional(args, 0));
-    const doer = operatorDoer(context);
+    const initiator = operatorInitiator(context);
     const accountId = accountOf(args);
     const added: Added[] = [];
     const found = args.positionals.slice(1).map((path) => filesIn(path, documentEndings));
@@ -50,7 +50,7 @@ export const docAdd: StoreCommand = {
       progress.show(printable(name));
       try {
         const file = { name, source: { path: name }, accountId };
-        added.push({ name, ...(await addDocument(context, organizationId, doer, file)) });
+        added.push({ name, ...(await addDocument(context, organizationId, initiator, file)) });
       } catch (error) {
         // Whatever a file has, the others are still added; a fault that is not the file's ends it all.
         if (!(error instanceof UnreadableDocument)) throw error;
@@ -98,7 +98,7 @@ export const docRemove: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
-    await removeDocument(context, organization.id, operatorDoer(context), id);
+    await removeDocument(context, organization.id, operatorInitiator(context), id);
     return { json: { id, removed: true }, text: `${id} is removed.` };
   },
 };

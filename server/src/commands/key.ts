@@ -4,7 +4,7 @@ import { type AddressedKeyRequest, listKeyRequests } from '../usecases/credentia
 import { revokeApiKey } from '../usecases/credentials/revoke-api-key.ts';
 import { type RotationGrace, rotateApiKey, rotationGraces } from '../usecases/credentials/rotate-api-key.ts';
 import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import { findMember } from '../usecases/people/find-member.ts';
 import { optionChoice, optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
@@ -21,7 +21,7 @@ export const keyCreate: StoreCommand = {
     }
     const organization = await findOrganization(context, positional(args, 0));
     const owner = email === undefined ? null : await findMember(context, organization.id, email);
-    const { id, key } = await createApiKey(context, organization.id, operatorDoer(context), {
+    const { id, key } = await createApiKey(context, organization.id, operatorInitiator(context), {
       userId: owner?.userId ?? null,
       name: optionText(args, 'name') ?? '',
     });
@@ -37,7 +37,7 @@ export const keyRevoke: StoreCommand = {
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
-    await revokeApiKey(context, organization.id, operatorDoer(context), id);
+    await revokeApiKey(context, organization.id, operatorInitiator(context), id);
     return { json: { id }, text: `Revoked ${id}.` };
   },
 };
@@ -55,7 +55,13 @@ export const keyRotate: StoreCommand = {
     const organization = await findOrganization(context, positional(args, 0));
     const old = positional(args, 1);
     const options = { owners: 'all', oldValidFor } as const;
-    const { id, key } = await rotateApiKey(context, organization.id, operatorDoer(context), old, options);
+    const { id, key } = await rotateApiKey(
+      context,
+      organization.id,
+      operatorInitiator(context),
+      old,
+      options,
+    );
     const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
     return {
       json: { id, key },

@@ -1,5 +1,5 @@
 import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import { addMember } from '../usecases/people/add-member.ts';
 import { findMember } from '../usecases/people/find-member.ts';
 import { inviteMember } from '../usecases/people/invite-member.ts';
@@ -18,7 +18,7 @@ export const memberAdd: StoreCommand = {
     const email = positional(args, 1);
     const role = optionChoice(args, 'role', ['admin', 'member']);
     const service = args.options.service === true;
-    const { userId, invitation } = await addMember(context, organization.id, operatorDoer(context), {
+    const { userId, invitation } = await addMember(context, organization.id, operatorInitiator(context), {
       email,
       service,
       ...(role && { role }),
@@ -40,7 +40,7 @@ export const memberInvite: StoreCommand = {
     const organization = await findOrganization(context, positional(args, 0));
     const { userId } = await findMember(context, organization.id, positional(args, 1));
     // The operator answers for who gets the link: it helps also whoever has forgotten their password.
-    const invitation = await inviteMember(context, organization.id, operatorDoer(context), userId, {
+    const invitation = await inviteMember(context, organization.id, operatorInitiator(context), userId, {
       resets: true,
     });
     const link = invitationLinkFor(config, invitation.token);
@@ -62,7 +62,7 @@ export const memberRemove: StoreCommand = {
     const { userId, keysRevoked } = await removeMember(
       context,
       organization.id,
-      operatorDoer(context),
+      operatorInitiator(context),
       positional(args, 1),
     );
     const keys = counted(keysRevoked, 'personal key');

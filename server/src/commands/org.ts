@@ -1,7 +1,7 @@
 import { changeOrganization } from '../usecases/organization/change-organization.ts';
 import { createOrganization } from '../usecases/organization/create-organization.ts';
 import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import {
   type Arguments,
   optionChoice,
@@ -29,7 +29,7 @@ export const orgCreate: StoreCommand = {
   options,
   async run(context, args) {
     const name = positional(args, 0);
-    const id = await createOrganization(context, operatorDoer(context), { name, ...readChange(args) });
+    const id = await createOrganization(context, operatorInitiator(context), { name, ...readChange(args) });
     return { json: { id }, text: `Made the organization ${name}: ${id}` };
   },
 };
@@ -45,7 +45,7 @@ export const orgSet: StoreCommand = {
     if (Object.keys(change).length === 0)
       throw new UsageError('Say what to change: --api on|off, --quota N, or both.');
     const { id, name } = await findOrganization(context, positional(args, 0));
-    await changeOrganization(context, id, operatorDoer(context), change);
+    await changeOrganization(context, id, operatorInitiator(context), change);
     return { json: { id }, text: `Changed ${name} (${id}).` };
   },
 };

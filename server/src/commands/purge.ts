@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import { findPurged, purgeOrganization, purgePerson, surveyPurge } from '../usecases/organization/purge.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
@@ -28,7 +28,7 @@ export const purge: StoreCommand = {
       ? await surveyPurge(context, id, person)
       : person === null
         ? await purgeOrganization(context, id, proceed)
-        : await purgePerson(context, id, operatorDoer(context), person, proceed);
+        : await purgePerson(context, id, operatorInitiator(context), person, proceed);
     const whom = person === null ? name : `${person.email} in ${name}`;
     const heading = dryRun ? `A purge of ${whom} would remove or rewrite:` : `Purged ${whom}:`;
     const lines = table(

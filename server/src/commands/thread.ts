@@ -1,5 +1,5 @@
 import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import { publishThread } from '../usecases/threads/publish-thread.ts';
 import { positional, type StoreCommand } from './command.ts';
 
@@ -15,7 +15,7 @@ function publishing(verb: string, published: boolean, summary: string): StoreCom
     async run(context, args) {
       const organization = await findOrganization(context, positional(args, 0));
       const id = positional(args, 1);
-      await publishThread(context, organization.id, operatorDoer(context), id, published);
+      await publishThread(context, organization.id, operatorInitiator(context), id, published);
       return {
         json: { id, published },
         text: `${id} is ${published ? 'published' : 'no longer published'}.`,

@@ -7,7 +7,7 @@ export type Actor =
   | { readonly kind: 'skein' };
 
 /** Who did it, and by which request or command. */
-export interface Doer {
+export interface Initiator {
   readonly actor: Actor;
   readonly traceId: string;
 }

@@ -2,7 +2,7 @@ import type { MessageId } from './id.ts';
 import type { AssistantMessage, Message } from './message.ts';
 
 /** One message as it was said. */
-export interface Said {
+export interface ConversationTurn {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
@@ -12,9 +12,9 @@ export interface Said {
  * only the reply that stands is a part of it: one that failed said nothing, one that was stopped said what it had, and of
  * several tries the last counts. The tries at the prompt to be answered are left out: it is answered from its beginning.
  */
-export function conversationBefore(messages: readonly Message[], replyId: MessageId): Said[] {
+export function conversationBefore(messages: readonly Message[], replyId: MessageId): ConversationTurn[] {
   const end = messages.findIndex(({ id }) => id === replyId);
-  const said: Said[] = [];
+  const said: ConversationTurn[] = [];
   let standing: AssistantMessage | undefined;
   for (const message of messages.slice(0, end === -1 ? 0 : end)) {
     if (message.role === 'assistant') {

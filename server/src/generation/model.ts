@@ -1,19 +1,14 @@
+import type { ConversationTurn } from '../domain/conversation.ts';
 import type { FoundPassage } from '../domain/document.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import type { Source } from '../domain/message.ts';
-
-/** One message of the conversation so far. */
-export interface Turn {
-  readonly role: 'user' | 'assistant';
-  readonly content: string;
-}
 
 /** What a model is asked. `signal` aborts when the reply was cancelled, overtaken or has run out of time. */
 export interface ReplyRequest {
   readonly organizationId: OrganizationId;
   readonly accountId: string | null;
   /** From the first message to the prompt that is to be answered, which is the last. */
-  readonly conversation: readonly Turn[];
+  readonly conversation: readonly ConversationTurn[];
   /** 1 for the first; it grows with every transient failure. */
   readonly attempt: number;
   readonly signal: AbortSignal;

@@ -10,10 +10,10 @@ import type { ConsoleOptions } from './console/options.ts';
 import { type DocumentationOptions, serveDocumentation } from './documentation.ts';
 import { sendError } from './error-response.ts';
 import { health, readyUrl } from './health.ts';
+import { HeldRequests } from './held-requests.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type Listener, type ListenerOptions } from './listener.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
-import { Patience } from './patience.ts';
 import { collectRoutes, publishReference } from './reference.ts';
 import { reportRequest } from './request-log.ts';
 import { sendBuiltFiles } from './static-files.ts';
@@ -25,7 +25,7 @@ export interface AppOptions
   extends ApiV1Options,
     OAuthOptions,
     ListenerOptions,
-    Omit<ConsoleOptions, 'patience'>,
+    Omit<ConsoleOptions, 'heldRequests'>,
     WebApplicationOptions,
     DocumentationOptions {
   readonly log: FastifyBaseLogger;
@@ -39,7 +39,7 @@ export interface AppOptions
 export async function buildApp(context: Context, options: AppOptions): Promise<FastifyInstance> {
   let closing = false;
   let listener: Listener | undefined;
-  const patience = new Patience();
+  const heldRequests = new HeldRequests();
   const { drain } = options;
   const app = fastify({
     loggerInstance: options.log,
@@ -79,7 +79,7 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   app.addHook('preClose', async () => {
     closing = true;
     listener?.letGo();
-    patience.letGo();
+    heldRequests.letGo();
   });
   app.addHook('onRequest', (request, reply, done) => {
     context.telemetry.requestBegan();
@@ -104,9 +104,9 @@ export async function buildApp(context: Context, options: AppOptions): Promise<F
   acceptJsonBodies(app);
 
   await collectRoutes(app);
-  await app.register(apiV1(context, options, patience), { prefix: '/api/v1' });
+  await app.register(apiV1(context, options, heldRequests), { prefix: '/api/v1' });
   await app.register(oauth(context, options));
-  await app.register(consoleBackend(context, { ...options, patience }), { prefix: '/console' });
+  await app.register(consoleBackend(context, { ...options, heldRequests }), { prefix: '/console' });
   await app.register(health(context, drain));
   await publishReference(app);
   await sendBuiltFiles(app);

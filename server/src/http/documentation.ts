@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-import { namedAfterContent, protect, sendPatience } from './static-files.ts';
+import { namedAfterContent, protect, sendBuildingPage } from './static-files.ts';
 
 export interface DocumentationOptions {
   /** Where the built documentation is, or will be. */
@@ -21,7 +21,7 @@ export async function serveDocumentation(
       const hidden = { schema: { hide: true } };
       const sendPage = (reply: FastifyReply, file: string): FastifyReply => {
         const policy = readPolicy(siteFolder);
-        if (policy === undefined) return sendPatience(reply, secure());
+        if (policy === undefined) return sendBuildingPage(reply, secure());
         return protect(reply, secure())
           .header('cache-control', 'no-cache')
           .header('content-security-policy', policy)

@@ -11,7 +11,7 @@ import { utcDay } from '../domain/quota.ts';
 import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/credentials/create-api-key.ts';
 import { createOrganization } from '../usecases/organization/create-organization.ts';
-import { operatorDoer } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/operator.ts';
 import { addMember } from '../usecases/people/add-member.ts';
 import { errorStatus } from './error-response.ts';
 
@@ -81,13 +81,13 @@ describe('docs/errors.md', () => {
 
 /** The keys that the requests of the document name. */
 async function makeKeys(context: Context, keys: Record<string, string>): Promise<void> {
-  const doer = operatorDoer(context);
-  const organizationId = await createOrganization(context, doer, { name: 'Reading' });
-  const { userId } = await addMember(context, organizationId, doer, { email: 'ada@skein.example' });
-  const spentId = await createOrganization(context, doer, { name: 'Spent' });
-  const personal = await createApiKey(context, organizationId, doer, { userId, name: '' });
-  const orgWide = await createApiKey(context, organizationId, doer, { userId: null, name: '' });
-  const spent = await createApiKey(context, spentId, doer, { userId: null, name: '' });
+  const initiator = operatorInitiator(context);
+  const organizationId = await createOrganization(context, initiator, { name: 'Reading' });
+  const { userId } = await addMember(context, organizationId, initiator, { email: 'ada@skein.example' });
+  const spentId = await createOrganization(context, initiator, { name: 'Spent' });
+  const personal = await createApiKey(context, organizationId, initiator, { userId, name: '' });
+  const orgWide = await createApiKey(context, organizationId, initiator, { userId: null, name: '' });
+  const spent = await createApiKey(context, spentId, initiator, { userId: null, name: '' });
   const hash = context.sha256(spent.key);
   const today = utcDay(context.now());
   // Tomorrow's too: the test may run over midnight.

@@ -4,7 +4,7 @@ import { type ErrorCode, ServiceError } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { Context } from '../usecases/context.ts';
 import { entityTag, matchesEntityTag } from './etag.ts';
-import type { Patience } from './patience.ts';
+import type { HeldRequests } from './held-requests.ts';
 import { parseQuery } from './query.ts';
 
 /** Who may call a route: every principal, or users only (an org-wide principal then gets 403 before anything else). */
@@ -84,13 +84,13 @@ export function defineRoute<
 /** What all routes of a surface share. */
 export interface Surface {
   readonly context: Context;
-  readonly patience: Patience;
+  readonly heldRequests: HeldRequests;
   /** Who the caller is now. */
   readonly identify: (request: FastifyRequest) => Promise<Principal>;
 }
 
 export function mountRoute(app: FastifyInstance, surface: Surface, route: Route, openapi: object): void {
-  const { context, patience, identify } = surface;
+  const { context, heldRequests, identify } = surface;
   const { query } = route;
   app.route({
     method: route.method,
@@ -121,7 +121,7 @@ export function mountRoute(app: FastifyInstance, surface: Surface, route: Route,
         async hold(ms, wait) {
           // Nobody waits who would not be answered.
           await request.admission?.done;
-          await patience.hold(reply.raw, ms, wait);
+          await heldRequests.hold(reply.raw, ms, wait);
           return (await identify(request)) as UserPrincipal;
         },
       });

@@ -22,7 +22,7 @@ export function protect(reply: FastifyReply, secure: boolean): FastifyReply {
 }
 
 /** In the place of a page that is not built yet. */
-export function sendPatience(reply: FastifyReply, secure: boolean): FastifyReply {
+export function sendBuildingPage(reply: FastifyReply, secure: boolean): FastifyReply {
   const nonce = randomBytes(16).toString('base64url');
   return protect(reply, secure)
     .code(503)

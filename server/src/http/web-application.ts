@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-import { namedAfterContent, protect, sendPatience } from './static-files.ts';
+import { namedAfterContent, protect, sendBuildingPage } from './static-files.ts';
 
 export interface WebApplicationOptions {
   /** Where the built application is, or will be. */
@@ -53,7 +53,7 @@ export async function serveWebApplication(
 
 async function sendPage(reply: FastifyReply, webFolder: string, secure: boolean): Promise<FastifyReply> {
   const page = await readFile(join(webFolder, 'index.html'), 'utf8').catch(() => undefined);
-  if (page === undefined) return sendPatience(reply, secure);
+  if (page === undefined) return sendBuildingPage(reply, secure);
   const nonce = randomBytes(16).toString('base64url');
   return protect(reply, secure)
     .header('content-type', 'text/html; charset=utf-8')

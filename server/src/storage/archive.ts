@@ -26,7 +26,7 @@ export interface ArchiveTarget extends Archive {
   /** The rows and how far the copy has come with them, in one transaction. `terms`: of passages, what each is found by. */
   write(table: ArchiveTable, rows: readonly Row[], progress: CopyProgress, terms?: Terms): Promise<void>;
   /** The next copy begins anew. */
-  spoil(): Promise<void>;
+  invalidate(): Promise<void>;
   /** Numbers and time continue above the marks, and the store may serve. It all survives a power cut from here on. */
   finish(marks: Marks): Promise<void>;
 }

@@ -1,11 +1,11 @@
-import type { AuditAction, AuditDetail, AuditEvent, Doer } from '../domain/audit.ts';
+import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../domain/audit.ts';
 import type { OrganizationId } from '../domain/id.ts';
 
 /**
  * A deed that is written down in the commit that does it, and only if that changes something: the log has neither a deed
  * that did not happen nor a gap.
  */
-export interface AuditNote extends Doer {
+export interface AuditNote extends Initiator {
   /** `evt_` and a time-ordered value. */
   readonly id: string;
   readonly action: AuditAction;

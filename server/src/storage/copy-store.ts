@@ -193,7 +193,7 @@ async function compareTable(
     const [theirs, ours] = [await source.read(table, after, limit), await target.read(table, after, limit)];
     const text = encoded(theirs, left);
     if (text !== encoded(ours, left)) {
-      await target.spoil();
+      await target.invalidate();
       throw refusal(
         `The copy differs from the source in the table ${table.name}: run the command again, it starts over.`,
       );
@@ -208,7 +208,7 @@ async function compareTable(
 
 async function assertUndisturbed(source: Archive, target: ArchiveTarget): Promise<void> {
   if ((await source.isAlone()) && (await target.isAlone())) return;
-  await target.spoil();
+  await target.invalidate();
   throw refusal(
     'Someone has begun to use one of the stores meanwhile: stop them, and run the command again.',
   );

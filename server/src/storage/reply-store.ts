@@ -131,13 +131,13 @@ export interface Replies {
   /** How much is under way in all organizations. It looks at 10,000 replies of a kind at most, whatever there is. */
   replyBacklog(): Promise<ReplyBacklog>;
   /** Tells the other nodes, at once and with no promise: what is lost they find out by asking. */
-  tellNews(news: ReplyNews): Promise<void>;
-  /** Calls `told` with what other nodes tell, until the store is closed. Where nodes cannot be reached, it never does. */
-  hearNews(told: (news: ReplyNews) => void): void;
+  sendNotice(notice: ReplyNotice): Promise<void>;
+  /** Calls `listener` with what other nodes tell, until the store is closed. Where nodes cannot be reached, it never does. */
+  onNotice(listener: (notice: ReplyNotice) => void): void;
 }
 
 /** What happened to replies on one node. */
-export interface ReplyNews {
+export interface ReplyNotice {
   /** Whether some may be waiting to be written. */
   readonly waiting: boolean;
   readonly ended: readonly ReplyName[];

@@ -236,15 +236,15 @@ export function describeAudits(world: () => World): void {
       const [key, application, document] = [newKey(), newApplication(), newDocument()];
       await store.createApiKey(organization, key, note('key.created', 'first'));
       // A value that no log can hold makes the note fail, and what it tells of with it.
-      const spoilt = (action: AuditAction) => note(action, null as unknown as string);
+      const invalidNote = (action: AuditAction) => note(action, null as unknown as string);
       const created = { id: strangers.organization(), name: 'Spoilt', apiEnabled: true, dailyQuota: 1 };
       const attempts = [
-        () => store.createOrganization(created, spoilt('organization.created')),
-        () => store.updateOrganization(organization, { dailyQuota: 99 }, spoilt('organization.changed')),
-        () => store.createApiKey(organization, newKey(2), spoilt('key.created')),
-        () => store.revokeApiKey(organization, key.id, spoilt('key.revoked')),
-        () => store.createApplication(organization, application, spoilt('application.created')),
-        () => store.putDocument(organization, document, spoilt('document.added'), budget),
+        () => store.createOrganization(created, invalidNote('organization.created')),
+        () => store.updateOrganization(organization, { dailyQuota: 99 }, invalidNote('organization.changed')),
+        () => store.createApiKey(organization, newKey(2), invalidNote('key.created')),
+        () => store.revokeApiKey(organization, key.id, invalidNote('key.revoked')),
+        () => store.createApplication(organization, application, invalidNote('application.created')),
+        () => store.putDocument(organization, document, invalidNote('document.added'), budget),
       ];
       for (const attempt of attempts) await assert.rejects(attempt);
       assert.equal(await store.findOrganization(created.id), undefined);

@@ -38,7 +38,7 @@ describe('Replies between nodes that each do a part', () => {
 
   const listeners = async (): Promise<number> => {
     const { rows } = await client.query(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'skein news'
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'skein notices'
         AND query LIKE 'LISTEN%' AND state = 'idle'`,
     );
     return rows.length;
@@ -47,7 +47,7 @@ describe('Replies between nodes that each do a part', () => {
   const cutOffListeners = () =>
     client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'skein news'`,
+        WHERE datname = current_database() AND application_name = 'skein notices'`,
     );
 
   /** From the request at one door to the answer at the other, the reply being written at a third place. */

@@ -4,13 +4,13 @@ import { threadForPeople } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { viewSteps } from './steps.ts';
 
-const listedUnlessTold = 25;
+const defaultLimit = 25;
 const pageMax = 100;
 
 export const threadsList: RemoteCommand = {
   name: 'threads list',
   usage: '[--account ID] [--limit N] [--all]',
-  summary: `Show the threads that the credential can read, the most recently active first: ${listedUnlessTold} unless told`,
+  summary: `Show the threads that the credential can read, the most recently active first: ${defaultLimit} unless told`,
   positionals: [],
   options: { account: { type: 'string' }, limit: { type: 'string' }, all: { type: 'boolean' } },
   async runRemotely(args, { client, signal, terminal }) {
@@ -18,7 +18,7 @@ export const threadsList: RemoteCommand = {
     const all = args.options.all === true;
     if (limit === 0) throw new UsageError('--limit must be at least 1.');
     if (all && limit !== undefined) throw new UsageError('Say either --limit N or --all.');
-    const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? listedUnlessTold);
+    const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
     const accountId = optionText(args, 'account');
     const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
     const { threads, left } = await firstOf(list, wanted);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
+import type { ConversationTurn } from '../../domain/conversation.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Turn } from '../model.ts';
 import { extractiveModel } from './extractive.ts';
 
 const documents = [
@@ -57,7 +57,7 @@ describe('the extractive model', () => {
   });
   after(() => fixture.close());
 
-  async function reply(conversation: readonly Turn[], signal = AbortSignal.timeout(60_000)) {
+  async function reply(conversation: readonly ConversationTurn[], signal = AbortSignal.timeout(60_000)) {
     const { store, organizationId } = fixture;
     const told = { text: '', types: [] as string[], steps: [] as string[], sources: [] as string[] };
     const request = { organizationId, accountId: null, conversation, attempt: 1, signal };

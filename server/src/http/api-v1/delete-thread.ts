@@ -15,8 +15,8 @@ export const deleteThreadRoute = defineRoute({
   success: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },
   errors: { FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.' },
   async handle({ context, principal, path, traceId }) {
-    const doer = { actor: { kind: 'user', userId: principal.userId }, traceId } as const;
-    const id = await deleteThread(context, principal, doer, path.id);
+    const initiator = { actor: { kind: 'user', userId: principal.userId }, traceId } as const;
+    const id = await deleteThread(context, principal, initiator, path.id);
     return { body: { id, deleted: true as const } };
   },
 });

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
 import { admitCaller, identify } from '../authenticate.ts';
-import type { Patience } from '../patience.ts';
+import type { HeldRequests } from '../held-requests.ts';
 import { mountRoute, type Route, type Surface } from '../route.ts';
 import { createThreadRoute } from './create-thread.ts';
 import { deleteThreadRoute } from './delete-thread.ts';
@@ -28,8 +28,8 @@ export function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
 }
 
 /** The public interface, under `/api/v1`. Unknown routes stand behind the same door: 401 comes before 404. */
-export function apiV1(context: Context, options: ApiV1Options, patience: Patience) {
-  const surface: Surface = { context, patience, identify: (request) => identify(context, request) };
+export function apiV1(context: Context, options: ApiV1Options, heldRequests: HeldRequests) {
+  const surface: Surface = { context, heldRequests, identify: (request) => identify(context, request) };
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', admitCaller(context));
     // Binds the hook to unknown routes, too. It is never reached: app.ts answers them before a body is read.

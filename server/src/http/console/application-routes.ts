@@ -33,8 +33,8 @@ export function applicationRoutes({ authUrl }: ApplicationRouteOptions): readonl
     url: '/applications',
     caller: 'admin',
     body: Type.Object({ name: settingName }),
-    async handle({ context, principal, doer, body: { name } }) {
-      const made = await createApplication(context, principal.organizationId, doer, name);
+    async handle({ context, principal, initiator, body: { name } }) {
+      const made = await createApplication(context, principal.organizationId, initiator, name);
       return { status: 201, body: made satisfies ClientSecretJson };
     },
   });
@@ -44,8 +44,8 @@ export function applicationRoutes({ authUrl }: ApplicationRouteOptions): readonl
     url: '/applications/:id/rotate',
     caller: 'admin',
     path: settingPath,
-    async handle({ context, principal, doer, path: { id } }) {
-      const { clientSecret } = await rotateApplication(context, principal.organizationId, doer, id);
+    async handle({ context, principal, initiator, path: { id } }) {
+      const { clientSecret } = await rotateApplication(context, principal.organizationId, initiator, id);
       return { status: 201, body: { id, clientSecret } satisfies ClientSecretJson };
     },
   });
@@ -55,8 +55,8 @@ export function applicationRoutes({ authUrl }: ApplicationRouteOptions): readonl
     url: '/applications/:id',
     caller: 'admin',
     path: settingPath,
-    async handle({ context, principal, doer, path }) {
-      await deleteApplication(context, principal.organizationId, doer, path.id);
+    async handle({ context, principal, initiator, path }) {
+      await deleteApplication(context, principal.organizationId, initiator, path.id);
       return { body: {} };
     },
   });

@@ -36,14 +36,14 @@ export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRout
       ),
     }),
     takesFile: true,
-    async handle({ context, principal, doer, query: { name, accountId = null }, body }) {
+    async handle({ context, principal, initiator, query: { name, accountId = null }, body }) {
       const path = body as unknown as string | undefined;
       // No body at all is a file without a byte: the reader says so.
       const source = path === undefined ? { bytes: new Uint8Array() } : { path };
       const { id, title, passageCount, replaced } = await addDocument(
         context,
         principal.organizationId,
-        doer,
+        initiator,
         { name, source, accountId },
       ).catch((error: unknown) => {
         throw error instanceof UnreadableDocument ? unreadable(name, error) : error;
@@ -63,8 +63,8 @@ const remove = defineConsoleRoute({
   url: '/documents/:id',
   caller: 'admin',
   path: settingPath,
-  async handle({ context, principal, doer, path }) {
-    await removeDocument(context, principal.organizationId, doer, path.id);
+  async handle({ context, principal, initiator, path }) {
+    await removeDocument(context, principal.organizationId, initiator, path.id);
     return { body: {} };
   },
 });

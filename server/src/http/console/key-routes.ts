@@ -70,12 +70,12 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     url: '/keys',
     caller: 'admin',
     body: newKey,
-    async handle({ context, principal, doer, body: { name, scope, ownerId } }) {
+    async handle({ context, principal, initiator, body: { name, scope, ownerId } }) {
       if (scope === 'org-wide' && ownerId !== undefined) {
         throw new ServiceError('INVALID_PARAMS', 'ownerId: an org-wide key has no owner.');
       }
       const userId = scope === 'org-wide' ? null : (ownerId ?? principal.userId);
-      const { id, key } = await createApiKey(context, principal.organizationId, doer, { userId, name });
+      const { id, key } = await createApiKey(context, principal.organizationId, initiator, { userId, name });
       return { status: 201, body: shownOnce({ id, key, userId }) };
     },
   });
@@ -85,8 +85,8 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     url: '/keys/:id/revoke',
     caller: 'member',
     path: settingPath,
-    async handle({ context, session, principal, doer, path }) {
-      await revokeApiKey(context, principal.organizationId, doer, path.id, ownersFor(session));
+    async handle({ context, session, principal, initiator, path }) {
+      await revokeApiKey(context, principal.organizationId, initiator, path.id, ownersFor(session));
       return { body: {} };
     },
   });
@@ -97,9 +97,9 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     caller: 'member',
     path: settingPath,
     body: Type.Object({ oldValidFor: Type.Enum(Object.keys(rotationGraces) as RotationGrace[]) }),
-    async handle({ context, session, principal, doer, path, body: { oldValidFor } }) {
+    async handle({ context, session, principal, initiator, path, body: { oldValidFor } }) {
       const options = { owners: ownersFor(session), oldValidFor };
-      const rotated = await rotateApiKey(context, principal.organizationId, doer, path.id, options);
+      const rotated = await rotateApiKey(context, principal.organizationId, initiator, path.id, options);
       return { status: 201, body: shownOnce(rotated) };
     },
   });
@@ -109,8 +109,8 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     url: '/key-requests/:id/reveal',
     caller: 'member',
     path: settingPath,
-    async handle({ context, principal, doer, path }) {
-      const { id, key } = await revealApiKey(context, principal, doer, path.id);
+    async handle({ context, principal, initiator, path }) {
+      const { id, key } = await revealApiKey(context, principal, initiator, path.id);
       return { status: 201, body: shownOnce({ id, key, userId: principal.userId }) };
     },
   });
@@ -123,8 +123,8 @@ const request = defineConsoleRoute({
   url: '/key-requests',
   caller: 'member',
   body: Type.Object({ name: settingName }),
-  async handle({ context, principal, doer, body: { name } }) {
-    return { status: 201, body: { id: await requestApiKey(context, principal, doer, name) } };
+  async handle({ context, principal, initiator, body: { name } }) {
+    return { status: 201, body: { id: await requestApiKey(context, principal, initiator, name) } };
   },
 });
 
@@ -133,8 +133,8 @@ const approve = defineConsoleRoute({
   url: '/key-requests/:id/approve',
   caller: 'admin',
   path: settingPath,
-  async handle({ context, principal, doer, path }) {
-    await decideKeyRequest(context, principal, doer, path.id, 'approved');
+  async handle({ context, principal, initiator, path }) {
+    await decideKeyRequest(context, principal, initiator, path.id, 'approved');
     return { body: {} };
   },
 });
@@ -144,8 +144,8 @@ const decline = defineConsoleRoute({
   url: '/key-requests/:id/decline',
   caller: 'admin',
   path: settingPath,
-  async handle({ context, principal, doer, path }) {
-    await decideKeyRequest(context, principal, doer, path.id, 'declined');
+  async handle({ context, principal, initiator, path }) {
+    await decideKeyRequest(context, principal, initiator, path.id, 'declined');
     return { body: {} };
   },
 });

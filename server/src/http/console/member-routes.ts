@@ -34,10 +34,10 @@ export function memberRoutes({ baseUrl }: MemberRouteOptions): readonly ConsoleR
     url: '/members',
     caller: 'admin',
     body: newMember,
-    async handle({ context, principal, doer, body }) {
+    async handle({ context, principal, initiator, body }) {
       return {
         status: 201,
-        body: invited(await addMember(context, principal.organizationId, doer, body)),
+        body: invited(await addMember(context, principal.organizationId, initiator, body)),
       };
     },
   });
@@ -47,9 +47,9 @@ export function memberRoutes({ baseUrl }: MemberRouteOptions): readonly ConsoleR
     url: '/members/:id/invitation',
     caller: 'admin',
     path: settingPath,
-    async handle({ context, principal: { organizationId }, doer, path }) {
+    async handle({ context, principal: { organizationId }, initiator, path }) {
       const { userId } = await findMemberById(context, organizationId, path.id);
-      const invitation = await inviteMember(context, organizationId, doer, userId, { resets: false });
+      const invitation = await inviteMember(context, organizationId, initiator, userId, { resets: false });
       return { status: 201, body: invited({ userId, invitation }) };
     },
   });
@@ -73,8 +73,8 @@ const changeRole = defineConsoleRoute({
   caller: 'admin',
   path: settingPath,
   body: Type.Object({ role }),
-  async handle({ context, principal, doer, path, body }) {
-    await changeMemberRole(context, principal.organizationId, doer, path.id, body.role);
+  async handle({ context, principal, initiator, path, body }) {
+    await changeMemberRole(context, principal.organizationId, initiator, path.id, body.role);
     return { body: {} };
   },
 });
@@ -84,9 +84,9 @@ const remove = defineConsoleRoute({
   url: '/members/:id',
   caller: 'admin',
   path: settingPath,
-  async handle({ context, principal: { organizationId }, doer, path }) {
+  async handle({ context, principal: { organizationId }, initiator, path }) {
     const { email } = await findMemberById(context, organizationId, path.id);
-    await removeMember(context, organizationId, doer, email);
+    await removeMember(context, organizationId, initiator, email);
     return { body: {} };
   },
 });

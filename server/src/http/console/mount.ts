@@ -125,7 +125,7 @@ function callOf(
     // Undefined only where the route is for anyone: of the others the door has seen to it.
     session,
     principal: session?.principal,
-    doer: session && { actor: { kind: 'user', userId: session.session.userId }, traceId: request.id },
+    initiator: session && { actor: { kind: 'user', userId: session.session.userId }, traceId: request.id },
     path: request.params,
     query: request.query,
     body: request.body,

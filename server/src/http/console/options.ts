@@ -1,5 +1,5 @@
 import type { Limits } from '../../domain/limits.ts';
-import type { Patience } from '../patience.ts';
+import type { HeldRequests } from '../held-requests.ts';
 
 /** What the console's backend is told about the service around it. */
 export interface ConsoleOptions {
@@ -13,5 +13,5 @@ export interface ConsoleOptions {
   /** Whether people reach it by HTTPS: their cookies are then sent no other way. */
   readonly secure: () => boolean;
   /** Requests that wait, and streams, end when the service stops. */
-  readonly patience: Patience;
+  readonly heldRequests: HeldRequests;
 }

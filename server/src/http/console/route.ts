@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Static, TObject } from 'typebox';
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Context } from '../../usecases/context.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/read-session.ts';
@@ -24,7 +24,7 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   /** The person in the organization of the address, for the use cases. */
   readonly principal: C extends 'member' | 'admin' ? UserPrincipal : undefined;
   /** For the audit log. */
-  readonly doer: C extends 'anyone' ? undefined : Doer;
+  readonly initiator: C extends 'anyone' ? undefined : Initiator;
   readonly path: Path;
   readonly query: Query;
   readonly body: Body;

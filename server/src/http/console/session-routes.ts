@@ -61,7 +61,7 @@ const signInRoute = (options: ConsoleOptions) =>
     body: Type.Object({ email, password }),
     async handle({ context, body, address, traceId, reply }) {
       const device = knownDevice(context, options, reply);
-      const started = await withPatience(reply, signIn(context, { ...body, address, device }, traceId));
+      const started = await withRetryAfter(reply, signIn(context, { ...body, address, device }, traceId));
       return { body: await welcome(context, options, reply, started) };
     },
   });
@@ -94,8 +94,8 @@ const signOutEverywhereRoute = (options: ConsoleOptions) =>
     method: 'POST',
     url: '/sign-out-everywhere',
     caller: 'person',
-    async handle({ context, session, doer, reply }) {
-      await signOutEverywhere(context, session, doer);
+    async handle({ context, session, initiator, reply }) {
+      await signOutEverywhere(context, session, initiator);
       dropSessionToken(reply, options);
       return { body: {} };
     },
@@ -107,9 +107,9 @@ const passwordRoute = (options: ConsoleOptions) =>
     url: '/password',
     caller: 'person',
     body: Type.Object({ current: password, next: password }),
-    async handle({ context, session, body, address, doer, reply }) {
+    async handle({ context, session, body, address, initiator, reply }) {
       const device = knownDevice(context, options, reply);
-      await withPatience(reply, changePassword(context, session, { ...body, address, device }, doer));
+      await withRetryAfter(reply, changePassword(context, session, { ...body, address, device }, initiator));
       return { body: {} };
     },
   });
@@ -120,7 +120,7 @@ const readInvitationRoute = defineConsoleRoute({
   caller: 'anyone',
   body: Type.Object({ token }),
   async handle({ context, body, address, traceId, reply }) {
-    const invitation = await withPatience(reply, readInvitation(context, { ...body, address }, traceId));
+    const invitation = await withRetryAfter(reply, readInvitation(context, { ...body, address }, traceId));
     const { email: invited, organizationName, terms } = invitation;
     return {
       body: { email: invited, organization: organizationName, password: terms } satisfies InvitationJson,
@@ -136,7 +136,7 @@ const acceptInvitationRoute = (options: ConsoleOptions) =>
     body: Type.Object({ token, password }),
     async handle({ context, body, address, traceId, reply }) {
       const from = { address, device: knownDevice(context, options, reply) };
-      const started = await withPatience(reply, acceptInvitation(context, { ...body, ...from }, traceId));
+      const started = await withRetryAfter(reply, acceptInvitation(context, { ...body, ...from }, traceId));
       return { body: await welcome(context, options, reply, started) };
     },
   });
@@ -147,8 +147,8 @@ const acceptMembershipRoute = (options: ConsoleOptions) =>
     url: '/invitations/:id/accept',
     caller: 'person',
     path: Type.Object({ id: Type.String() }),
-    async handle({ context, session, path, doer, reply }) {
-      await acceptMembership(context, session, path.id, doer);
+    async handle({ context, session, path, initiator, reply }) {
+      await acceptMembership(context, session, path.id, initiator);
       const own = sessionToken(reply.request, options) as string;
       return { body: await presentSession(context, session, own) };
     },
@@ -217,7 +217,7 @@ function pageLimits(limits: Limits): LimitsJson {
 }
 
 /** Whoever has to wait is told how long, in the header that says so. */
-async function withPatience<T>(reply: FastifyReply, attempt: Promise<T>): Promise<T> {
+async function withRetryAfter<T>(reply: FastifyReply, attempt: Promise<T>): Promise<T> {
   try {
     return await attempt;
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   beginSingleSignOn,
   finishSingleSignOn,
   type SsoProblem,
-  ssoPatienceMs,
+  ssoTimeoutMs,
 } from '../../usecases/people/single-sign-on.ts';
 import type { SignInProblem } from './contract.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
@@ -35,7 +35,7 @@ const startRoute = (options: ConsoleOptions) =>
       try {
         const returnTo = localPath(query.returnTo);
         const begun = await beginSingleSignOn(context, provider, returnAddress, returnTo);
-        setCookie(reply, options, begunCookie, begun.sealed, ssoPatienceMs);
+        setCookie(reply, options, begunCookie, begun.sealed, ssoTimeoutMs);
         await reply.redirect(begun.address, 303);
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;

@@ -80,8 +80,8 @@ const publish = defineConsoleRoute({
   caller: 'member',
   path: threadPath,
   body: Type.Object({ published: Type.Boolean() }),
-  async handle({ context, principal, doer, path, body }) {
-    const thread = await publishOwnThread(context, principal, doer, path.id, body.published);
+  async handle({ context, principal, initiator, path, body }) {
+    const thread = await publishOwnThread(context, principal, initiator, path.id, body.published);
     return { body: { thread: presentThread(thread, true) } };
   },
 });
@@ -91,8 +91,8 @@ const remove = defineConsoleRoute({
   url: '/threads/:id',
   caller: 'member',
   path: threadPath,
-  async handle({ context, principal, doer, path }) {
-    await deleteThread(context, principal, doer, path.id);
+  async handle({ context, principal, initiator, path }) {
+    await deleteThread(context, principal, initiator, path.id);
     return { body: { undoSeconds: undoMs / 1000 } satisfies DeletedJson };
   },
 });
@@ -102,8 +102,8 @@ const restore = defineConsoleRoute({
   url: '/threads/:id/restore',
   caller: 'member',
   path: threadPath,
-  async handle({ context, principal, doer, path }) {
-    const thread = await restoreThread(context, principal, doer, path.id);
+  async handle({ context, principal, initiator, path }) {
+    const thread = await restoreThread(context, principal, initiator, path.id);
     return { body: { thread: presentThread(thread, true) } };
   },
 });

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
 import type { Context } from '../../usecases/context.ts';
+import { isSessionValid } from '../../usecases/people/is-session-valid.ts';
 import type { EnteredSession } from '../../usecases/people/read-session.ts';
-import { sessionLasts } from '../../usecases/people/session-lasts.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
-import type { Patience } from '../patience.ts';
+import type { HeldRequests } from '../held-requests.ts';
 import { reportRequest } from '../request-log.ts';
 import { EventStream } from './event-stream.ts';
 import { StreamPlaces } from './stream-places.ts';
@@ -23,12 +23,12 @@ interface Following {
 
 /** Streams of threads, which all end when the service stops. */
 export class ThreadEventStreams {
-  readonly #patience: Patience;
+  readonly #heldRequests: HeldRequests;
   readonly #places: StreamPlaces;
   readonly #writeTimeoutMs: number;
 
-  constructor(patience: Patience, { streamsPerPersonMax, streamWriteTimeoutMs }: Limits) {
-    this.#patience = patience;
+  constructor(heldRequests: HeldRequests, { streamsPerPersonMax, streamWriteTimeoutMs }: Limits) {
+    this.#heldRequests = heldRequests;
     this.#places = new StreamPlaces(streamsPerPersonMax);
     this.#writeTimeoutMs = streamWriteTimeoutMs;
   }
@@ -47,7 +47,7 @@ export class ThreadEventStreams {
     const stopBeating = beat(following, stream, close);
     try {
       reportRequest(context)(reply.request, reply, null, () => {});
-      await this.#patience.hold(reply.raw, streamMsMax, async (until) => {
+      await this.#heldRequests.hold(reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
         await sendAll(following, stream, first.value, events);
@@ -70,7 +70,7 @@ async function sendAll(
   await stream.send(...presentEvent(first, context.now()));
   for await (const event of rest) {
     // Whoever was signed out or removed meanwhile is shown nothing more. Where it cannot be known, the browser comes again.
-    const lasts = await sessionLasts(context, session).catch(() => undefined);
+    const lasts = await isSessionValid(context, session).catch(() => undefined);
     if (lasts === undefined) return;
     await stream.send(...presentEvent(lasts ? event : { type: 'gone' }, context.now()));
     if (!lasts) return;
@@ -81,7 +81,7 @@ async function sendAll(
 function beat({ context, session, reply }: Following, stream: EventStream, close: () => void): () => void {
   const timer = setInterval(async () => {
     try {
-      if (await sessionLasts(context, session)) stream.beat();
+      if (await isSessionValid(context, session)) stream.beat();
       else {
         await stream.send(...presentEvent({ type: 'gone' }, context.now()));
         close();

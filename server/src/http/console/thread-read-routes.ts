@@ -13,8 +13,8 @@ import { text, threadPath } from './thread-schemas.ts';
 
 const limitDefault = 25;
 
-export function threadReadRoutes({ limits, patience }: ConsoleOptions): readonly ConsoleRoute[] {
-  const streams = new ThreadEventStreams(patience, limits);
+export function threadReadRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleRoute[] {
+  const streams = new ThreadEventStreams(heldRequests, limits);
 
   const list = defineConsoleRoute({
     method: 'GET',

@@ -38,7 +38,7 @@ const arrayTypes: Record<ColumnKind, string> = {
 /** Any number will do, as long as no other program on this database takes the same. */
 const copyLock = 7_305_302;
 /** A command that is about to end, or a copy that was killed, has let go by then. */
-const patienceMs = 2000;
+const connectionWaitMs = 2000;
 const retryMs = 50;
 
 /** All that Skein connects for; an address may give its connections another name, and then ours bears it as well. */
@@ -89,7 +89,7 @@ async function open<T>(url: string, use: (client: pg.Client) => Promise<T>): Pro
 }
 
 async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + connectionWaitMs;
   while (!(await condition())) {
     if (performance.now() > until) throw new StoreInUse();
     await pause(retryMs);
@@ -172,7 +172,7 @@ function writer(client: pg.Client, place: string): ArchiveTarget {
         await client.query(insertion(table, rows, terms));
         await keepProgress(client, progress);
       }),
-    async spoil() {
+    async invalidate() {
       const progress = await readProgress(client);
       if (progress !== undefined) await keepProgress(client, { ...progress, state: '' });
     },

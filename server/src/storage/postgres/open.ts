@@ -11,7 +11,7 @@ import { postgresDocuments } from './documents.ts';
 import { postgresInvitations } from './invitations.ts';
 import { postgresKeyRequests } from './key-requests.ts';
 import { postgresMembers } from './members.ts';
-import { postgresNews } from './news.ts';
+import { postgresNotices } from './notices.ts';
 import { postgresOrganizations } from './organizations.ts';
 import { postgresPurges } from './purge.ts';
 import { postgresReplies } from './replies.ts';
@@ -57,7 +57,7 @@ export async function openPostgresStore(
   const [found] = await run<TimeRow>(readTime, time.parameters());
   time.see(found!.latest_at);
   const jumps = new ClockJumps({ time: found!.at, beforeMs, afterMs: time.steady() });
-  const { close: closeNews, ...news } = postgresNews(database, servers);
+  const { close: closeNotices, ...notices } = postgresNotices(database, servers);
 
   return {
     ...postgresOrganizations(database),
@@ -78,7 +78,7 @@ export async function openPostgresStore(
     ...postgresUsages(database),
     ...postgresRetention(database),
     ...postgresPurges(database),
-    ...news,
+    ...notices,
 
     async secret(name, candidate) {
       await run(keepSecret, [name, candidate]);
@@ -100,7 +100,7 @@ export async function openPostgresStore(
 
     diagnose: () => diagnose(database),
     async close() {
-      await closeNews();
+      await closeNotices();
       await database.close();
     },
   };

@@ -218,7 +218,7 @@ const backlog = {
 export function postgresReplies(
   { run, time }: Database,
   jumps: ClockJumps,
-): Omit<Replies, 'tellNews' | 'hearNews'> {
+): Omit<Replies, 'sendNotice' | 'onNotice'> {
   async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
     const values = [...time.parameters(), after, limit];
     const rows = await run<{ organization_id: OrganizationId }>(waiting, values);

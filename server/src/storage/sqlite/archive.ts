@@ -71,7 +71,7 @@ export function openSqliteTarget(file: string): ArchiveTarget {
         keepProgress(database, progress);
       })(),
 
-    async spoil() {
+    async invalidate() {
       const progress = readProgress(database);
       if (progress !== undefined) keepProgress(database, { ...progress, state: '' });
     },

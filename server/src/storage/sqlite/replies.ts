@@ -293,8 +293,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     },
 
     // Other processes on the same file find out by asking, five times a second.
-    async tellNews() {},
-    hearNews() {},
+    async sendNotice() {},
+    onNotice() {},
 
     endedReplies: async (replies) =>
       replies.filter(

@@ -1,8 +1,8 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { withCommand } from '../organization/operator.ts';
 
-export function applicationNotFound(applicationId: string, doer: Doer): ServiceError {
+export function applicationNotFound(applicationId: string, initiator: Initiator): ServiceError {
   const fact = `The organization has no application ${applicationId}`;
-  return new ServiceError('NOT_FOUND', withCommand(doer, fact, "'skein app list' shows those it has"));
+  return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein app list' shows those it has"));
 }

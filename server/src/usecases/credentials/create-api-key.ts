@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { apiKeyHint, generateApiKey } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
@@ -14,13 +14,13 @@ import { assertMayOwnKey } from './key-owner.ts';
 export async function createApiKey(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   { userId, name }: { userId: string | null; name: string },
 ): Promise<{ id: KeyId; key: string }> {
   const fault = nameFault(name, 0, 255);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The key's name ${fault}.`);
   const owner = userId === null ? null : await findMemberById(context, organizationId, userId);
-  if (owner !== null) assertMayOwnKey(doer, owner);
+  if (owner !== null) assertMayOwnKey(initiator, owner);
   const { store, ids, randomBytes, crc32, sha256 } = context;
   const id = ids.key();
   const key = generateApiKey(randomBytes, crc32);
@@ -28,27 +28,27 @@ export async function createApiKey(
   const detail = { name, hint, scope: owner ? 'personal' : 'org-wide', owner: owner?.email ?? null };
   const outcome = await store.createApiKey(
     organizationId,
-    { id, name, userId: owner?.userId ?? null, hash: sha256(key), hint, createdBy: creatorOf(doer) },
-    auditNote(context, doer, 'key.created', id, detail),
+    { id, name, userId: owner?.userId ?? null, hash: sha256(key), hint, createdBy: creatorOf(initiator) },
+    auditNote(context, initiator, 'key.created', id, detail),
   );
-  if (outcome !== 'created') throw refusal(outcome, organizationId, doer);
+  if (outcome !== 'created') throw refusal(outcome, organizationId, initiator);
   return { id, key };
 }
 
-function creatorOf({ actor }: Doer): UserId | null {
+function creatorOf({ actor }: Initiator): UserId | null {
   return actor.kind === 'user' ? actor.userId : null;
 }
 
 function refusal(
   outcome: 'organization-missing' | 'api-disabled' | 'not-a-member',
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
 ): ServiceError {
   switch (outcome) {
     case 'organization-missing':
       return organizationNotFound(organizationId);
     case 'api-disabled':
-      return apiDisabled(organizationId, doer);
+      return apiDisabled(organizationId, initiator);
     case 'not-a-member':
       return new ServiceError(
         'NOT_FOUND',

@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { generateClientSecret } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ApplicationId, OrganizationId } from '../../domain/id.ts';
@@ -12,7 +12,7 @@ import { apiDisabled } from './api-disabled.ts';
 export async function createApplication(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   name: string,
 ): Promise<{ id: ApplicationId; clientSecret: string }> {
   const fault = nameFault(name, 1, 255);
@@ -21,9 +21,9 @@ export async function createApplication(
   const id = ids.application();
   const clientSecret = generateClientSecret(randomBytes, crc32);
   const secretHash = sha256(clientSecret);
-  const note = auditNote(context, doer, 'application.created', id, { name });
+  const note = auditNote(context, initiator, 'application.created', id, { name });
   const outcome = await store.createApplication(organizationId, { id, name, secretHash }, note);
-  if (outcome === 'api-disabled') throw apiDisabled(organizationId, doer);
+  if (outcome === 'api-disabled') throw apiDisabled(organizationId, initiator);
   if (outcome === 'organization-missing') throw organizationNotFound(organizationId);
   return { id, clientSecret };
 }

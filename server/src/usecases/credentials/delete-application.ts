@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-note.ts';
@@ -9,11 +9,11 @@ import { findApplication } from './find-application.ts';
 export async function deleteApplication(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   applicationId: string,
 ): Promise<void> {
-  const { id, name } = await findApplication(context, organizationId, doer, applicationId);
-  const note = auditNote(context, doer, 'application.deleted', id, { name });
+  const { id, name } = await findApplication(context, organizationId, initiator, applicationId);
+  const note = auditNote(context, initiator, 'application.deleted', id, { name });
   const outcome = await context.store.deleteApplication(organizationId, id, note);
-  if (outcome === 'missing') throw applicationNotFound(applicationId, doer);
+  if (outcome === 'missing') throw applicationNotFound(applicationId, initiator);
 }

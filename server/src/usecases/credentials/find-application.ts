@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import type { Application } from '../../domain/credential.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
@@ -7,11 +7,11 @@ import { applicationNotFound } from './application-not-found.ts';
 export async function findApplication(
   { store }: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   applicationId: string,
 ): Promise<Application> {
   const applications = await store.listApplications(organizationId);
   const application = applications.find(({ id }) => id === applicationId);
-  if (application === undefined) throw applicationNotFound(applicationId, doer);
+  if (application === undefined) throw applicationNotFound(applicationId, initiator);
   return application;
 }

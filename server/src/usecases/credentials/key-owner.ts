@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
 import type { Member } from '../../domain/organization.ts';
@@ -12,11 +12,11 @@ export function keyOwnersFor({ role, userId }: Pick<Member, 'role' | 'userId'>):
 }
 
 /**
- * Throws unless the doer may make a key for the owner. A key acts as its owner: whoever holds a person's key can read
+ * Throws unless the initiator may make a key for the owner. A key acts as its owner: whoever holds a person's key can read
  * their threads, so that only the operator, who can read everything, makes one for somebody else. A service account is
  * nobody's.
  */
-export function assertMayOwnKey({ actor }: Doer, owner: Pick<Member, 'userId' | 'service'>): void {
+export function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
   if (actor.kind === 'operator' || owner.service) return;
   if (actor.kind === 'user' && actor.userId === owner.userId) return;
   throw new ServiceError(

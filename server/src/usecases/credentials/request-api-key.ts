@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { apiKeyHint, generateApiKey, type KeyRequest, type KeyRequestId } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
@@ -16,7 +16,7 @@ const keepMs = 7 * 24 * 60 * 60 * 1000;
 export async function requestApiKey(
   context: Context,
   { organizationId, userId }: UserPrincipal,
-  doer: Doer,
+  initiator: Initiator,
   name: string,
 ): Promise<KeyRequestId> {
   const fault = nameFault(name, 1, context.limits.nameLengthMax);
@@ -26,7 +26,7 @@ export async function requestApiKey(
   const outcome = await context.store.createKeyRequest(
     organizationId,
     { id, userId, name, keepMs, waitingMax },
-    auditNote(context, doer, 'key.requested', id, { name }),
+    auditNote(context, initiator, 'key.requested', id, { name }),
   );
   switch (outcome) {
     case 'created':
@@ -34,7 +34,7 @@ export async function requestApiKey(
     case 'not-a-member':
       throw requestNotFound();
     case 'api-disabled':
-      throw apiDisabled(organizationId, doer);
+      throw apiDisabled(organizationId, initiator);
     case 'too-many':
       throw new ServiceError(
         'INVALID_PARAMS',
@@ -70,12 +70,12 @@ export async function listKeyRequests(
 export async function decideKeyRequest(
   context: Context,
   { organizationId, userId: by }: UserPrincipal,
-  doer: Doer,
+  initiator: Initiator,
   requestId: string,
   state: 'approved' | 'declined',
 ): Promise<void> {
   const { id, name, owner } = await findRequest(context, organizationId, requestId);
-  const note = auditNote(context, doer, `key.${state}`, id, { name, owner });
+  const note = auditNote(context, initiator, `key.${state}`, id, { name, owner });
   const decision = { state, by, keepMs };
   if ((await context.store.decideKeyRequest(organizationId, id, decision, note)) === 'missing') {
     throw requestNotFound();
@@ -86,7 +86,7 @@ export async function decideKeyRequest(
 export async function revealApiKey(
   context: Context,
   { organizationId, userId }: UserPrincipal,
-  doer: Doer,
+  initiator: Initiator,
   requestId: string,
 ): Promise<{ id: KeyId; key: string }> {
   const { store, ids, randomBytes, crc32, sha256 } = context;
@@ -95,12 +95,12 @@ export async function revealApiKey(
   const secret = { id: ids.key(), hash: sha256(key), hint: apiKeyHint(key) };
   const { name, owner } = request;
   const detail = { name, hint: secret.hint, owner, request: request.id };
-  const note = auditNote(context, doer, 'key.revealed', secret.id, detail);
+  const note = auditNote(context, initiator, 'key.revealed', secret.id, detail);
   switch (await store.redeemKeyRequest(organizationId, request.id, userId, secret, note)) {
     case 'created':
       return { id: secret.id, key };
     case 'api-disabled':
-      throw apiDisabled(organizationId, doer);
+      throw apiDisabled(organizationId, initiator);
     case 'missing':
       throw requestNotFound();
   }

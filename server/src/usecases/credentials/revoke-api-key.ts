@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
@@ -14,23 +14,27 @@ import { listApiKeys } from './list-api-keys.ts';
 export async function revokeApiKey(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   keyId: string,
   owners: KeyOwners = 'all',
 ): Promise<void> {
   const keys = await listApiKeys(context, organizationId, owners);
   const key = keys.find(({ id }) => id === keyId);
-  if (key === undefined) throw keyNotFound(organizationId, doer, keyId);
+  if (key === undefined) throw keyNotFound(organizationId, initiator, keyId);
   const { id, name, hint } = key;
-  const note = auditNote(context, doer, 'key.revoked', id, { name, hint });
+  const note = auditNote(context, initiator, 'key.revoked', id, { name, hint });
   const outcome = await context.store.revokeApiKey(organizationId, id, note);
-  if (outcome === 'missing') throw keyNotFound(organizationId, doer, keyId);
+  if (outcome === 'missing') throw keyNotFound(organizationId, initiator, keyId);
 }
 
-export function keyNotFound(organizationId: OrganizationId, doer: Doer, keyId: string): ServiceError {
+export function keyNotFound(
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  keyId: string,
+): ServiceError {
   const fact = `The organization has no key ${keyId}`;
   return new ServiceError(
     'NOT_FOUND',
-    withCommand(doer, fact, `'skein key list ${organizationId}' shows its keys`),
+    withCommand(initiator, fact, `'skein key list ${organizationId}' shows its keys`),
   );
 }

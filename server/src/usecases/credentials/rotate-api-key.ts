@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { apiKeyHint, generateApiKey } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
@@ -21,33 +21,33 @@ export type RotationGrace = keyof typeof rotationGraces;
 export async function rotateApiKey(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   keyId: string,
   { owners, oldValidFor }: { owners: KeyOwners; oldValidFor: RotationGrace },
 ): Promise<{ id: KeyId; key: string; userId: UserId | null }> {
   const { store, ids, now, randomBytes, crc32, sha256 } = context;
   const old = (await listApiKeys(context, organizationId, owners)).find(({ id }) => id === keyId);
-  if (old === undefined) throw keyNotFound(organizationId, doer, keyId);
+  if (old === undefined) throw keyNotFound(organizationId, initiator, keyId);
   const { userId, name } = old;
   const owner = userId === null ? null : await store.findMemberById(organizationId, userId);
   if (owner === undefined) throw ended();
-  if (owner !== null) assertMayOwnKey(doer, owner);
+  if (owner !== null) assertMayOwnKey(initiator, owner);
   const key = generateApiKey(randomBytes, crc32);
   const next = { id: ids.key(), hash: sha256(key), hint: apiKeyHint(key) };
   const oldValidMs = rotationGraces[oldValidFor];
-  const createdBy = doer.actor.kind === 'user' ? doer.actor.userId : null;
+  const createdBy = initiator.actor.kind === 'user' ? initiator.actor.userId : null;
   const detail = { name, hint: next.hint, successor: next.id, oldValidUntil: iso(now() + oldValidMs) };
-  const note = auditNote(context, doer, 'key.rotated', old.id, detail);
+  const note = auditNote(context, initiator, 'key.rotated', old.id, detail);
   const rotation = { next, createdBy, oldValidMs };
   switch (await store.rotateApiKey(organizationId, old.id, rotation, note)) {
     case 'rotated':
       return { id: next.id, key, userId };
     case 'missing':
-      throw keyNotFound(organizationId, doer, keyId);
+      throw keyNotFound(organizationId, initiator, keyId);
     case 'revoked':
       throw ended();
     case 'api-disabled':
-      throw apiDisabled(organizationId, doer);
+      throw apiDisabled(organizationId, initiator);
   }
 }
 

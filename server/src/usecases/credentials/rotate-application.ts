@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { generateClientSecret } from '../../domain/credential.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
@@ -11,15 +11,15 @@ import { findApplication } from './find-application.ts';
 export async function rotateApplication(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   applicationId: string,
 ): Promise<{ clientSecret: string }> {
   const { store, randomBytes, crc32, sha256 } = context;
-  const { id, name } = await findApplication(context, organizationId, doer, applicationId);
+  const { id, name } = await findApplication(context, organizationId, initiator, applicationId);
   const clientSecret = generateClientSecret(randomBytes, crc32);
-  const note = auditNote(context, doer, 'application.rotated', id, { name });
+  const note = auditNote(context, initiator, 'application.rotated', id, { name });
   const outcome = await store.rotateApplication(organizationId, id, sha256(clientSecret), note);
-  if (outcome === 'api-disabled') throw apiDisabled(organizationId, doer);
-  if (outcome === 'missing') throw applicationNotFound(applicationId, doer);
+  if (outcome === 'api-disabled') throw apiDisabled(organizationId, initiator);
+  if (outcome === 'missing') throw applicationNotFound(applicationId, initiator);
   return { clientSecret };
 }

@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { type FileSource, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
@@ -27,7 +27,7 @@ export interface AddedDocument {
 export async function addDocument(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   { name, source, accountId }: DocumentFile,
 ): Promise<AddedDocument> {
   refuseLongNames(name, accountId);
@@ -37,7 +37,7 @@ export async function addDocument(
   const { title } = document;
   const passageCount = document.passages.length;
   const detail = { name, accountId, passages: passageCount };
-  const note = auditNote(context, doer, 'document.added', document.id, detail);
+  const note = auditNote(context, initiator, 'document.added', document.id, detail);
   const result = await store.putDocument(organizationId, document, note, budgetOf(limits));
   switch (result.outcome) {
     case 'organization-missing':

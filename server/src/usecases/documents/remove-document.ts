@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
@@ -9,19 +9,19 @@ import { withCommand } from '../organization/operator.ts';
 export async function removeDocument(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   documentId: string,
 ): Promise<void> {
   const documents = await context.store.listDocuments(organizationId);
   const document = documents.find(({ id }) => id === documentId);
-  if (document === undefined) throw documentNotFound(doer, documentId);
+  if (document === undefined) throw documentNotFound(initiator, documentId);
   const { id, name, accountId } = document;
-  const note = auditNote(context, doer, 'document.removed', id, { name, accountId });
+  const note = auditNote(context, initiator, 'document.removed', id, { name, accountId });
   const outcome = await context.store.removeDocument(organizationId, id, note);
-  if (outcome === 'missing') throw documentNotFound(doer, documentId);
+  if (outcome === 'missing') throw documentNotFound(initiator, documentId);
 }
 
-function documentNotFound(doer: Doer, documentId: string): ServiceError {
+function documentNotFound(initiator: Initiator, documentId: string): ServiceError {
   const fact = `The organization has no document ${documentId}`;
-  return new ServiceError('NOT_FOUND', withCommand(doer, fact, "'skein doc list' shows those it has"));
+  return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein doc list' shows those it has"));
 }

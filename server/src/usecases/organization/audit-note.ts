@@ -1,11 +1,11 @@
-import type { AuditAction, AuditDetail, Doer } from '../../domain/audit.ts';
+import type { AuditAction, AuditDetail, Initiator } from '../../domain/audit.ts';
 import type { AuditNote } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
 /** What the store writes down together with the deed. */
 export function auditNote(
   { ids }: Pick<Context, 'ids'>,
-  { actor, traceId }: Doer,
+  { actor, traceId }: Initiator,
   action: AuditAction,
   subject: string,
   detail: AuditDetail = {},

@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from './audit-note.ts';
@@ -8,10 +8,10 @@ import { organizationNotFound } from './find-organization.ts';
 export async function changeOrganization(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   change: { apiEnabled?: boolean; dailyQuota?: number },
 ): Promise<void> {
-  const note = auditNote(context, doer, 'organization.changed', organizationId, { ...change });
+  const note = auditNote(context, initiator, 'organization.changed', organizationId, { ...change });
   const changed = await context.store.updateOrganization(organizationId, change, note);
   if (changed === undefined) throw organizationNotFound(organizationId);
 }

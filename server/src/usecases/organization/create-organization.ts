@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { nameFault } from '../../domain/text.ts';
@@ -7,7 +7,7 @@ import { auditNote } from './audit-note.ts';
 
 export async function createOrganization(
   context: Context,
-  doer: Doer,
+  initiator: Initiator,
   {
     name,
     apiEnabled = true,
@@ -23,7 +23,7 @@ export async function createOrganization(
   const { store, ids } = context;
   const id = ids.organization();
   const organization = { name, apiEnabled, dailyQuota };
-  const note = auditNote(context, doer, 'organization.created', id, organization);
+  const note = auditNote(context, initiator, 'organization.created', id, organization);
   await store.createOrganization({ id, ...organization }, note);
   return id;
 }

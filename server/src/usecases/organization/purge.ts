@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
@@ -29,7 +29,7 @@ export async function purgeOrganization(
 export async function purgePerson(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   person: PurgedPerson,
   proceed: Proceed,
 ): Promise<PurgeCounts> {
@@ -40,10 +40,10 @@ export async function purgePerson(
     organizationId,
     email,
     false,
-    auditNote(context, doer, 'member.removed', userId),
+    auditNote(context, initiator, 'member.removed', userId),
   );
   if (ended.outcome === 'removed') removed.member = 1;
-  await deleteThreads(context, organizationId, doer, userId);
+  await deleteThreads(context, organizationId, initiator, userId);
   let after: AuditPosition | null = null;
   do {
     const page: Awaited<ReturnType<typeof store.anonymizeAudit>> = await store.anonymizeAudit(
@@ -82,13 +82,13 @@ export async function findPurged({ store }: Pick<Context, 'store'>, email: strin
 async function deleteThreads(
   { store, ids }: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   userId: UserId,
 ): Promise<void> {
   for (;;) {
     const { rows } = await store.beginWalk(organizationId, { userId, ownOnly: true }, walkLimit);
     for (const { thread } of rows) {
-      const note = auditNote({ ids }, doer, 'thread.deleted', thread.id);
+      const note = auditNote({ ids }, initiator, 'thread.deleted', thread.id);
       await store.deleteThread(organizationId, thread.id, { userId, keyHash: null }, note);
     }
     if (rows.length === 0) return;

@@ -1,5 +1,5 @@
 import type { Acceptance, Password } from '../../domain/account.ts';
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
 import { passwordFault } from '../../domain/password.ts';
@@ -34,8 +34,8 @@ export async function acceptInvitation(
   const invitation = await readInvitation(context, { token, address: from.address }, traceId);
   const { userId, email } = invitation;
   const acceptance = await acceptanceOf(context, invitation, password, { ...from, traceId });
-  const doer = { actor: { kind: 'user', userId }, traceId } as const;
-  const note = auditNote(context, doer, 'member.joined', userId, { email, password: acceptance.kind });
+  const initiator = { actor: { kind: 'user', userId }, traceId } as const;
+  const note = auditNote(context, initiator, 'member.joined', userId, { email, password: acceptance.kind });
   const accepted = await store.acceptInvitation(sha256(token), acceptance, note);
   if (accepted.outcome === 'refused') {
     throw new ServiceError('INVALID_PARAMS', 'A password was set meanwhile: open the link again.');
@@ -54,9 +54,9 @@ export async function acceptMembership(
   context: Context,
   { session: { userId, email, access } }: SignedIn,
   organizationId: string,
-  doer: Doer,
+  initiator: Initiator,
 ): Promise<void> {
-  const note = auditNote(context, doer, 'member.joined', userId, { email, password: 'none' });
+  const note = auditNote(context, initiator, 'member.joined', userId, { email, password: 'none' });
   const outcome =
     access.proof === 'sso' && isOrganizationId(organizationId)
       ? await context.store.acceptMembership(organizationId, userId, note)

@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { type MemberRole, normalizeEmail } from '../../domain/organization.ts';
@@ -17,7 +17,7 @@ export interface AddedMember {
 export async function addMember(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   { email, role = 'member', service = false }: { email: string; role?: MemberRole; service?: boolean },
 ): Promise<AddedMember> {
   const address = normalizeEmail(email);
@@ -25,9 +25,9 @@ export async function addMember(
   const { store, ids } = context;
   const candidateUserId = ids.user();
   const detail = { email: address, role, service };
-  const note = auditNote(context, doer, 'member.added', candidateUserId, detail);
+  const note = auditNote(context, initiator, 'member.added', candidateUserId, detail);
   // Or an admin could turn a person into a service account, and read what they wrote with a key for it.
-  const withoutThreads = service && doer.actor.kind !== 'operator';
+  const withoutThreads = service && initiator.actor.kind !== 'operator';
   const member = { candidateUserId, ...detail, withoutThreads };
   const result = await store.addMember(organizationId, member, note);
   switch (result.outcome) {
@@ -35,7 +35,7 @@ export async function addMember(
       const { userId } = result;
       const invitation = service
         ? null
-        : await inviteMember(context, organizationId, doer, userId, { resets: false });
+        : await inviteMember(context, organizationId, initiator, userId, { resets: false });
       return { userId, invitation };
     }
     case 'already-member':

@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { Context } from '../context.ts';
@@ -10,13 +10,13 @@ import { lastAdmin } from './last-admin.ts';
 export async function changeMemberRole(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   userId: string,
   role: MemberRole,
 ): Promise<void> {
   const member = await findMemberById(context, organizationId, userId);
   const detail = { email: member.email, role };
-  const note = auditNote(context, doer, 'member.role-changed', member.userId, detail);
+  const note = auditNote(context, initiator, 'member.role-changed', member.userId, detail);
   const outcome = await context.store.setMemberRole(organizationId, member.userId, role, note);
   if (outcome === 'missing') throw noSuchMember(member.email);
   if (outcome === 'last-admin') throw lastAdmin();

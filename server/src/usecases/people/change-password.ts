@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { passwordFault } from '../../domain/password.ts';
 import type { Context } from '../context.ts';
@@ -11,7 +11,7 @@ export async function changePassword(
   context: Context,
   { session: { userId, email, access }, tokenHash }: SignedIn,
   { current, next, ...from }: { current: string; next: string } & Origin,
-  doer: Doer,
+  initiator: Initiator,
 ): Promise<void> {
   const { store, passwords } = context;
   const all = (await store.findPerson(email))?.passwords ?? [];
@@ -19,7 +19,7 @@ export async function changePassword(
   if (own === undefined) {
     throw new ServiceError('INVALID_PARAMS', 'You have no password here: you sign in through your provider.');
   }
-  const attempted = { person: email, ...from, traceId: doer.traceId };
+  const attempted = { person: email, ...from, traceId: initiator.traceId };
   const proven = await attempt(context, attempted, (only = own.id) =>
     passwords.find(only === own.id ? [own.hash] : [], current),
   );
@@ -31,7 +31,7 @@ export async function changePassword(
   const outcome = await store.changePassword(
     userId,
     { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
-    auditNote(context, doer, 'password.changed', userId),
+    auditNote(context, initiator, 'password.changed', userId),
   );
   if (outcome === 'refused') {
     throw new ServiceError('INVALID_PARAMS', 'current: the password was changed meanwhile.');

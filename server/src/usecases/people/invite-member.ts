@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { generateInvitationToken } from '../../domain/sign-in-token.ts';
@@ -20,19 +20,19 @@ const invitationMs = 7 * 24 * 60 * 60 * 1000;
 export async function inviteMember(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   userId: UserId,
   { resets }: { resets: boolean },
 ): Promise<IssuedInvitation> {
   const { store, now, randomBytes, sha256 } = context;
   if (!resets) await refuseWhoHasJoined(context, organizationId, userId);
-  const byOperator = doer.actor.kind === 'operator';
+  const byOperator = initiator.actor.kind === 'operator';
   const token = generateInvitationToken(randomBytes);
   const expiresAt = now() + invitationMs;
   const outcome = await store.createInvitation(
     organizationId,
     { tokenHash: sha256(token), userId, keepMs: invitationMs, byOperator, resets },
-    auditNote(context, doer, 'member.invited', userId, { resets }),
+    auditNote(context, initiator, 'member.invited', userId, { resets }),
   );
   switch (outcome) {
     case 'created':

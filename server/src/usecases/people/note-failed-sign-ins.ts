@@ -12,8 +12,12 @@ export async function noteFailedSignIns(
       const person = await store.findPerson(email);
       if (person === undefined) continue;
       const { userId } = person;
-      const doer = { actor: { kind: 'skein' }, traceId } as const;
-      const note = auditNote(context, doer, 'session.refused', userId, { email, failures: count, places });
+      const initiator = { actor: { kind: 'skein' }, traceId } as const;
+      const note = auditNote(context, initiator, 'session.refused', userId, {
+        email,
+        failures: count,
+        places,
+      });
       const { entered } = await store.listMemberships(userId, { proof: 'sso' });
       for (const { organizationId } of entered) await store.writeAudit(organizationId, note);
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-note.ts';
@@ -12,12 +12,12 @@ import { lastAdmin } from './last-admin.ts';
 export async function removeMember(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   email: string,
 ): Promise<{ userId: UserId; keysRevoked: number }> {
   const member = await findMember(context, organizationId, email);
-  const note = auditNote(context, doer, 'member.removed', member.userId, { email: member.email });
-  const keepAdmin = doer.actor.kind !== 'operator';
+  const note = auditNote(context, initiator, 'member.removed', member.userId, { email: member.email });
+  const keepAdmin = initiator.actor.kind !== 'operator';
   const result = await context.store.removeMember(organizationId, member.email, keepAdmin, note);
   switch (result.outcome) {
     case 'removed':

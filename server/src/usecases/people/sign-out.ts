@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-note.ts';
 import type { SignedIn } from './read-session.ts';
@@ -11,8 +11,8 @@ export async function signOut({ store }: Context, tokenHash: string): Promise<vo
 export async function signOutEverywhere(
   context: Context,
   { session: { userId, access } }: SignedIn,
-  doer: Doer,
+  initiator: Initiator,
 ): Promise<void> {
-  const note = auditNote(context, doer, 'session.ended-everywhere', userId);
+  const note = auditNote(context, initiator, 'session.ended-everywhere', userId);
   await context.store.endSessions(userId, access, note);
 }

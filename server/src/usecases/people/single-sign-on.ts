@@ -17,7 +17,7 @@ export type SsoOutcome =
   /** `reason` is for the log. */
   | { readonly outcome: 'refused'; readonly problem: SsoProblem; readonly reason: string };
 
-export const ssoPatienceMs = 10 * 60 * 1000;
+export const ssoTimeoutMs = 10 * 60 * 1000;
 const sealedFor = 'single sign-on';
 const bySso = { proof: 'sso', passwordHash: null } as const;
 
@@ -35,7 +35,7 @@ export async function beginSingleSignOn(
   returnTo: string,
 ): Promise<{ address: string; sealed: string }> {
   const { address, checks } = await provider.begin(returnAddress);
-  const begun: Begun = { checks, returnTo, until: now() + ssoPatienceMs };
+  const begun: Begun = { checks, returnTo, until: now() + ssoTimeoutMs };
   return { address, sealed: seal.seal(sealedFor, JSON.stringify(begun)) };
 }
 

@@ -28,8 +28,8 @@ export async function startSession(
   const { store, randomBytes, sha256, limits } = context;
   const token = generateSessionToken(randomBytes);
   const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = limits;
-  const doer = { actor: { kind: 'user', userId }, traceId } as const;
-  const note = auditNote(context, doer, 'session.started', userId, { proof: proven.proof });
+  const initiator = { actor: { kind: 'user', userId }, traceId } as const;
+  const note = auditNote(context, initiator, 'session.started', userId, { proof: proven.proof });
   const { passwordHash } = proven;
   const session = { tokenHash: sha256(token), userId, passwordHash, idleMs, lifeMs };
   return (await store.createSession(session, note)) === 'created' ? { token, userId } : undefined;

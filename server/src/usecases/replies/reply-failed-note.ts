@@ -12,6 +12,6 @@ export function replyFailedNote(
   failure: string,
 ): AuditNote {
   const reason = failure.slice(0, reasonLengthMax).toWellFormed();
-  const doer = { actor: { kind: 'skein' }, traceId } as const;
-  return auditNote(context, doer, 'reply.failed', threadId, { reason, message: messageId });
+  const initiator = { actor: { kind: 'skein' }, traceId } as const;
+  return auditNote(context, initiator, 'reply.failed', threadId, { reason, message: messageId });
 }

@@ -1,5 +1,5 @@
 import type { MessageId } from '../../domain/id.ts';
-import type { ReplyName, ReplyNews } from '../../storage/store.ts';
+import type { ReplyName, ReplyNotice } from '../../storage/store.ts';
 
 interface Watch {
   readonly reply: ReplyName;
@@ -7,13 +7,13 @@ interface Watch {
 }
 
 /**
- * What happens to replies, told within this process the moment it is committed. What other processes do is found out by
- * `tendReplies`, a little later, and told here, too.
+ * Signals within this process, sent as soon as a change of a reply is committed. `tendReplies` finds out what other
+ * processes did a little later, and signals it here, too.
  */
 export class ReplySignals {
   readonly #watches = new Map<MessageId, Set<Watch>>();
   #startWorking: () => void = () => {};
-  #tell: (news: ReplyNews) => void = () => {};
+  #tell: (notice: ReplyNotice) => void = () => {};
 
   /** Says that a reply was left to be written. */
   replyWaiting(): void {
@@ -22,13 +22,13 @@ export class ReplySignals {
   }
 
   /** Takes in what happened elsewhere, and passes it on to nobody. */
-  hear({ waiting, ended }: ReplyNews): void {
+  hear({ waiting, ended }: ReplyNotice): void {
     for (const reply of ended) this.#end(reply);
     if (waiting) this.#startWorking();
   }
 
-  /** Who is told what happens here; the last one counts. */
-  onNews(tell: (news: ReplyNews) => void): void {
+  /** Sets the listener for what happens in this process, replacing an earlier one. */
+  onNotice(tell: (notice: ReplyNotice) => void): void {
     this.#tell = tell;
   }
 

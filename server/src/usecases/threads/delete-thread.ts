@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -10,13 +10,13 @@ import { auditNote } from '../organization/audit-note.ts';
 export async function deleteThread(
   context: Context,
   principal: UserPrincipal,
-  doer: Doer,
+  initiator: Initiator,
   threadId: string,
 ): Promise<ThreadId> {
   const { store, replySignals, threadSignals, telemetry } = context;
   const { organizationId } = principal;
   if (!isThreadId(threadId)) throw threadNotFound();
-  const note = auditNote(context, doer, 'thread.deleted', threadId);
+  const note = auditNote(context, initiator, 'thread.deleted', threadId);
   const result = await store.deleteThread(organizationId, threadId, principal, note);
   if (result.outcome === 'deleted') {
     for (const messageId of result.cancelled)

@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -11,11 +11,14 @@ import { getThread } from './get-thread.ts';
 export async function publishThread(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   threadId: string,
   published: boolean,
 ): Promise<void> {
-  if (!isThreadId(threadId) || !(await setPublished(context, organizationId, doer, threadId, published))) {
+  if (
+    !isThreadId(threadId) ||
+    !(await setPublished(context, organizationId, initiator, threadId, published))
+  ) {
     throw new ServiceError(
       'NOT_FOUND',
       `The organization has no thread ${threadId}: check the id and the organization.`,
@@ -27,7 +30,7 @@ export async function publishThread(
 export async function publishOwnThread(
   context: Context,
   principal: UserPrincipal,
-  doer: Doer,
+  initiator: Initiator,
   threadId: string,
   published: boolean,
 ): Promise<Thread> {
@@ -35,7 +38,7 @@ export async function publishOwnThread(
   if (thread.userId !== principal.userId) {
     throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can publish it or take it back.');
   }
-  const done = await setPublished(context, principal.organizationId, doer, thread.id, published);
+  const done = await setPublished(context, principal.organizationId, initiator, thread.id, published);
   if (!done) throw threadNotFound();
   return { ...thread, published };
 }
@@ -43,12 +46,12 @@ export async function publishOwnThread(
 async function setPublished(
   context: Context,
   organizationId: OrganizationId,
-  doer: Doer,
+  initiator: Initiator,
   threadId: ThreadId,
   published: boolean,
 ): Promise<boolean> {
   const action = published ? 'thread.published' : 'thread.unpublished';
-  const note = auditNote(context, doer, action, threadId);
+  const note = auditNote(context, initiator, action, threadId);
   const outcome = await context.store.setThreadPublished(organizationId, threadId, published, note);
   if (outcome === 'missing') return false;
   context.threadSignals.changed(threadId);

@@ -1,4 +1,4 @@
-import type { Doer } from '../../domain/audit.ts';
+import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -14,12 +14,12 @@ export const undoMs = 600_000;
 export async function restoreThread(
   context: Context,
   principal: UserPrincipal,
-  doer: Doer,
+  initiator: Initiator,
   threadId: string,
 ): Promise<Thread> {
   const { organizationId, userId } = principal;
   if (!isThreadId(threadId)) throw gone();
-  const note = auditNote(context, doer, 'thread.restored', threadId);
+  const note = auditNote(context, initiator, 'thread.restored', threadId);
   const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
   if (outcome === 'missing') throw gone();
   context.threadSignals.changed(threadId);

@@ -1,4 +1,4 @@
-import type { Turn } from '../../model.ts';
+import type { ConversationTurn } from '../../../domain/conversation.ts';
 import { sentencesOf } from '../../reading/sentences.ts';
 import { answerKindOf } from '../../retrieval/answer-kind.ts';
 import { readQuestion } from '../../retrieval/question.ts';
@@ -10,7 +10,7 @@ const partsMax = 3;
 const toldLengthMax = 300;
 
 /** The questions of the latest prompt, each one that can be searched for by itself. */
-export function questionsOf(conversation: readonly Turn[]): string[] {
+export function questionsOf(conversation: readonly ConversationTurn[]): string[] {
   const asked = conversation.filter(({ role }) => role === 'user').map(({ content }) => content);
   const prompt = readable(asked.at(-1) ?? '');
   const previous = asked.length > 1 ? readable(asked.at(-2)!) : '';

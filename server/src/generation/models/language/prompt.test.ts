@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ConversationTurn } from '../../../domain/conversation.ts';
 import type { FoundPassage } from '../../../domain/document.ts';
 import type { DocumentId } from '../../../domain/id.ts';
-import type { Turn } from '../../model.ts';
 import { instructionsFor, messagesFor, numberedPassages, questionIn } from './prompt.ts';
 
 function passage(fields: Partial<FoundPassage>): FoundPassage {
@@ -10,8 +10,8 @@ function passage(fields: Partial<FoundPassage>): FoundPassage {
   return { documentId: 'doc_1' as DocumentId, ...defaults, ...fields };
 }
 
-const user = (content: string): Turn => ({ role: 'user', content });
-const assistant = (content: string): Turn => ({ role: 'assistant', content });
+const user = (content: string): ConversationTurn => ({ role: 'user', content });
+const assistant = (content: string): ConversationTurn => ({ role: 'assistant', content });
 
 describe('passages in a prompt', () => {
   it('are numbered, with their title and heading', () => {
@@ -66,7 +66,7 @@ describe('messages for a model', () => {
   });
 
   it('are whole, the newest that there is room for, and begin with the user', () => {
-    const turns: Turn[] = [];
+    const turns: ConversationTurn[] = [];
     for (let index = 0; index < 20; index++) {
       turns.push(user(`${index} ${'q'.repeat(3_000)}`), assistant(`${index} ${'a'.repeat(3_000)}`));
     }

@@ -1,6 +1,6 @@
+import type { ConversationTurn } from '../../../domain/conversation.ts';
 import type { FoundPassage } from '../../../domain/document.ts';
 import { citationsIn } from '../../corroboration/citations.ts';
-import type { Turn } from '../../model.ts';
 
 /** Of the messages before the prompt, together. About 12,000 tokens: it leaves a small model room to answer. */
 const historyLengthMax = 48_000;
@@ -44,8 +44,8 @@ export function numberedPassage({ title, heading, text }: FoundPassage, number: 
  * The conversation as it goes to a model: the prompt, and before it as many whole messages as there is room for, the
  * newest first. It begins with the user and the roles take turns, which many models insist on.
  */
-export function messagesFor(conversation: readonly Turn[]): Turn[] {
-  const recent: Turn[] = [];
+export function messagesFor(conversation: readonly ConversationTurn[]): ConversationTurn[] {
+  const recent: ConversationTurn[] = [];
   let length = 0;
   for (const [index, { role, content }] of [...conversation].reverse().entries()) {
     const hasRoom = content.length <= historyLengthMax;
@@ -62,7 +62,7 @@ export function messagesFor(conversation: readonly Turn[]): Turn[] {
 }
 
 /** What to search the documents for. */
-export function questionIn(conversation: readonly Turn[]): string {
+export function questionIn(conversation: readonly ConversationTurn[]): string {
   const [prompt = '', before] = conversation
     .filter(({ role }) => role === 'user')
     .map(({ content }) => content)
@@ -71,8 +71,8 @@ export function questionIn(conversation: readonly Turn[]): string {
   return isFollowUp ? `${before}\n${prompt}` : prompt;
 }
 
-function joinedByRole(turns: readonly Turn[]): Turn[] {
-  const joined: Turn[] = [];
+function joinedByRole(turns: readonly ConversationTurn[]): ConversationTurn[] {
+  const joined: ConversationTurn[] = [];
   for (const turn of turns) {
     const last = joined.at(-1);
     if (last?.role !== turn.role) joined.push(turn);

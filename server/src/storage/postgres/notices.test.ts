@@ -3,21 +3,21 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
-import type { ReplyNews, Store } from '../store.ts';
+import type { ReplyNotice, Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
 
 describe('News between nodes', () => {
   let database: Awaited<ReturnType<typeof openTestDatabase>>;
   let stranger: pg.Client;
   let nodes: [Store, Store];
-  const heard: ReplyNews[] = [];
+  const heard: ReplyNotice[] = [];
   before(async () => {
     database = await openTestDatabase();
     nodes = [
       await openPostgresStore(database.url, poolSettings),
       await openPostgresStore(database.url, poolSettings),
     ];
-    nodes[1].hearNews((news) => heard.push(news));
+    nodes[1].onNotice((notice) => heard.push(notice));
     stranger = new pg.Client({ connectionString: database.url });
     await stranger.connect();
     await untilHeard({ waiting: true, ended: [] });
@@ -29,26 +29,26 @@ describe('News between nodes', () => {
   });
 
   /** Tells until it arrives: nobody says when the other has begun to listen. */
-  async function untilHeard(news: ReplyNews): Promise<void> {
+  async function untilHeard(notice: ReplyNotice): Promise<void> {
     heard.length = 0;
     for (let round = 0; round < 200 && heard.length === 0; round += 1) {
-      await nodes[0].tellNews(news);
+      await nodes[0].sendNotice(notice);
       await pause(25);
     }
-    assert.deepEqual(heard[0], news);
+    assert.deepEqual(heard[0], notice);
   }
 
-  it('arrive as they were told, however many replies they name', async () => {
+  it('arrive as they were listener, however many replies they name', async () => {
     const ended = Array.from({ length: 120 }, (_, index) => ({
       organizationId: 'org_01m7eyd05msfte94ecv748fq0c',
       threadId: 'thr_01m7eyd43q033s0km8j6392fnj',
       messageId: `msg_${String(index).padStart(26, '0')}`,
-    })) as unknown as ReplyNews['ended'];
+    })) as unknown as ReplyNotice['ended'];
     heard.length = 0;
-    await nodes[0].tellNews({ waiting: false, ended });
-    while (heard.flatMap((news) => news.ended).length < ended.length) await pause(5);
+    await nodes[0].sendNotice({ waiting: false, ended });
+    while (heard.flatMap((notice) => notice.ended).length < ended.length) await pause(5);
     assert.deepEqual(
-      heard.flatMap((news) => news.ended),
+      heard.flatMap((notice) => notice.ended),
       ended,
     );
   });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** Requests that wait for something to happen. They hold a timer and a note in memory, and nothing else. */
-export class Patience {
+export class HeldRequests {
   readonly #held = new Set<AbortController>();
   #closing = false;
 

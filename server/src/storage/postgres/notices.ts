@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import type { Replies, ReplyName, ReplyNews } from '../store.ts';
+import type { Replies, ReplyName, ReplyNotice } from '../store.ts';
 import { applicationName, type Database } from './database.ts';
 import { connectMs, type Servers } from './servers.ts';
 
@@ -22,27 +22,27 @@ interface Notification {
  * NOTIFY from any connection, LISTEN on one of its own. It is a hint: with a pooler in between that passes no
  * notifications on, or while that connection is away, other nodes find out by asking.
  */
-export function postgresNews(
+export function postgresNotices(
   { run }: Database,
   servers: Servers,
-): Pick<Replies, 'tellNews' | 'hearNews'> & { close(): Promise<void> } {
+): Pick<Replies, 'sendNotice' | 'onNotice'> & { close(): Promise<void> } {
   const from = randomUUID();
-  let listener: pg.Client | undefined;
+  let connection: pg.Client | undefined;
   let closed = false;
 
-  async function listen(told: (news: ReplyNews) => void): Promise<void> {
+  async function listen(listener: (notice: ReplyNotice) => void): Promise<void> {
     while (!closed) {
-      // A failure is told by whatever else needs the database.
-      await listenOnce(told).catch(() => {});
+      // No log line here: whatever else needs the database reports the failure.
+      await listenOnce(listener).catch(() => {});
       if (!closed) await pause(reconnectMs, undefined, { ref: false });
     }
   }
 
   /** Until the connection breaks. */
-  async function listenOnce(told: (news: ReplyNews) => void): Promise<void> {
+  async function listenOnce(listener: (notice: ReplyNotice) => void): Promise<void> {
     const client = new pg.Client({
       connectionString: await servers.primary(),
-      application_name: `${applicationName} news`,
+      application_name: `${applicationName} notices`,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       // A peer that is gone without a word is noticed within minutes, not after the system's two hours.
@@ -54,10 +54,10 @@ export function postgresNews(
       client.on('error', () => resolve());
     });
     client.on('notification', ({ payload }) => {
-      const news = readNotification(payload);
-      if (news !== undefined && news.from !== from) told(toNews(news));
+      const notice = readNotification(payload);
+      if (notice !== undefined && notice.from !== from) listener(toNotice(notice));
     });
-    listener = client;
+    connection = client;
     try {
       await client.connect();
       await client.query(`LISTEN ${channel}`);
@@ -68,7 +68,7 @@ export function postgresNews(
   }
 
   return {
-    async tellNews({ waiting, ended }) {
+    async sendNotice({ waiting, ended }) {
       const names = ended.map(({ organizationId, threadId, messageId }) => [
         organizationId,
         threadId,
@@ -80,25 +80,25 @@ export function postgresNews(
       }
     },
 
-    hearNews: (told) => void listen(told),
+    onNotice: (listener) => void listen(listener),
 
     async close() {
       closed = true;
-      await listener?.end().catch(() => {});
+      await connection?.end().catch(() => {});
     },
   };
 }
 
-/** Anyone who may connect may notify, and a later release may tell other things: what is not ours is not news. */
+/** Any database user can send a notification, and a later release may send other ones: ignore what we do not know. */
 function readNotification(payload: string | undefined): Notification | undefined {
   try {
-    const news = JSON.parse(payload ?? '');
-    const isNews =
-      typeof news.from === 'string' &&
-      typeof news.waiting === 'boolean' &&
-      Array.isArray(news.ended) &&
-      news.ended.every(isName);
-    return isNews ? news : undefined;
+    const notice = JSON.parse(payload ?? '');
+    const isNotice =
+      typeof notice.from === 'string' &&
+      typeof notice.waiting === 'boolean' &&
+      Array.isArray(notice.ended) &&
+      notice.ended.every(isName);
+    return isNotice ? notice : undefined;
   } catch {
     return undefined;
   }
@@ -108,7 +108,7 @@ function isName(name: unknown): boolean {
   return Array.isArray(name) && name.length === 3 && name.every((part) => typeof part === 'string');
 }
 
-function toNews({ waiting, ended }: Notification): ReplyNews {
+function toNotice({ waiting, ended }: Notification): ReplyNotice {
   return {
     waiting,
     ended: ended.map(([organizationId, threadId, messageId]) => ({ organizationId, threadId, messageId })),
