@@ -1,8 +1,8 @@
 import { createApplication } from '../usecases/credentials/create-application.ts';
 import { deleteApplication } from '../usecases/credentials/delete-application.ts';
 import { rotateApplication } from '../usecases/credentials/rotate-application.ts';
-import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 export const appCreate: StoreCommand = {

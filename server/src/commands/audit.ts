@@ -1,6 +1,5 @@
-import { actorName } from '../usecases/organization/actor-name.ts';
-import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { listAudit } from '../usecases/organization/list-audit.ts';
+import { actorName, listAudit } from '../usecases/organization/audit-log.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import { optionText, optionWhole, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 const limitByDefault = 50;

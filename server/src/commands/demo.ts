@@ -5,8 +5,8 @@ import { invitationLink } from '../domain/sign-in-token.ts';
 import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/credentials/create-api-key.ts';
 import { addDocument } from '../usecases/documents/add-document.ts';
-import { createOrganization } from '../usecases/organization/create-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { createOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/add-member.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');

@@ -3,8 +3,8 @@ import { formatBytes } from '../domain/limits.ts';
 import type { Context } from '../usecases/context.ts';
 import { type AddedDocument, addDocument } from '../usecases/documents/add-document.ts';
 import { removeDocument } from '../usecases/documents/remove-document.ts';
-import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import {
   type Arguments,
   counted,

@@ -5,7 +5,7 @@ import { openContext } from '../compose.ts';
 import type { Config, StoreChoice } from '../config.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
-import { surveyRetention } from '../usecases/organization/survey-retention.ts';
+import { surveyRetention } from '../usecases/organization/retention.ts';
 import type { BareCommand } from './command.ts';
 
 export const doctor: BareCommand = {

@@ -3,8 +3,8 @@ import { listAddressedApiKeys } from '../usecases/credentials/list-api-keys.ts';
 import { type AddressedKeyRequest, listKeyRequests } from '../usecases/credentials/request-api-key.ts';
 import { revokeApiKey } from '../usecases/credentials/revoke-api-key.ts';
 import { type RotationGrace, rotateApiKey, rotationGraces } from '../usecases/credentials/rotate-api-key.ts';
-import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import { findMember } from '../usecases/people/find-member.ts';
 import { optionChoice, optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 

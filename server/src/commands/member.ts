@@ -1,5 +1,5 @@
-import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/add-member.ts';
 import { findMember } from '../usecases/people/find-member.ts';
 import { inviteMember } from '../usecases/people/invite-member.ts';

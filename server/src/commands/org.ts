@@ -1,7 +1,9 @@
-import { changeOrganization } from '../usecases/organization/change-organization.ts';
-import { createOrganization } from '../usecases/organization/create-organization.ts';
-import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import {
+  changeOrganization,
+  createOrganization,
+  findOrganization,
+} from '../usecases/organization/organization.ts';
 import {
   type Arguments,
   optionChoice,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import { findPurged, purgeOrganization, purgePerson, surveyPurge } from '../usecases/organization/purge.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { createLog } from '../compose.ts';
 import type { Context } from '../usecases/context.ts';
-import { enforceRetention } from '../usecases/organization/enforce-retention.ts';
+import { enforceRetention } from '../usecases/organization/retention.ts';
 
 /** What is due is removed about this long after it became so. */
 const passEveryMs = 60_000;

@@ -1,5 +1,5 @@
-import { findOrganization } from '../usecases/organization/find-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import { publishThread } from '../usecases/threads/publish-thread.ts';
 import { positional, type StoreCommand } from './command.ts';
 

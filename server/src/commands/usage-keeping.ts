@@ -1,6 +1,5 @@
 import type { createLog } from '../compose.ts';
 import type { Context } from '../usecases/context.ts';
-import { flushUsage } from '../usecases/organization/flush-usage.ts';
 import { noteFailedSignIns } from '../usecases/people/note-failed-sign-ins.ts';
 
 /** A process that is killed loses the counts of this long. */
@@ -15,7 +14,7 @@ export function keepUsage(context: Context, log: ReturnType<typeof createLog>): 
   let running: Promise<void> | undefined;
   const keepOnce = async (isLast = false) => {
     try {
-      await flushUsage(context);
+      await context.usage.flush(context.store);
       await noteFailedSignIns(context, isLast);
       failing = false;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { utcDayStart } from '../domain/quota.ts';
-import { findOrganization } from '../usecases/organization/find-organization.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import { readUsage } from '../usecases/organization/read-usage.ts';
 import { counted, optionWhole, positional, type StoreCommand, table, UsageError } from './command.ts';
 

@@ -10,8 +10,8 @@ import { errorCodes } from '../domain/errors.ts';
 import { utcDay } from '../domain/quota.ts';
 import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/credentials/create-api-key.ts';
-import { createOrganization } from '../usecases/organization/create-organization.ts';
-import { operatorInitiator } from '../usecases/organization/operator.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
+import { createOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/add-member.ts';
 import { errorStatus } from './error-response.ts';
 

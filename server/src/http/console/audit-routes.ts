@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import type { AuditEvent } from '../../domain/audit.ts';
 import { iso } from '../../domain/iso-time.ts';
-import { actorName } from '../../usecases/organization/actor-name.ts';
-import { listAudit } from '../../usecases/organization/list-audit.ts';
+import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
 import type { AuditEventJson, AuditJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 

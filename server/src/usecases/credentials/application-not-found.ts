@@ -1,6 +1,6 @@
 import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { withCommand } from '../organization/operator.ts';
+import { withCommand } from '../organization/audit-log.ts';
 
 export function applicationNotFound(applicationId: string, initiator: Initiator): ServiceError {
   const fact = `The organization has no application ${applicationId}`;

@@ -4,10 +4,9 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
-import { organizationNotFound } from '../organization/find-organization.ts';
+import { auditNote } from '../organization/audit-log.ts';
+import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
 import { findMemberById } from '../people/find-member.ts';
-import { apiDisabled } from './api-disabled.ts';
 import { assertMayOwnKey } from './key-owner.ts';
 
 /** The key itself is returned here and nowhere else: only its hash is kept. Without an owner it is org-wide. */

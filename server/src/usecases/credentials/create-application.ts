@@ -4,9 +4,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { ApplicationId, OrganizationId } from '../../domain/id.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
-import { organizationNotFound } from '../organization/find-organization.ts';
-import { apiDisabled } from './api-disabled.ts';
+import { auditNote } from '../organization/audit-log.ts';
+import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
 
 /** The secret is returned here and nowhere else: only its hash is kept. */
 export async function createApplication(

@@ -1,7 +1,7 @@
 import type { Initiator } from '../../domain/audit.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import { applicationNotFound } from './application-not-found.ts';
 import { findApplication } from './find-application.ts';
 

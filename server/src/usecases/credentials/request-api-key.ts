@@ -5,8 +5,8 @@ import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
-import { apiDisabled } from './api-disabled.ts';
+import { auditNote } from '../organization/audit-log.ts';
+import { apiDisabled } from '../organization/organization.ts';
 import type { KeyOwners } from './key-owner.ts';
 
 /** How long a request waits for an admin, and an approved or declined one for its owner. */

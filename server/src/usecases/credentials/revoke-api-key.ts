@@ -2,8 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
-import { withCommand } from '../organization/operator.ts';
+import { auditNote, withCommand } from '../organization/audit-log.ts';
 import type { KeyOwners } from './key-owner.ts';
 import { listApiKeys } from './list-api-keys.ts';
 

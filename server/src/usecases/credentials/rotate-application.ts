@@ -2,8 +2,8 @@ import type { Initiator } from '../../domain/audit.ts';
 import { generateClientSecret } from '../../domain/credential.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
-import { apiDisabled } from './api-disabled.ts';
+import { auditNote } from '../organization/audit-log.ts';
+import { apiDisabled } from '../organization/organization.ts';
 import { applicationNotFound } from './application-not-found.ts';
 import { findApplication } from './find-application.ts';
 

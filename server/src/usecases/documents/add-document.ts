@@ -5,8 +5,8 @@ import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
 import type { DocumentBudget } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
-import { organizationNotFound } from '../organization/find-organization.ts';
+import { auditNote } from '../organization/audit-log.ts';
+import { organizationNotFound } from '../organization/organization.ts';
 
 export interface DocumentFile {
   readonly name: string;

@@ -2,8 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
-import { withCommand } from '../organization/operator.ts';
+import { auditNote, withCommand } from '../organization/audit-log.ts';
 
 /** The next reply no longer draws on it; replies that cite it stay as they are. */
 export async function removeDocument(

@@ -4,7 +4,7 @@ import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import type { AuditPosition, PurgeCounts, PurgedPerson, PurgeStep } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from './audit-note.ts';
+import { auditNote } from './audit-log.ts';
 
 /** Called after each step, with what it removed; it may take its time, so that others get at the store. */
 export type Proceed = (removed: PurgeCounts) => Promise<void>;

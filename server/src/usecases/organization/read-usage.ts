@@ -4,7 +4,7 @@ import type { UsageCount } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import type { KeyOwners } from '../credentials/key-owner.ts';
 import { listApiKeys } from '../credentials/list-api-keys.ts';
-import { organizationNotFound } from './find-organization.ts';
+import { organizationNotFound } from './organization.ts';
 
 export interface UsageOverview {
   readonly quota: { readonly limit: number; readonly used: number; readonly resetsAt: number };

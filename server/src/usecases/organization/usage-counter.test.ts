@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OrganizationId } from '../../domain/id.ts';
+import type { UsageReport } from '../../storage/store.ts';
 import { UsageCounter } from './usage-counter.ts';
 
 const noon = Date.UTC(2026, 10, 15, 12);
@@ -14,20 +15,26 @@ const request = {
 };
 const { at: _, ...named } = request;
 
-test('adds up requests that have all but their time in common, and remembers the last', () => {
+async function flushed(counter: UsageCounter): Promise<UsageReport[]> {
+  const stored: UsageReport[] = [];
+  await counter.flush({ addUsage: async (reports) => void stored.push(...reports) });
+  return stored;
+}
+
+test('adds up requests that differ only in their time, and keeps the latest time', async () => {
   const counter = new UsageCounter();
   for (const at of [noon, noon + 2000, noon + 1000]) counter.count({ ...request, at });
-  assert.deepEqual(counter.take(), [{ ...named, day, requests: 3, lastUsedAt: noon + 2000 }]);
+  assert.deepEqual(await flushed(counter), [{ ...named, day, requests: 3, lastUsedAt: noon + 2000 }]);
 });
 
-test('tells credentials, operations, outcomes and days apart', () => {
+test('counts credentials, operations, outcomes and days separately', async () => {
   const counter = new UsageCounter();
   counter.count(request);
   counter.count({ ...request, credentialId: 'key_2' });
   counter.count({ ...request, operation: 'listThreads' });
   counter.count({ ...request, outcome: 'NOT_FOUND' });
   counter.count({ ...request, at: noon + 86_400_000 });
-  const reports = counter.take();
+  const reports = await flushed(counter);
   assert.equal(reports.length, 5);
   assert.deepEqual(
     reports.map(({ requests }) => requests),
@@ -35,18 +42,22 @@ test('tells credentials, operations, outcomes and days apart', () => {
   );
 });
 
-test('hands out each request once', () => {
+test('stores each request once', async () => {
   const counter = new UsageCounter();
   counter.count(request);
-  assert.equal(counter.take().length, 1);
-  assert.deepEqual(counter.take(), []);
+  assert.equal((await flushed(counter)).length, 1);
+  assert.deepEqual(await flushed(counter), []);
 });
 
-test('adds what is given back to what was counted meanwhile', () => {
+test('does not call the store when nothing was requested', async () => {
+  await new UsageCounter().flush({ addUsage: () => assert.fail('the store was called') });
+});
+
+test('loses nothing when the store fails', async () => {
   const counter = new UsageCounter();
   counter.count({ ...request, at: noon + 5000 });
-  const taken = counter.take();
+  const failing = counter.flush({ addUsage: () => Promise.reject(new Error('no disk')) });
   counter.count(request);
-  counter.giveBack(taken);
-  assert.deepEqual(counter.take(), [{ ...named, day, requests: 2, lastUsedAt: noon + 5000 }]);
+  await assert.rejects(failing, /no disk/);
+  assert.deepEqual(await flushed(counter), [{ ...named, day, requests: 2, lastUsedAt: noon + 5000 }]);
 });

@@ -1,57 +1,57 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { utcDay } from '../../domain/quota.ts';
-import type { UsageReport } from '../../storage/store.ts';
+import type { Store, UsageReport } from '../../storage/store.ts';
 
-/** A request of the public interface that has been answered. */
+/** A request to the public API that has been answered. */
 export interface AnsweredRequest {
   readonly organizationId: OrganizationId;
   readonly credentialId: string;
-  /** The operation's id; `unknown` where the address names none. */
+  /** The operation's id; `unknown` if no route matched. */
   readonly operation: string;
   /** `OK`, or the error's code. */
   readonly outcome: string;
-  /** When its answer was ready. */
+  /** When the answer was ready. */
   readonly at: number;
 }
 
 type Count = { -readonly [Field in keyof UsageReport]: UsageReport[Field] };
 
 /**
- * Counts answered requests in memory, so that no request waits for a statistic. What was not taken when the process is
- * killed is lost. There are as many counts as different requests since the last `take`, not as many as requests.
+ * Counts answered requests in memory, so that no request waits for statistics. Counts that were not flushed when the
+ * process is killed are lost. Memory grows with the number of different requests between flushes, not with all requests.
  */
 export class UsageCounter {
-  /** By credential, which belongs to one organization for good. Each has few: there are few operations and outcomes. */
+  /** By credential. A credential belongs to one organization and has few counts: operations and outcomes are few. */
   #counts = new Map<string, Count[]>();
 
   count({ organizationId, credentialId, operation, outcome, at }: AnsweredRequest): void {
-    this.#add(organizationId, credentialId, operation, outcome, utcDay(at), 1, at);
+    this.#add({
+      organizationId,
+      credentialId,
+      operation,
+      outcome,
+      day: utcDay(at),
+      requests: 1,
+      lastUsedAt: at,
+    });
   }
 
-  /** What was counted since it was last asked for: whoever takes it keeps it, or gives it back. */
-  take(): UsageReport[] {
+  /** Stores the counts since the last flush. If the store fails, it keeps them for the next flush and rejects. */
+  async flush(store: Pick<Store, 'addUsage'>): Promise<void> {
     const reports = [...this.#counts.values()].flat();
+    if (reports.length === 0) return;
     this.#counts = new Map();
-    return reports;
-  }
-
-  giveBack(reports: readonly UsageReport[]): void {
-    for (const report of reports) {
-      const { organizationId, credentialId, operation, outcome, day, requests, lastUsedAt } = report;
-      this.#add(organizationId, credentialId, operation, outcome, day, requests, lastUsedAt);
+    try {
+      await store.addUsage(reports);
+    } catch (error) {
+      for (const report of reports) this.#add(report);
+      throw error;
     }
   }
 
-  // Once for every request: looking through a short list costs a third of putting a name together for each.
-  #add(
-    organizationId: OrganizationId,
-    credentialId: string,
-    operation: string,
-    outcome: string,
-    day: number,
-    requests: number,
-    lastUsedAt: number,
-  ): void {
+  // A linear search, because this runs for every request: building a composite key costs three times as much.
+  #add(report: UsageReport): void {
+    const { credentialId, operation, outcome, day, requests, lastUsedAt } = report;
     let counts = this.#counts.get(credentialId);
     if (counts === undefined) {
       counts = [];
@@ -63,6 +63,6 @@ export class UsageCounter {
       known.lastUsedAt = Math.max(known.lastUsedAt, lastUsedAt);
       return;
     }
-    counts.push({ organizationId, credentialId, operation, outcome, day, requests, lastUsedAt });
+    counts.push({ ...report });
   }
 }

@@ -6,7 +6,7 @@ import { passwordFault } from '../../domain/password.ts';
 import { isInvitationToken } from '../../domain/sign-in-token.ts';
 import type { Invitation } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import { attempt, type Origin } from './attempt-password.ts';
 import type { SignedIn } from './read-session.ts';
 import { type StartedSession, startSession } from './start-session.ts';

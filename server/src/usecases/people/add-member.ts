@@ -3,8 +3,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
-import { organizationNotFound } from '../organization/find-organization.ts';
+import { auditNote } from '../organization/audit-log.ts';
+import { organizationNotFound } from '../organization/organization.ts';
 import { inviteMember } from './invite-member.ts';
 
 export interface AddedMember {

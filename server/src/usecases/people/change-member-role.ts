@@ -2,7 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import { findMemberById, noSuchMember } from './find-member.ts';
 import { lastAdmin } from './last-admin.ts';
 

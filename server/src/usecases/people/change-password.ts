@@ -2,7 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { passwordFault } from '../../domain/password.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import { type Attempt, attempt, type Origin } from './attempt-password.ts';
 import type { SignedIn } from './read-session.ts';
 

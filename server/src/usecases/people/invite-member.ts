@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { generateInvitationToken } from '../../domain/sign-in-token.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 
 export interface IssuedInvitation {
   /** Known only now: the store keeps a hash of it. */

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 
 /** Writes what is due into the log of each organization that the person has joined. An unknown address is nobody's. */
 export async function noteFailedSignIns(

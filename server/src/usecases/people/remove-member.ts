@@ -1,7 +1,7 @@
 import type { Initiator } from '../../domain/audit.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import { findMember, noSuchMember } from './find-member.ts';
 import { lastAdmin } from './last-admin.ts';
 

@@ -1,6 +1,6 @@
 import type { Initiator } from '../../domain/audit.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import type { SignedIn } from './read-session.ts';
 
 export async function signOut({ store }: Context, tokenHash: string): Promise<void> {

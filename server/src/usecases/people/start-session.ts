@@ -1,7 +1,7 @@
 import type { UserId } from '../../domain/id.ts';
 import { generateSessionToken } from '../../domain/sign-in-token.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 
 /** A session that has just begun. */
 export interface StartedSession {

@@ -1,6 +1,6 @@
 import type { AuditNote, FailedReply } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 
 /** A reason is a sentence; this bounds what a provider may make of it. */
 const reasonLengthMax = 500;

@@ -5,7 +5,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import { canRead } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 
 export async function deleteThread(
   context: Context,

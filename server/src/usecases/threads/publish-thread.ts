@@ -4,7 +4,7 @@ import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import { getThread } from './get-thread.ts';
 
 /** The operator's way: shows any thread to its whole organization, or takes it back to its creator. Not an update (§2.1). */

@@ -4,7 +4,7 @@ import { isThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import { getThread } from './get-thread.ts';
 
 /** How long a deletion can be taken back. */

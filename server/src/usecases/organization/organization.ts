@@ -1,0 +1,67 @@
+import type { Initiator } from '../../domain/audit.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { OrganizationId } from '../../domain/id.ts';
+import type { Organization } from '../../domain/organization.ts';
+import { nameFault } from '../../domain/text.ts';
+import type { Context } from '../context.ts';
+import { auditNote, withCommand } from './audit-log.ts';
+
+export async function createOrganization(
+  context: Context,
+  initiator: Initiator,
+  {
+    name,
+    apiEnabled = true,
+    dailyQuota = context.limits.dailyQuota,
+  }: {
+    name: string;
+    apiEnabled?: boolean | undefined;
+    dailyQuota?: number | undefined;
+  },
+): Promise<OrganizationId> {
+  const fault = nameFault(name, 1, 255);
+  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The organization's name ${fault}.`);
+  const { store, ids } = context;
+  const id = ids.organization();
+  const organization = { name, apiEnabled, dailyQuota };
+  const note = auditNote(context, initiator, 'organization.created', id, organization);
+  await store.createOrganization({ id, ...organization }, note);
+  return id;
+}
+
+/** Takes effect on every node with its next request. */
+export async function changeOrganization(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  change: { apiEnabled?: boolean; dailyQuota?: number },
+): Promise<void> {
+  const note = auditNote(context, initiator, 'organization.changed', organizationId, { ...change });
+  const changed = await context.store.updateOrganization(organizationId, change, note);
+  if (changed === undefined) throw organizationNotFound(organizationId);
+}
+
+/** By id, or by a name that only one organization has. */
+export async function findOrganization({ store }: Context, idOrName: string): Promise<Organization> {
+  const organization = await store.findOrganization(idOrName);
+  if (organization === undefined) {
+    throw new ServiceError(
+      'NOT_FOUND',
+      `No organization, or more than one, is called ${idOrName}: 'skein org list' shows their ids.`,
+    );
+  }
+  return organization;
+}
+
+export function organizationNotFound(organizationId: OrganizationId): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
+}
+
+/** Credentials are issued only to organizations in the beta (§1). */
+export function apiDisabled(organizationId: OrganizationId, initiator: Initiator): ServiceError {
+  const fact = `The public API is not enabled for ${organizationId}`;
+  return new ServiceError(
+    'FORBIDDEN',
+    withCommand(initiator, fact, `'skein org set ${organizationId} --api on' enables it`),
+  );
+}

@@ -1,0 +1,46 @@
+import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
+import type { RetentionPlace } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+
+/**
+ * Removes everything older than the retention settings allow, in batches. `proceed` is called after each batch with the
+ * number of rows removed. It may delay the next batch, and returns false to stop.
+ */
+export async function enforceRetention(
+  { store, kept, telemetry }: Pick<Context, 'store' | 'kept' | 'telemetry'>,
+  proceed: (kind: RetentionKind, removed: number) => Promise<boolean>,
+): Promise<void> {
+  for (const kind of retentionKinds) {
+    const keepMs = kept[kind];
+    let place: RetentionPlace | null = keepMs === undefined ? null : '';
+    while (place !== null) {
+      const batch = await store.removeExpired(kind, keepMs!, place);
+      telemetry.retentionRemoved(kind, batch.removed);
+      if (!(await proceed(kind, batch.removed))) return;
+      place = batch.next;
+    }
+  }
+  telemetry.retentionPassed();
+}
+
+export interface SurveyedRule {
+  readonly kind: RetentionKind;
+  /** Undefined: kept forever. */
+  readonly days: number | undefined;
+  /** How many rows are due for removal, up to 10,000. */
+  readonly due: number;
+}
+
+export async function surveyRetention({
+  store,
+  kept,
+}: Pick<Context, 'store' | 'kept'>): Promise<SurveyedRule[]> {
+  const rules: SurveyedRule[] = [];
+  for (const kind of retentionKinds) {
+    const keepMs = kept[kind];
+    const due = keepMs === undefined ? 0 : await store.countExpired(kind, keepMs);
+    const days = keepMs === undefined ? undefined : keepMs / 86_400_000;
+    rules.push({ kind, days, due });
+  }
+  return rules;
+}
