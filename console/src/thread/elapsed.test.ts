@@ -18,6 +18,7 @@ const reply: ReplyJson = {
   model: null,
   traceId: null,
   failure: null,
+  verdict: null,
 };
 
 test('a duration is short and names its unit', () => {

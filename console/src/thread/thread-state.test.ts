@@ -23,6 +23,7 @@ function replyWith(changed: Partial<ReplyJson> = {}): ReplyJson {
     model: 'scripted',
     traceId: 'trace',
     failure: null,
+    verdict: null,
     ...changed,
   };
 }

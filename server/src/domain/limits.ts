@@ -45,7 +45,8 @@ export const limits = {
   threadBytesMax: {
     default: 10_485_760,
     variable: 'SKEIN_THREAD_BYTES_MAX',
-    sentence: 'Bytes of a thread (prompts, replies, steps, sources) with which it takes another prompt',
+    sentence:
+      'Bytes of a thread (prompts, replies, steps, sources, verdicts) with which it takes another prompt',
   },
   linkLengthMax: {
     default: 255,

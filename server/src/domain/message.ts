@@ -17,6 +17,26 @@ export interface Source {
   readonly snippet: string;
 }
 
+/** What became of checking a reply's statements against the passages it was written from. */
+export interface Verdict {
+  readonly statements: number;
+  /** How many of them the sources say. */
+  readonly found: number;
+  /** In the order of the text. Only the first `checkedStatementsMax` are kept. */
+  readonly checked: readonly CheckedStatement[];
+}
+
+export interface CheckedStatement {
+  /** Its place in the reply's content, in UTF-16 units: `content.slice(start, end)`. */
+  readonly start: number;
+  readonly end: number;
+  /** The sources that say it, by their number in the text, from 1. Empty where none does. */
+  readonly sources: readonly number[];
+}
+
+/** Bounds what is kept of a verdict: about 40 bytes each. */
+export const checkedStatementsMax = 1_000;
+
 export interface UserMessage {
   readonly id: MessageId;
   readonly threadId: ThreadId;

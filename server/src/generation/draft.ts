@@ -1,4 +1,4 @@
-import type { Source, Step } from '../domain/message.ts';
+import type { Source, Step, Verdict } from '../domain/message.ts';
 import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
 import type { AuditNote, ClaimedReply, Replies } from '../storage/store.ts';
 import type { ReplyEvent } from './model.ts';
@@ -24,6 +24,7 @@ export class Draft {
   #content = '';
   #steps: Step[] = [];
   #sources: readonly Source[] | null = null;
+  #verdict: Verdict | undefined;
   #due: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -50,13 +51,17 @@ export class Draft {
       case 'sources':
         this.#sources = event.sources;
         break;
+      case 'verdict':
+        this.#verdict = event.verdict;
+        break;
     }
     this.#due ??= setTimeout(() => void this.#keep(), this.#settings.everyMs);
   }
 
   /** Whether the reply was still ours to end. */
   settle(model: string): Promise<boolean> {
-    return this.#end({ status: 'completed', content: this.#content, sources: this.#sources, model });
+    const written = { content: this.#content, sources: this.#sources, verdict: this.#verdict };
+    return this.#end({ status: 'completed', ...written, model });
   }
 
   fail(model: string, failure: string, note: AuditNote): Promise<boolean> {

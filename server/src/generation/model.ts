@@ -1,7 +1,7 @@
 import type { ConversationTurn } from '../domain/conversation.ts';
 import type { FoundPassage } from '../domain/document.ts';
 import type { OrganizationId } from '../domain/id.ts';
-import type { Source } from '../domain/message.ts';
+import type { Source, Verdict } from '../domain/message.ts';
 
 /** What a model is asked. `signal` aborts when the reply was cancelled, overtaken or has run out of time. */
 export interface ReplyRequest {
@@ -32,7 +32,8 @@ export type ReplyEvent =
   | { readonly type: 'corroborating' }
   /** Takes the place of all text so far. */
   | { readonly type: 'revision'; readonly text: string }
-  | { readonly type: 'sources'; readonly sources: readonly Source[] };
+  | { readonly type: 'sources'; readonly sources: readonly Source[] }
+  | { readonly type: 'verdict'; readonly verdict: Verdict };
 
 /** A source of replies. A failure is thrown, as a `ModelError` where its kind is known. */
 export interface Model {

@@ -152,6 +152,25 @@ describe('The reply worker', () => {
     assert.deepEqual([whole.status, whole.content, whole.steps.length], ['completed', 'Half whole', 2]);
   });
 
+  it('keeps the verdict of a reply that was completed, and none of one that failed', async () => {
+    const verdict = { statements: 1, found: 0, checked: [{ start: 0, end: 4, sources: [] }] };
+    const model: Model = {
+      name: 'judged',
+      async *reply({ conversation }) {
+        yield { type: 'text', text: 'Text' };
+        yield { type: 'verdict', verdict };
+        if (conversation.at(-1)?.content === 'Fail') throw new ModelError('No.', { transient: false });
+      },
+    };
+    const asked = [await ask('Answer'), await ask('Fail')];
+    await start(model);
+    const kept = asked.map(async ({ organization, thread, reply }) => {
+      await until(reply, ended);
+      return (await world.store.listReplyDetails(organization, thread.id)).map((one) => one.verdict);
+    });
+    assert.deepEqual(await Promise.all(kept), [[verdict], [null]]);
+  });
+
   it('fails a reply whose model fails for good: a neutral sentence for the caller, the reason for the log', async () => {
     const { reply } = await ask('#step One\n#say Half\n#fail secret reason');
     await start();
@@ -168,7 +187,7 @@ describe('The reply worker', () => {
     });
     await start(model);
     assert.equal((await until(reply, ended)).status, 'failed');
-    const [origin] = await world.store.listReplyOrigins(organization, thread.id);
+    const [origin] = await world.store.listReplyDetails(organization, thread.id);
     assert.match(origin?.failure ?? '', /went wrong/, 'its own words are for the log');
   });
 

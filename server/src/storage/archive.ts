@@ -213,6 +213,7 @@ const tables = [
         trace_id: text,
         failure: text,
         held: flag,
+        verdict: text,
       },
     },
   },

@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId } from '../domain/id.ts';
-import type { Source, Step } from '../domain/message.ts';
+import type { Source, Step, Verdict } from '../domain/message.ts';
 import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
 import type { AuditNote } from './audit-store.ts';
 
@@ -100,6 +100,7 @@ export interface Replies {
       steps: readonly Step[];
       sources: readonly Source[] | null;
       model: string;
+      verdict?: Verdict | undefined;
       failure?: string;
       /** Kept where the claim still held. */
       note?: AuditNote;

@@ -1,6 +1,6 @@
 import type { Position } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
-import type { Message } from '../domain/message.ts';
+import type { Message, Verdict } from '../domain/message.ts';
 import type { Thread } from '../domain/thread.ts';
 import type { AuditNote } from './audit-store.ts';
 
@@ -58,17 +58,18 @@ export interface NewReply {
 export interface ThreadBudget {
   /** The reply that is to be written included. */
   readonly messagesMax: number;
-  /** Of prompts and replies with their steps and sources, in UTF-8. The reply that is to be written does not count yet. */
+  /** Of prompts and replies with their steps, sources and verdicts, in UTF-8. The reply that is to be written does not count yet. */
   readonly bytesMax: number;
 }
 
-/** Where a reply comes from, for its creator: never part of the public interface. */
-export interface ReplyOrigin {
+/** What is kept of a reply besides its message, for the console: never part of the public interface. */
+export interface ReplyDetails {
   readonly messageId: MessageId;
   /** Of the request that asked for it. */
   readonly traceId: string;
   /** Why it failed, or why its last attempt did. */
   readonly failure: string | null;
+  readonly verdict: Verdict | null;
 }
 
 export interface ListedThread {
@@ -174,7 +175,7 @@ export interface Threads {
     | { outcome: 'refused'; thread: Thread }
   >;
   /** Of every reply of the thread, in order of creation. */
-  listReplyOrigins(organizationId: OrganizationId, threadId: ThreadId): Promise<ReplyOrigin[]>;
+  listReplyDetails(organizationId: OrganizationId, threadId: ThreadId): Promise<ReplyDetails[]>;
   /**
    * Accounts that begin with `prefix` and that threads of the user, or published ones, belong to, in order of their ids.
    * It looks at so many that the cost is bounded: where very many have been emptied, some may be left out.

@@ -39,7 +39,7 @@ export function describeAbandonedReplies(world: () => World): void {
       assert.deepEqual(await world().sweep(), [{ organizationId, threadId, messageId, traceId, failure }]);
       const { status, content, completedAt } = await read(last);
       assert.deepEqual([status, content, completedAt], ['failed', failureTexts.content, clock.ms]);
-      const [origin] = await world().store.listReplyOrigins(organizationId, threadId);
+      const [origin] = await world().store.listReplyDetails(organizationId, threadId);
       assert.equal(origin?.failure, failure);
       assert.deepEqual(await world().claim(leaseMs), []);
     });

@@ -143,9 +143,9 @@ export function describeFollowUps(world: () => World): void {
         times.map((time, index) => index === 0 || time - times[index - 1]! > 0),
         [true, false, true, false, true, true, false],
       );
-      const origins = await store.listReplyOrigins(organization, thread.id);
+      const details = await store.listReplyDetails(organization, thread.id);
       assert.deepEqual(
-        origins.map(({ messageId }) => messageId),
+        details.map(({ messageId }) => messageId),
         [thread.replyId, early(6), early(3), early(2)],
       );
       assert.equal(await add(made, newRetry()), 'running');
@@ -261,8 +261,11 @@ export function describeFollowUps(world: () => World): void {
       const made = { organization, thread };
       const [claim] = await world().claim(leaseMs);
       const [steps, sources] = [[{ description: 'ß' }], [{ id: 'd', title: '', url: null, snippet: '' }]];
-      await store.settleReply(claim!, { ...done, status: 'failed', content: '🧶', steps, sources });
-      const stored = 20 + 4 + Buffer.byteLength(JSON.stringify(steps) + JSON.stringify(sources));
+      const verdict = { statements: 1, found: 0, checked: [{ start: 0, end: 2, sources: [] }] };
+      const written = { content: '🧶', steps, sources, verdict };
+      await store.settleReply(claim!, { ...done, status: 'failed', ...written });
+      const kept = [steps, sources, verdict].map((one) => JSON.stringify(one)).join('');
+      const stored = 20 + 4 + Buffer.byteLength(kept);
       const asked = { messageId: strangers.message(), content: 'ü' };
       const followUp = (bytesMax: number) =>
         newFollowUp({ prompt: asked, budget: { messagesMax: 100, bytesMax } });
@@ -322,6 +325,34 @@ export function describeFollowUps(world: () => World): void {
       assert.deepEqual(await read(made), deleted);
     });
 
+    it('tell for each reply which of its statements were found, from the commit that ends it on', async () => {
+      const { store } = world();
+      const made = await conversation();
+      const { organization, thread } = made;
+      const verdict = {
+        statements: 2_000,
+        found: 1,
+        checked: [
+          { start: 0, end: 12, sources: [1, 2] },
+          { start: 13, end: 2 ** 31, sources: [] },
+        ],
+      };
+      const verdicts = async () =>
+        (await store.listReplyDetails(organization, thread.id)).map((details) => details.verdict);
+      const [claim] = await world().claim(leaseMs);
+      assert.deepEqual(await verdicts(), [null]);
+      const stale = { ...claim!, token: claim!.token + 1 };
+      assert.equal(await store.settleReply(stale, { ...done, verdict }), false);
+      assert.deepEqual(await verdicts(), [null]);
+      assert.equal(await store.settleReply(claim!, { ...done, status: 'cancelled', verdict }), true);
+      assert.deepEqual(await verdicts(), [verdict]);
+      assert.equal(await add(made, newRetry()), 'added');
+      assert.deepEqual(await verdicts(), [verdict, null]);
+      const [second] = await world().claim(leaseMs);
+      assert.equal(await store.settleReply(second!, done), true);
+      assert.deepEqual(await verdicts(), [verdict, null]);
+    });
+
     it('tell for each reply which request asked for it and why it failed', async () => {
       const { store } = world();
       const made = await conversation();
@@ -330,11 +361,11 @@ export function describeFollowUps(world: () => World): void {
       await store.settleReply(claim!, { ...done, status: 'failed', failure: 'The provider answered 401.' });
       const reply = newRetry({ traceId: 'another' });
       assert.equal(await add(made, reply), 'added');
-      assert.deepEqual(await store.listReplyOrigins(organization, thread.id), [
-        { messageId: thread.replyId, traceId: 'trace', failure: 'The provider answered 401.' },
-        { messageId: reply.replyId, traceId: 'another', failure: null },
+      assert.deepEqual(await store.listReplyDetails(organization, thread.id), [
+        { messageId: thread.replyId, traceId: 'trace', failure: 'The provider answered 401.', verdict: null },
+        { messageId: reply.replyId, traceId: 'another', failure: null, verdict: null },
       ]);
-      assert.deepEqual(await store.listReplyOrigins(organization, strangers.thread()), []);
+      assert.deepEqual(await store.listReplyDetails(organization, strangers.thread()), []);
     });
   });
 }

@@ -55,7 +55,7 @@ export function describeForeignOrganizations(world: () => World): void {
         const added = await store.addReply(foreign, idle.id, userId, reply);
         assert.deepEqual(added, { outcome: 'missing' });
       }
-      assert.deepEqual(await store.listReplyOrigins(foreign, thread.id), []);
+      assert.deepEqual(await store.listReplyDetails(foreign, thread.id), []);
       assert.deepEqual(await store.listAccounts(foreign, userId, '', 10), []);
       assert.equal(await store.revokeApiKey(foreign, key.id, note()), 'missing');
       assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }, note()), 'not-a-member');

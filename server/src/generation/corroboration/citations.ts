@@ -1,54 +1,101 @@
-/** A citation of a draft, or several that stand together: `[1]`, `[2][3]`, `[1] and [2]`. */
+/** A citation in a draft, or several that stand together: `[1]`, `[2][3]`, `[1] and [2]`. */
 export interface Citation {
-  /** With the blanks before it, unless the sentence needs it. */
+  /** Includes the spaces before it, unless the sentence needs the citation. */
   readonly from: number;
   readonly to: number;
-  /** Counted from 1, in order. */
+  /** Numbers of passages, from 1, in order. */
   readonly passages: readonly number[];
-  /** Whether the sentence speaks of it, and is none without: `As [1] says, …` */
+  /** Whether the sentence is incomplete without it: `As [1] says, …` */
   readonly isWord: boolean;
 }
 
-/** Not a link: `[2](…)`. Code is matched so that it is passed over. */
-const bracket = /`[^`\n]*`|\[\^?(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\](?!\()/g;
+/** Not a link: `[2](…)`. */
+const bracket = /\[\^?(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\](?!\()/g;
 /** What may stand between the citations of one statement. */
 const joint = /^ {0,2}(?:[,;&]|,? (?:and|or))? {0,2}$/;
 const jointLengthMax = 8;
-/** An index of something: `list[1]`. Where no blanks are written, a letter may come right before a citation. */
+/** `list[1]` is an index. Scripts without spaces may have a citation right behind a letter. */
 const touching =
   /[\p{L}\p{N}_)\]](?<![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])$/u;
 
-/** The citations of a line in order. Takes time linear in the line, whatever it holds. */
-export function citationsIn(line: string): Citation[] {
+/** The citations in a text, in order. Takes time linear in the text. */
+export function citationsIn(text: string): Citation[] {
+  const isCode = insideOf(codeSpans(text));
   const groups: { from: number; to: number; passages: number[] }[] = [];
-  for (const match of line.matchAll(bracket)) {
-    if (match[1] === undefined || /^0+$/.test(match[1])) continue;
-    const passages = match[1].split(/[,;]/).map(Number);
+  for (const match of text.matchAll(bracket)) {
+    if (/^0+$/.test(match[1]!) || isCode(match.index)) continue;
+    const passages = match[1]!.split(/[,;]/).map(Number);
     const from = match.index;
     const to = from + match[0].length;
     const last = groups.at(-1);
     const gap = last === undefined ? Number.POSITIVE_INFINITY : from - last.to;
-    if (last !== undefined && gap <= jointLengthMax && joint.test(line.slice(last.to, from))) {
+    if (last !== undefined && gap <= jointLengthMax && joint.test(text.slice(last.to, from))) {
       last.to = to;
       last.passages.push(...passages);
-    } else if (!isIndex(line, from, to)) {
+    } else if (!isIndex(text, from, to)) {
       groups.push({ from, to, passages });
     }
   }
   return groups.map((group) => {
-    const isWord = isPartOfSentence(line, group);
-    return { ...group, ...(isWord ? {} : removalOf(line, group)), isWord };
+    const isWord = isPartOfSentence(text, group);
+    return { ...group, ...(isWord ? {} : removalOf(text, group)), isWord };
   });
 }
 
-/** `list[1]`, but not `within 30 days[1].`: many models write no blank before a citation that ends a clause. */
+/** The inline code of a text, backticks included. Linear, however many backticks there are. */
+export function codeSpans(text: string): [from: number, to: number][] {
+  const runs = [...text.matchAll(/`+/g)].map(({ index, 0: { length } }) => ({ index, length }));
+  const next = new Map<number, number>();
+  const closers: (number | undefined)[] = [];
+  for (let at = runs.length - 1; at >= 0; at--) {
+    closers[at] = next.get(runs[at]!.length);
+    next.set(runs[at]!.length, at);
+  }
+  const spans: [number, number][] = [];
+  for (let at = 0; at < runs.length; at++) {
+    const { index } = runs[at]!;
+    const closer = text[index - 1] === '\\' ? undefined : closers[at];
+    if (closer === undefined) continue;
+    spans.push([index, runs[closer]!.index + runs[closer]!.length]);
+    at = closer;
+  }
+  return spans;
+}
+
+/** Whether a place is within one of the spans. To be asked about places in ascending order. */
+export function insideOf(spans: readonly (readonly [number, number])[]): (at: number) => boolean {
+  let next = 0;
+  return (at) => {
+    while (next < spans.length && spans[next]![1] <= at) next++;
+    return next < spans.length && spans[next]![0] < at;
+  };
+}
+
+const ending = /(?: …|[.!?…。！？]+)["”’»)*_]*$/;
+
+/** `… 30 days [1].` */
+export function withMarks(text: string, numbers: readonly number[]): string {
+  if (numbers.length === 0) return text;
+  const end = ending.exec(text.slice(-8))?.[0] ?? '';
+  const body = text.slice(0, text.length - end.length).trimEnd();
+  return `${body} ${numbers.map((number) => `[${number}]`).join('')}${end}`;
+}
+
+/** In the last cell of a table row that is not empty: `| Norway | €12 [1] |` */
+export function withMarksInRow(row: string, numbers: readonly number[]): string {
+  let end = row.length;
+  while (end > 0 && /[\s|]/.test(row.charAt(end - 1)) && row.charAt(end - 2) !== '\\') end--;
+  return end === 0 ? row : withMarks(row.slice(0, end), numbers) + row.slice(end);
+}
+
+/** `list[1]`, but not `within 30 days[1].`: many models write no space before a citation that ends a clause. */
 function isIndex(line: string, from: number, to: number): boolean {
   if (from === 0 || !touching.test(line.slice(Math.max(0, from - 2), from))) return false;
   const endsClause = /^(?:\[\d|[.,;:!?)"”’*_]+(?:\s|$)|$)/.test(line.slice(to, to + 8));
   return !(endsClause && /\p{L}{2}$|\d[%.]?$|\)$/u.test(line.slice(Math.max(0, from - 3), from)));
 }
 
-/** What goes with a citation that is taken away: the blanks before it, or after it where it begins the line. */
+/** What is removed with a citation: its parentheses, and the spaces before it (after it where it begins the line). */
 function removalOf(line: string, { from, to }: { from: number; to: number }): { from: number; to: number } {
   const isEnclosed = line[from - 1] === '(' && line[to] === ')';
   const start = isEnclosed ? from - 1 : from;
@@ -58,7 +105,7 @@ function removalOf(line: string, { from, to }: { from: number; to: number }): { 
   return { from: before, to: end };
 }
 
-/** Where the blanks begin that stand before this place. */
+/** Where the spaces before this place begin. */
 function endOfText(line: string, at: number): number {
   let end = at;
   while (end > 0 && /\s/.test(line.charAt(end - 1))) end--;

@@ -47,6 +47,7 @@ async function corroborate(
     steps: after.flatMap((event) => (event.type === 'step' ? [event.description] : [])),
     text: after.flatMap((event) => (event.type === 'revision' ? [event.text] : [])).join('|'),
     sources: after.flatMap((event) => (event.type === 'sources' ? event.sources : [])),
+    verdict: after.find((event) => event.type === 'verdict')?.verdict,
   };
 }
 
@@ -55,7 +56,7 @@ describe('a corroborated reply', () => {
     const events = await reply('Unused goods are refunded within 30 days [1].', [refunds]);
     assert.deepEqual(
       events.map(({ type }) => type),
-      ['step', 'text', 'text', 'corroborating', 'step', 'revision', 'sources'],
+      ['step', 'text', 'text', 'corroborating', 'step', 'revision', 'sources', 'verdict'],
     );
   });
 
@@ -191,6 +192,138 @@ describe('a corroborated reply', () => {
       `${head}| Gift cards | cannot be refunded |  |\n`,
       `${head}| Gift cards | cannot be refunded [1] |  |\n`,
     );
+  });
+
+  it('keeps the citation of a clause that was found beside one that was not', async () => {
+    await says(
+      'Gift cards cannot be refunded [1], and the director plays the trombone [2].',
+      'Gift cards cannot be refunded [1], and the director plays the trombone.',
+    );
+    await says(
+      'Gift cards cannot be refunded, but the director plays the trombone [1].',
+      'Gift cards cannot be refunded [1], but the director plays the trombone.',
+    );
+    await says(
+      'The director plays the trombone; parcels to Norway cost €12 [2].',
+      'The director plays the trombone; parcels to Norway cost €12 [1].',
+    );
+  });
+
+  it('keeps the citations of clauses from different documents', async () => {
+    await says(
+      'Gift cards cannot be refunded [1], and parcels to Norway cost €12 [2].',
+      'Gift cards cannot be refunded [1], and parcels to Norway cost €12 [2].',
+    );
+    await says(
+      'Unused goods are refunded within 30 days [1] and parcels leave the house on Tuesday [2].',
+      'Unused goods are refunded within 30 days [1] and parcels leave the house on Tuesday [2].',
+    );
+  });
+
+  it('cites the true sentence between two that were not found', async () => {
+    await says(
+      'Cats sleep late. Gift cards cannot be refunded [1]. Dogs bark loudly.',
+      'Cats sleep late. Gift cards cannot be refunded [1]. Dogs bark loudly.',
+    );
+  });
+
+  /** What the passages say word for word, so that it would be cited anywhere else. */
+  const found = 'Gift cards cannot be refunded.';
+  for (const [where, draft] of Object.entries({
+    'a heading': `# ${found}\n`,
+    'a heading of a list item': `- ## ${found}\n`,
+    'a heading in a quotation': `> ### ${found}\n`,
+    'an underlined heading': `${found}\n===\n`,
+    'an underlined heading of two lines': `Unused goods are refunded within 30 days.\n${found}\n---\n`,
+    'an underlined heading in a quotation': `> ${found}\n> ---\n`,
+    'the header of a table': `| ${found} | Parcels to Norway cost €12. |\n|---|:-:|\n`,
+    'the header of a table without outer pipes': `Gift cards | cannot be refunded\n--- | ---\n`,
+    'the header of a table in a quotation': `> | ${found} | x |\n> |---|---|\n`,
+    'a code block': `\`\`\`\n${found}\n\`\`\`\n`,
+    'a code block that never ends': `~~~\n${found}\n`,
+    'a code block with a fence in it': `\`\`\`\`\n\`\`\`\n${found}\n\`\`\`js\n${found}\n\`\`\`\`\n`,
+    'a code block with a tilde fence in it': `\`\`\`\n~~~\n${found}\n\`\`\`\n`,
+    'a code block of a list item': `- \`\`\`\n  ${found}\n  \`\`\`\n`,
+    'a code block below a list item': `1. x\n\n   \`\`\`\n   ${found}\n   \`\`\`\n`,
+    'a code block in a quotation': `> \`\`\`\n> ${found}\n> \`\`\`\n`,
+    'indented code': `    ${found}\n    ${found}\n`,
+    'code indented with a tab': `\t${found}\n`,
+    'indented code in a list item': `- x\n\n      ${found}\n`,
+    'indented code in a quotation': `>     ${found}\n`,
+    'inline code': `\`${found}\`\n`,
+    'inline code with backticks in it': `\`\` \`a\` ${found} \`\`\n`,
+    'inline code over two lines': `\`Gift cards\ncannot be refunded.\`\n`,
+  })) {
+    it(`puts no citation into ${where}`, async () => {
+      const { text, verdict } = await corroborate(draft);
+      assert.equal(text, draft);
+      assert.equal(verdict, undefined);
+    });
+  }
+
+  it('puts no citation into inline code that holds the end of a sentence', async () => {
+    const draft = 'Gift cards cannot be `refunded. Parcels` to Norway cost €12.\n';
+    const { text } = await corroborate(draft);
+    assert.match(text, /`refunded\. Parcels`/);
+    const overLines = 'Use `npm. Gift cards\nCannot be refunded. Or` so.\n';
+    assert.match((await corroborate(overLines)).text, /`npm\. Gift cards\nCannot be refunded\. Or`/);
+  });
+
+  it('cites what follows a heading, a header or code', async () => {
+    for (const before of [
+      '# Refunds\n',
+      'Refunds\n===\n',
+      '```\nx\n```\n',
+      '    x\n\n',
+      '- x\n\n  ',
+      '| Goods | Rule |\n|---|---|\n| x | y |\n\n',
+      '`a` ',
+    ]) {
+      const { text } = await corroborate(`${before}${found}\n`);
+      assert.equal(text, `${before}Gift cards cannot be refunded [1].\n`);
+    }
+  });
+
+  it('cites the rows of a table without outer pipes', async () => {
+    await says(
+      'What | Rule\n--- | ---\nGift cards | cannot be refunded\n',
+      'What | Rule\n--- | ---\nGift cards | cannot be refunded [1]\n',
+    );
+  });
+
+  it('keeps an escaped pipe at the end of a row', async () => {
+    const head = '| What | Rule |\n|---|---|\n';
+    await says(
+      `${head}| Gift cards | cannot be refunded \\| |\n`,
+      `${head}| Gift cards | cannot be refunded \\| [1] |\n`,
+    );
+  });
+
+  it('says where each statement stands and which sources say it', async () => {
+    const { text, sources, verdict } = await corroborate(
+      '# Costs\n\n- Parcels to Norway cost €12 [2]\n- The director plays the **trombone**\n\n| Goods | Rule |\n|---|---|\n| Gift cards | cannot be refunded |\n\nWhich do you mean?',
+    );
+    assert.deepEqual(
+      verdict?.checked.map(({ start, end, sources }) => [text.slice(start, end), sources]),
+      [
+        ['Parcels to Norway cost €12 [1]', [1]],
+        ['The director plays the **trombone**', []],
+        ['| Gift cards | cannot be refunded [2] |', [2]],
+      ],
+    );
+    assert.deepEqual([verdict?.statements, verdict?.found, sources.length], [3, 2, 2]);
+  });
+
+  it('says where statements stand in a text with characters outside the basic plane', async () => {
+    const { text, verdict } = await corroborate('🧶🧶 Yarn glows green. 🧶 Gift cards cannot be refunded.');
+    const [first, second] = verdict!.checked.map(({ start, end }) => text.slice(start, end));
+    assert.equal(first, '🧶🧶 Yarn glows green.');
+    assert.equal(second, '🧶 Gift cards cannot be refunded [1].');
+  });
+
+  it('counts all statements of a long draft and keeps the places of the first 1,000', async () => {
+    const { verdict } = await corroborate('Cats sleep late.\n'.repeat(1_200));
+    assert.deepEqual([verdict?.statements, verdict?.found, verdict?.checked.length], [1_200, 0, 1_000]);
   });
 
   it('names what was not found as it will be read', async () => {

@@ -1,10 +1,11 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
+import { checkedStatementsMax, type Verdict } from '../../domain/message.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { readClaim } from './claim.ts';
 import { type Evidence, readEvidence } from './evidence.ts';
 import { Pace } from './pace.ts';
-import { type Finding, revise } from './revision.ts';
+import { type Finding, type RevisedStatement, revise } from './revision.ts';
 import { shortened } from './snippet.ts';
 import { type Piece, piecesOf } from './statements.ts';
 import { supportsOf } from './support.ts';
@@ -46,12 +47,22 @@ export async function* corroborate(
 ): AsyncGenerator<ReplyEvent> {
   const pace = new Pace(signal);
   const findings = await findingsOf(piecesOf(draft), passages, pace);
-  const { text, sources, wordings } = await revise(findings, passages, pace);
-  // Nothing but marks.
+  const { text, sources, statements } = await revise(findings, passages, pace);
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
-  for (const description of stepsFor(findings, wordings, sources.length)) yield { type: 'step', description };
+  for (const description of stepsFor(statements, sources.length)) yield { type: 'step', description };
   yield { type: 'revision', text };
   if (sources.length > 0) yield { type: 'sources', sources };
+  if (statements.length > 0) yield { type: 'verdict', verdict: verdictOf(statements) };
+}
+
+function verdictOf(statements: readonly RevisedStatement[]): Verdict {
+  return {
+    statements: statements.length,
+    found: statements.filter(({ sources }) => sources.length > 0).length,
+    checked: statements
+      .slice(0, checkedStatementsMax)
+      .map(({ start, end, sources }) => ({ start, end, sources })),
+  };
 }
 
 /** What is read of a statement; nobody writes a longer sentence. */
@@ -68,9 +79,7 @@ async function findingsOf(
     const last = findings.at(-1);
     if (last !== undefined && isPlain(last.piece) && isPlain(piece)) {
       findings[findings.length - 1] = { ...last, piece: { ...piece, text: last.piece.text + piece.text } };
-    } else {
-      findings.push({ piece, supports: piece.isStatement ? supportsBy(piece.text, evidence) : [] });
-    }
+    } else findings.push(...findingsIn(piece, evidence));
     if (pace.isDue()) await pace.turn();
   }
   return findings;
@@ -81,23 +90,39 @@ function isPlain({ isStatement, kept }: Piece): boolean {
   return !isStatement && kept.length === 0;
 }
 
-function supportsBy(statement: string, evidence: readonly Evidence[]): Finding['supports'] {
-  const supports = supportsOf(readClaim(statement.slice(0, statementLengthMax)), evidence);
-  return supports.flatMap((support, passage) =>
+/**
+ * A sentence is one statement, unless its clauses do better: where each of them is found (they may be cited from different
+ * documents), or where only some of them are. A true clause then keeps its citation beside one that was not found.
+ */
+function findingsIn(piece: Piece, evidence: readonly Evidence[]): Finding[] {
+  const whole = [findingOf(piece, evidence)];
+  const clauses = piece.clauses.map((clause) => findingOf(clause, evidence));
+  const stated = clauses.filter((one) => one.piece.isStatement);
+  const found = stated.filter(isFound).length;
+  if (found === 0) return whole;
+  return found < stated.length && isFound(whole[0]!) ? whole : clauses;
+}
+
+function isFound({ supports }: Finding): boolean {
+  return supports.length > 0;
+}
+
+function findingOf(piece: Piece, evidence: readonly Evidence[]): Finding {
+  if (!piece.isStatement) return { piece, supports: [] };
+  const found = supportsOf(readClaim(piece.text.slice(0, statementLengthMax)), evidence);
+  const supports = found.flatMap((support, passage) =>
     support === undefined ? [] : [{ ...support, passage, sentences: evidence[passage]!.sentences }],
   );
+  return { piece, supports };
 }
 
 const shownMax = 3;
 const shownLengthMax = 120;
 
-function stepsFor(findings: readonly Finding[], wordings: readonly string[], sourceCount: number): string[] {
-  const statements = findings
-    .map(({ piece, supports }, at) => ({ piece, supports, wording: wordings[at]! }))
-    .filter(({ piece }) => piece.isStatement);
+function stepsFor(statements: readonly RevisedStatement[], sourceCount: number): string[] {
   if (statements.length === 0) return [];
-  const missing = statements.filter(({ supports }) => supports.length === 0);
-  const steps = [verdict(statements.length, statements.length - missing.length, sourceCount)];
+  const missing = statements.filter(({ sources }) => sources.length === 0);
+  const steps = [countOf(statements.length, statements.length - missing.length, sourceCount)];
   if (missing.length > 0) {
     const shown = missing
       .slice(0, shownMax)
@@ -108,7 +133,7 @@ function stepsFor(findings: readonly Finding[], wordings: readonly string[], sou
   return steps;
 }
 
-function verdict(statements: number, found: number, sourceCount: number): string {
+function countOf(statements: number, found: number, sourceCount: number): string {
   const sources = sourceCount === 1 ? '1 source' : `${sourceCount} sources`;
   if (statements === 1) {
     return found === 1

@@ -1,6 +1,6 @@
 import type { FoundPassage } from '../../domain/document.ts';
-import type { Source } from '../../domain/message.ts';
-import { withMarks, withMarksInRow } from './citation-mark.ts';
+import type { CheckedStatement, Source } from '../../domain/message.ts';
+import { withMarks, withMarksInRow } from './citations.ts';
 import type { Pace } from './pace.ts';
 import { type Place, shortened, snippetOf } from './snippet.ts';
 import { type KeptMark, type Piece, placeholder } from './statements.ts';
@@ -21,8 +21,12 @@ export interface Revision {
   readonly text: string;
   /** One per document, in order of first citation. */
   readonly sources: readonly Source[];
-  /** Per finding, what it says, without the marks behind it. */
-  readonly wordings: readonly string[];
+  readonly statements: readonly RevisedStatement[];
+}
+
+export interface RevisedStatement extends CheckedStatement {
+  /** What it says, without the citations behind it. */
+  readonly wording: string;
 }
 
 /** The draft with its citations put right. */
@@ -38,23 +42,27 @@ export async function revise(
     cited.push(toCite(piece, supports));
     for (const support of cited.at(-1)!) sources.list(support);
   }
-  const wordings: string[] = [];
+  const statements: RevisedStatement[] = [];
   let text = '';
   for (const [at, { piece }] of findings.entries()) {
     if (pace.isDue()) await pace.turn();
     const shown = new Set<number>();
-    wordings.push(wordingOf(piece, cited[at]!, sources, shown));
-    const numbers = new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!));
-    const behind = [...numbers].filter((number) => !shown.has(number)).sort((a, b) => a - b);
-    text += (piece.isRow ? withMarksInRow : withMarks)(wordings[at]!, behind);
+    const wording = wordingOf(piece, cited[at]!, sources, shown);
+    const numbers = [...new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!))].sort(
+      (a, b) => a - b,
+    );
+    const behind = numbers.filter((number) => !shown.has(number));
+    const start = text.length;
+    text += (piece.isRow ? withMarksInRow : withMarks)(wording, behind);
+    if (piece.isStatement) statements.push({ start, end: text.length, sources: numbers, wording });
   }
-  return { text, sources: sources.numbered, wordings };
+  return { text, sources: sources.numbered, statements };
 }
 
 /** What the draft cites, where it bears the statement out; else what bears it out best. */
-function toCite({ marks }: Piece, supports: readonly PassageSupport[]): readonly PassageSupport[] {
+function toCite({ cites }: Piece, supports: readonly PassageSupport[]): readonly PassageSupport[] {
   if (supports.length === 0) return [];
-  const places = new Map([...marks.entries()].reverse().map(([at, mark]) => [mark - 1, at]));
+  const places = new Map([...cites.entries()].reverse().map(([at, mark]) => [mark - 1, at]));
   const cited = supports.filter(({ passage }) => places.has(passage));
   if (cited.length > 0) return cited.sort((a, b) => places.get(a.passage)! - places.get(b.passage)!);
   return [supports.reduce((best, one) => (one.coverage > best.coverage ? one : best))];

@@ -67,7 +67,7 @@ describe('the statements of a draft', () => {
   it('end before the marks that cite them, wherever those stand', () => {
     const draft =
       'Goods are refunded [1]. Books are refunded.[2] Maps are refunded. [3][4] Pens are refunded [5, 6].';
-    const marks = [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map((piece) => piece.marks);
+    const marks = [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map((piece) => piece.cites);
     assert.deepEqual(marks, [[1], [2], [3, 4], [5, 6]]);
   });
 

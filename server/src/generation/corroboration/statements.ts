@@ -1,9 +1,10 @@
 import { sentenceEnds } from '../reading/sentence-ends.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { wordsOf } from '../retrieval/terms.ts';
-import { citationsIn } from './citations.ts';
+import { citationsIn, codeSpans, insideOf } from './citations.ts';
+import { type Line, linesOf } from './lines.ts';
 
-/** A citation that keeps its place: one that the sentence needs, or one in a cell of a table. */
+/** A citation that keeps its place: one that the sentence needs, or one in a table cell. */
 export interface KeptMark {
   /** Where in the piece's text. A `placeholder` stands there for one that the sentence needs. */
   readonly at: number;
@@ -11,120 +12,141 @@ export interface KeptMark {
   readonly isWord: boolean;
 }
 
-/** A piece of a draft. All pieces one after the other are the draft, less its marks. */
+/** A piece of a draft. The pieces in order are the draft without its citations. */
 export interface Piece {
   readonly text: string;
   /** Whether it says something that documents could say too. */
   readonly isStatement: boolean;
   readonly isRow: boolean;
-  /** The passages it cites, counted from 1, in order. */
-  readonly marks: readonly number[];
+  /** The passages that it cites, by number from 1, in order. */
+  readonly cites: readonly number[];
   readonly kept: readonly KeptMark[];
+  /** The same text as several statements, where its clauses can be checked one by one. */
+  readonly clauses: readonly Piece[];
 }
 
-/** Neither a letter nor a blank: a sentence may begin and end with it. */
+/** Neither a letter nor a space: a sentence may begin and end with it. */
 export const placeholder = '\ue000';
 
-const fence = /^ {0,3}(`{3,}|~{3,})/;
 const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?/;
-const heading = /^\s{0,3}#{1,6}\s/;
-const tableRule = /^[\s|:-]+$/;
-const tableRow = /^[\s>]*\|/;
-
-/** What is read at once. A paragraph that is longer is read in parts, so that nobody waits for it. */
+/** A longer paragraph is read in parts, so that no other work waits for it. */
 const paragraphLengthMax = 10_000;
 
-/** Splits a draft, in Markdown, into statements and what stands between them. Code is left as it is. */
+/** Splits a draft, in Markdown, into statements and what stands between them. */
 export function* piecesOf(draft: string): Generator<Piece> {
-  let fenced: string | undefined;
-  let paragraph: string[] = [];
-  let length = 0;
-  for (const { text, isWhole } of linesOf(draft)) {
-    const mark = isWhole ? fence.exec(text)?.[1] : undefined;
-    const isCode = fenced !== undefined || mark !== undefined;
-    if (paragraph.length > 0 && (isCode || !goesOn(paragraph[0]!, length, text))) {
-      yield* piecesOfParagraph(paragraph.join(''));
-      paragraph = [];
-      length = 0;
+  let paragraph = '';
+  let isInCode = false;
+  for (const { text, kind } of linesOf(draft, paragraphLengthMax)) {
+    const goesOn =
+      kind === 'text' &&
+      (isInCode || /^\p{Ll}/u.test(text)) &&
+      paragraph.length + text.length <= paragraphLengthMax;
+    if (paragraph !== '' && !goesOn) {
+      yield* piecesOfParagraph(paragraph, 'text');
+      paragraph = '';
+      isInCode = false;
     }
-    if (!isCode) {
-      paragraph.push(text);
-      length += text.length;
-      continue;
-    }
-    yield between(text);
-    if (fenced === undefined) fenced = mark;
-    else if (mark?.startsWith(fenced)) fenced = undefined;
+    if (kind === 'text' || kind === 'item') {
+      paragraph += text;
+      // Inline code may begin in one line and end in another.
+      if ((text.match(/`+/g)?.length ?? 0) % 2 === 1) isInCode = !isInCode;
+    } else if (kind === 'row' || kind === 'heading') yield* piecesOfParagraph(text, kind);
+    else yield between(text);
   }
-  if (paragraph.length > 0) yield* piecesOfParagraph(paragraph.join(''));
+  if (paragraph !== '') yield* piecesOfParagraph(paragraph, 'text');
 }
 
-/** A line that goes on in the middle of a sentence is one with the line before. */
-function goesOn(first: string, length: number, line: string): boolean {
-  return /^\p{Ll}/u.test(line) && length + line.length <= paragraphLengthMax && !tableRow.test(first);
-}
-
-function* linesOf(draft: string): Generator<{ text: string; isWhole: boolean }> {
-  let from = 0;
-  while (from < draft.length) {
-    const newline = draft.indexOf('\n', from);
-    const end = newline === -1 ? draft.length : newline + 1;
-    const isWhole = end - from <= paragraphLengthMax;
-    while (end - from > paragraphLengthMax) {
-      const blank = draft.lastIndexOf(' ', from + paragraphLengthMax - 1);
-      const cut = blank > from ? blank + 1 : from + paragraphLengthMax;
-      yield { text: draft.slice(from, cut), isWhole };
-      from = cut;
-    }
-    yield { text: draft.slice(from, end), isWhole };
-    from = end;
-  }
-}
-
-function* piecesOfParagraph(line: string): Generator<Piece> {
-  const trimmed = line.trimEnd();
-  if (trimmed === '') return yield between(line);
+function* piecesOfParagraph(paragraph: string, kind: Line['kind']): Generator<Piece> {
+  const trimmed = paragraph.trimEnd();
+  if (trimmed === '') return yield between(paragraph);
   const start = lineStart.exec(trimmed)![0];
-  const isRow = tableRow.test(trimmed);
-  const { text, marks } = withoutMarks(trimmed.slice(start.length), isRow);
-  const plain = heading.test(line) || tableRule.test(line);
   if (start !== '') yield between(start);
+  const isRow = kind === 'row';
+  const { text, marks } = withoutMarks(trimmed.slice(start.length));
   let from = 0;
   let taken = 0;
-  for (const to of isRow ? [text.length] : sentenceEnds(text)) {
+  for (const to of isRow ? [text.length] : sentenceEndsOutsideCode(text)) {
     let upTo = taken;
     while (upTo < marks.length && (to === text.length || endOf(marks[upTo]!) <= to)) upTo++;
     const sentence = text.slice(from, to).trimStart();
     const begin = to - sentence.length;
     if (begin > from) yield between(text.slice(from, begin));
-    const own = marks.slice(taken, upTo);
-    yield {
-      text: sentence,
-      isStatement: !plain && isStatement(sentence),
-      isRow,
-      marks: own.flatMap(({ passages }) => passages),
-      kept: own.filter(({ isKept }) => isKept).map((mark) => ({ ...mark, at: mark.at - begin })),
-    };
+    const own = marks.slice(taken, upTo).map((mark) => ({ ...mark, at: mark.at - begin }));
+    const piece = pieceOf(sentence, own, kind !== 'heading', isRow);
+    yield piece.isStatement && !isRow ? { ...piece, clauses: clausesOf(sentence, own) } : piece;
     from = to;
     taken = upTo;
   }
-  if (trimmed.length < line.length) yield between(line.slice(trimmed.length));
+  if (trimmed.length < paragraph.length) yield between(paragraph.slice(trimmed.length));
+}
+
+function sentenceEndsOutsideCode(text: string): number[] {
+  const isCode = insideOf(codeSpans(text));
+  return sentenceEnds(text).filter((end) => !isCode(end));
 }
 
 function between(text: string): Piece {
-  return { text, isStatement: false, isRow: false, marks: [], kept: [] };
+  return { text, isStatement: false, isRow: false, cites: [], kept: [], clauses: [] };
 }
 
-interface Mark extends KeptMark {
-  readonly isKept: boolean;
+function pieceOf(text: string, marks: readonly KeptMark[], canState: boolean, isRow: boolean): Piece {
+  return {
+    text,
+    isStatement: canState && isStatement(text),
+    isRow,
+    cites: marks.flatMap(({ passages }) => passages),
+    kept: marks.filter(({ isWord }) => isWord || isRow),
+    clauses: [],
+  };
 }
 
-function endOf({ at, isWord }: Mark): number {
+const clauseEnd = /; |, (?=(?:and|but|while|whereas|although|though|so|yet)\s)| [–—] /g;
+const clausesMax = 8;
+
+/**
+ * The clauses of a sentence, and what stands between them: each ends with its citation, or where another clause begins. A
+ * clause without a citation is covered by the next one.
+ */
+function clausesOf(sentence: string, marks: readonly KeptMark[]): Piece[] {
+  const isCode = insideOf(codeSpans(sentence));
+  const ends = new Set([
+    ...marks.filter(({ isWord }) => !isWord).map(({ at }) => at),
+    ...[...sentence.matchAll(clauseEnd)].map(({ index }) => index),
+  ]);
+  const pieces: Piece[] = [];
+  let from = 0;
+  let taken = 0;
+  for (const to of [...ends].sort((a, b) => a - b)) {
+    const isEnd = isCode(to) || !isStatement(sentence.slice(from, to)) || !isStatement(sentence.slice(to));
+    if (isEnd) continue;
+    taken = add(from, to, taken);
+    from = to;
+  }
+  if (from === 0 || pieces.length > 2 * clausesMax) return [];
+  add(from, sentence.length, taken);
+  for (let at = pieces.length - 2; at >= 0; at--) {
+    const piece = pieces[at]!;
+    if (piece.cites.length === 0) pieces[at] = { ...piece, cites: pieces[at + 1]!.cites };
+  }
+  return pieces;
+
+  function add(from: number, to: number, taken: number): number {
+    const begin = from + /^[\s,;–—]*/.exec(sentence.slice(from, to))![0].length;
+    let upTo = taken;
+    while (upTo < marks.length && endOf(marks[upTo]!) <= to) upTo++;
+    const own = marks.slice(taken, upTo).map((mark) => ({ ...mark, at: Math.max(0, mark.at - begin) }));
+    if (begin > from) pieces.push(between(sentence.slice(from, begin)));
+    pieces.push(pieceOf(sentence.slice(begin, to), own, true, false));
+    return upTo;
+  }
+}
+
+function endOf({ at, isWord }: KeptMark): number {
   return isWord ? at + placeholder.length : at;
 }
 
-function withoutMarks(line: string, isRow: boolean): { text: string; marks: Mark[] } {
-  const marks: Mark[] = [];
+function withoutMarks(line: string): { text: string; marks: KeptMark[] } {
+  const marks: KeptMark[] = [];
   const kept: string[] = [];
   let length = 0;
   let from = 0;
@@ -135,7 +157,7 @@ function withoutMarks(line: string, isRow: boolean): { text: string; marks: Mark
   for (const citation of citationsIn(line)) {
     const { passages, isWord } = citation;
     keep(line.slice(from, citation.from));
-    marks.push({ at: length, passages, isWord, isKept: isWord || isRow });
+    marks.push({ at: length, passages, isWord });
     if (isWord) keep(placeholder);
     from = citation.to;
   }
@@ -171,12 +193,15 @@ const aboutTheDocuments = [
 const contentWordsMin = 2;
 
 function isStatement(sentence: string): boolean {
-  const text = sentence
-    .trim()
-    .replace(/^[*_"“(]+/, '')
-    .slice(0, 400);
-  if (!/[\p{L}\p{N}]/u.test(text)) return false;
-  if (/[?:]["”*_)]*$/.test(sentence.trimEnd()) || offer.test(text)) return false;
+  const start = sentence.trimStart().slice(0, 400);
+  // Code alone states nothing.
+  const prose = codeSpans(start).reduceRight(
+    (rest, [from, to]) => rest.slice(0, from) + rest.slice(to),
+    start,
+  );
+  if (!/[\p{L}\p{N}]/u.test(prose)) return false;
+  const text = start.replace(/^[*_"“(]+/, '');
+  if (/[?:]["”*_)]*$/.test(sentence.slice(-20).trimEnd()) || offer.test(text)) return false;
   if (aboutTheDocuments.some((pattern) => pattern.test(text))) return false;
   const words = wordsOf(text);
   if (courtesy.test(text) && words.length <= courtesyWordsMax) return false;

@@ -184,6 +184,24 @@ export interface ReplyJson {
   readonly traceId: string | null;
   /** Why it failed, for the thread's creator. */
   readonly failure: string | null;
+  /** Null while it is being written, and for replies whose statements were not checked. */
+  readonly verdict: VerdictJson | null;
+}
+
+/** How many statements a reply makes, how many of them were found in its sources, and where they are in `content`. */
+export interface VerdictJson {
+  readonly statements: number;
+  readonly found: number;
+  /** In order. A long reply has more statements than are listed. */
+  readonly checked: readonly CheckedStatementJson[];
+}
+
+export interface CheckedStatementJson {
+  /** In UTF-16 units; `end` is behind the last one. */
+  readonly start: number;
+  readonly end: number;
+  /** The numbers of the sources that say it, from 1; empty where none does. */
+  readonly sources: readonly number[];
 }
 
 export interface StepJson {

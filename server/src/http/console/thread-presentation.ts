@@ -94,9 +94,9 @@ function presentMessage(message: Message, view: ThreadView): MessageJson {
   return { id, role, content, createdAt: iso(createdAt) };
 }
 
-function presentReply(reply: AssistantMessage, { origins }: ThreadView): ReplyJson {
+function presentReply(reply: AssistantMessage, { details }: ThreadView): ReplyJson {
   const { id, role, content, status, completedAt, sources, model } = reply;
-  const origin = origins.get(id);
+  const detail = details.get(id);
   return {
     id,
     role,
@@ -107,9 +107,10 @@ function presentReply(reply: AssistantMessage, { origins }: ThreadView): ReplyJs
     steps: reply.steps.map((step) => presentStep(step, reply)),
     sources,
     model,
-    traceId: origin?.traceId ?? null,
+    traceId: detail?.traceId ?? null,
     // A reply that came in the end may have failed before.
-    failure: status === 'failed' ? (origin?.failure ?? null) : null,
+    failure: status === 'failed' ? (detail?.failure ?? null) : null,
+    verdict: detail?.verdict ?? null,
   };
 }
 

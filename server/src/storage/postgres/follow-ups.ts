@@ -1,5 +1,5 @@
 import type { MessageId } from '../../domain/id.ts';
-import type { NewReply, Threads } from '../store.ts';
+import type { NewReply, ReplyDetails, Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { inOrderOfCreation, insertReply, insertUserMessage } from './messages.ts';
 import { isRunning } from './replies.ts';
@@ -15,14 +15,16 @@ interface AddedRow {
   at: number | null;
 }
 
-interface OriginRow {
+interface DetailsRow {
   id: MessageId;
   trace_id: string;
   failure: string | null;
+  verdict: string | null;
 }
 
 /** None is loaded for it: PostgreSQL knows the length of a text that lies elsewhere. */
-const messageBytes = `octet_length(content) + coalesce(octet_length(steps), 0) + coalesce(octet_length(sources), 0)`;
+const messageBytes = `octet_length(content) + coalesce(octet_length(steps), 0) + coalesce(octet_length(sources), 0)
+  + coalesce(octet_length(verdict), 0)`;
 
 const reply = insertReply('same', 'tick_at', { replyId: '$6', deadlineMs: '$7', traceId: '$8' });
 
@@ -64,13 +66,13 @@ const followUp = {
 };
 const retry = { name: 'add-retry', text: addText('retriable', null) };
 
-const origins = {
-  name: 'list-reply-origins',
-  text: `SELECT id, trace_id, failure FROM message
+const details = {
+  name: 'list-reply-details',
+  text: `SELECT id, trace_id, failure, verdict FROM message
     WHERE organization_id = $1 AND thread_id = $2 AND role = 'assistant' ORDER BY ${inOrderOfCreation}`,
 };
 
-export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addReply' | 'listReplyOrigins'> {
+export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addReply' | 'listReplyDetails'> {
   const find = findThread(run);
 
   async function ask(values: unknown[], prompt: NewReply['prompt']): Promise<AddedRow | undefined> {
@@ -104,9 +106,14 @@ export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addRe
   return {
     addReply,
 
-    async listReplyOrigins(organizationId, threadId) {
-      const rows = await run<OriginRow>(origins, [organizationId, threadId]);
-      return rows.map(({ id, trace_id, failure }) => ({ messageId: id, traceId: trace_id, failure }));
+    async listReplyDetails(organizationId, threadId) {
+      const rows = await run<DetailsRow>(details, [organizationId, threadId]);
+      return rows.map(toReplyDetails);
     },
   };
+}
+
+function toReplyDetails({ id, trace_id, failure, verdict }: DetailsRow): ReplyDetails {
+  const parsed = verdict === null ? null : JSON.parse(verdict);
+  return { messageId: id, traceId: trace_id, failure, verdict: parsed };
 }

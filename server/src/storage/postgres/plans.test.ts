@@ -122,7 +122,7 @@ describe('The statements of the PostgreSQL store', () => {
       assert.equal((await store.cancelReplies(organization, thread)).length, 1);
       assert.equal((await store.addReply(organization, thread, user, newRetry())).outcome, 'added');
     },
-    'tell where replies come from': (store) => store.listReplyOrigins(organization, thread),
+    'tell where replies come from': (store) => store.listReplyDetails(organization, thread),
     'rename a thread': (store) => store.renameThread(organization, thread, by(user), 'Renamed'),
     'publish a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
     'find who has something waiting': (store) => store.organizationsWaiting(undefined, 100),

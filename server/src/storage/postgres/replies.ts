@@ -123,14 +123,14 @@ const progress = {
   text: `${changeText('status = $7, content = $8, steps = $9', claimHolds)} SELECT id, ${unsynced} FROM changed`,
 };
 const settleText = changeText(
-  `held = false, status = $7, content = $8, steps = $9, sources = $10, model = $11, failure = $12,
+  `held = false, status = $7, content = $8, steps = $9, sources = $10, model = $11, failure = $12, verdict = $13,
       completed_at = greatest(${now}, created_at)`,
   claimHolds,
 );
 const settle = { name: 'settle-reply', text: `${settleText} SELECT id FROM changed` };
 const settleWithNote = {
   name: 'settle-reply-with-note',
-  text: `${settleText}, noted AS (${auditText('changed', '$3', 'completed_at', 13)}) SELECT id FROM changed`,
+  text: `${settleText}, noted AS (${auditText('changed', '$3', 'completed_at', 14)}) SELECT id FROM changed`,
 };
 const letGoText = changeText(
   `held = false, attempts = attempts + $7, available_at = ${now} + $8::bigint, failure = $9, ${fromItsBeginning}`,
@@ -289,7 +289,7 @@ export function postgresReplies(
       return (await run(progress, [...claimParameters(held), ...written])).length === 1;
     },
 
-    async settleReply(held, { status, content, steps, sources, model, failure, note }) {
+    async settleReply(held, { status, content, steps, sources, model, verdict, failure, note }) {
       const values = [
         ...claimParameters(held),
         status,
@@ -298,6 +298,7 @@ export function postgresReplies(
         sources === null ? null : JSON.stringify(sources),
         model,
         failure ?? null,
+        verdict === undefined ? null : JSON.stringify(verdict),
       ];
       const rows = await (note === undefined
         ? run(settle, values)

@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import type { NewReply, Threads } from '../store.ts';
+import type { NewReply, ReplyDetails, Threads } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { inOrderOfCreation, prepareInsertMessages } from './messages.ts';
@@ -14,10 +14,11 @@ interface LatestReplyRow {
   retriable: number;
 }
 
-interface OriginRow {
+interface DetailsRow {
   id: MessageId;
   trace_id: string;
   failure: string | null;
+  verdict: string | null;
 }
 
 type Added = Awaited<ReturnType<Threads['addReply']>>;
@@ -25,7 +26,7 @@ type Added = Awaited<ReturnType<Threads['addReply']>>;
 export function sqliteFollowUps(
   database: Database,
   commits: CommitQueue,
-): Pick<Threads, 'addReply' | 'listReplyOrigins'> {
+): Pick<Threads, 'addReply' | 'listReplyDetails'> {
   const findThread = prepareFindThread(database);
   const insertMessages = prepareInsertMessages(database);
   const noteMove = prepareNoteMove(database);
@@ -39,14 +40,15 @@ export function sqliteFollowUps(
   // SQLite knows the lengths from the head of a row: no text is loaded for them.
   const size = database.prepare<[string, string], { messages: number; bytes: number }>(
     `SELECT count(*) AS messages,
-       sum(octet_length(content) + coalesce(octet_length(steps), 0) + coalesce(octet_length(sources), 0)) AS bytes
+       sum(octet_length(content) + coalesce(octet_length(steps), 0) + coalesce(octet_length(sources), 0)
+         + coalesce(octet_length(verdict), 0)) AS bytes
      FROM message WHERE organization_id = ? AND thread_id = ?`,
   );
   const touch = database.prepare<[number, number, string, string]>(
     'UPDATE thread SET updated_at = ?, activity_at = ? WHERE organization_id = ? AND id = ?',
   );
-  const origins = database.prepare<[string, string], OriginRow>(
-    `SELECT id, trace_id, failure FROM message
+  const details = database.prepare<[string, string], DetailsRow>(
+    `SELECT id, trace_id, failure, verdict FROM message
      WHERE organization_id = ? AND thread_id = ? AND role = 'assistant' ORDER BY ${inOrderOfCreation}`,
   );
 
@@ -80,10 +82,8 @@ export function sqliteFollowUps(
     addReply: (organizationId, threadId, userId, reply) =>
       commits.durable((clock) => addNow(organizationId, threadId, userId, reply, clock)),
 
-    listReplyOrigins: async (organizationId, threadId) =>
-      origins
-        .all(organizationId, threadId)
-        .map(({ id, trace_id, failure }) => ({ messageId: id, traceId: trace_id, failure })),
+    listReplyDetails: async (organizationId, threadId) =>
+      details.all(organizationId, threadId).map(toReplyDetails),
   };
 }
 
@@ -94,4 +94,9 @@ function exceededBy(
   if (messages + (prompt === null ? 1 : 2) > budget.messagesMax) return 'messages';
   const added = prompt === null ? 0 : Buffer.byteLength(prompt.content);
   return bytes + added > budget.bytesMax ? 'bytes' : undefined;
+}
+
+function toReplyDetails({ id, trace_id, failure, verdict }: DetailsRow): ReplyDetails {
+  const parsed = verdict === null ? null : JSON.parse(verdict);
+  return { messageId: id, traceId: trace_id, failure, verdict: parsed };
 }

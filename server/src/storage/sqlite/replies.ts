@@ -86,7 +86,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   );
   const settle = database.prepare(
     `UPDATE message SET held = 0, status = @status, content = @content, steps = @steps, sources = @sources,
-       model = @model, failure = @failure, completed_at = @completedAt ${whereClaimHolds}`,
+       verdict = @verdict, model = @model, failure = @failure, completed_at = @completedAt ${whereClaimHolds}`,
   );
   const letGo = database.prepare(
     `UPDATE message SET held = 0, attempts = attempts + @attempts, available_at = @availableAt,
@@ -226,7 +226,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
         change(progress, held, { status, content, steps: JSON.stringify(steps) }, clock.now()),
       ),
 
-    settleReply: (held, { status, content, steps, sources, model, failure, note }) =>
+    settleReply: (held, { status, content, steps, sources, model, verdict, failure, note }) =>
       commits.durable((clock) => {
         const written = {
           status,
@@ -234,6 +234,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
           steps: JSON.stringify(steps),
           sources: sources === null ? null : JSON.stringify(sources),
           model,
+          verdict: verdict === undefined ? null : JSON.stringify(verdict),
           failure: failure ?? null,
           completedAt: clock.now(),
         };

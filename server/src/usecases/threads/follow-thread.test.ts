@@ -120,14 +120,14 @@ describe('Following a thread', () => {
   it('begins with all there is', async () => {
     await write('Half');
     const events = follow();
-    const { thread: shown, messages, mine, createdBy, origins } = await nextView(events);
+    const { thread: shown, messages, mine, createdBy, details } = await nextView(events);
     assert.deepEqual([shown.id, mine, createdBy], [thread.id, true, 'ada@acme.example']);
     assert.deepEqual(
       messages.map(({ content }) => content),
       ['A prompt', 'Half'],
     );
     assert.deepEqual(
-      [...origins.values()].map(({ traceId }) => traceId),
+      [...details.values()].map(({ traceId }) => traceId),
       ['trace'],
     );
     await end(events);
@@ -268,7 +268,9 @@ describe('Following a thread', () => {
     const events = follow();
     const ofOther = follow(await memberOf(claim.organizationId));
     const seen = await nextView(ofOther);
-    assert.deepEqual([seen.mine, seen.createdBy, seen.origins.size], [false, 'ada@acme.example', 0]);
+    assert.deepEqual([seen.mine, seen.createdBy], [false, 'ada@acme.example']);
+    // Neither the trace id nor the failure.
+    assert.deepEqual([...seen.details.values()], [{ verdict: null }]);
     await nextView(events);
     await publishOwnThread(context, ada, note(), thread.id, false);
     assert.deepEqual(await nextOf(ofOther), { type: 'gone' });

@@ -3,7 +3,7 @@ import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domai
 import type { Thread } from '../../domain/thread.ts';
 import { keepUnchanged, threadNews } from '../../domain/thread-news.ts';
 import type { Store } from '../../storage/store.ts';
-import { loadReplyOrigins, type ReplyOrigins } from '../replies/reply-origins.ts';
+import { type DetailsByReply, loadReplyDetails } from '../replies/reply-details.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
 import { Wakeup } from '../replies/wakeup.ts';
 import type { ThreadSignals } from './thread-signals.ts';
@@ -30,7 +30,7 @@ export interface FollowedState {
   readonly version: number;
   readonly messages: readonly Message[];
   readonly status: ThreadStatus;
-  readonly origins: ReplyOrigins;
+  readonly details: DetailsByReply;
 }
 
 /** Threads that somebody follows in this process. Each has one poller, however many follow it. */
@@ -124,12 +124,12 @@ class ThreadPoller {
     const found = await store.getThread(this.#organizationId, this.#threadId);
     if (found === undefined || found.thread.deletedAt !== null) return this.#change(null);
     const before = this.#state;
-    const origins =
+    const details =
       before && threadNews(before, found) !== 'more'
-        ? before.origins
-        : await loadReplyOrigins(store, this.#organizationId, this.#threadId);
+        ? before.details
+        : await loadReplyDetails(store, this.#organizationId, this.#threadId);
     const messages = keepUnchanged(before?.messages ?? [], found.messages);
-    this.#change({ ...found, messages, status: deriveThreadStatus(messages), origins });
+    this.#change({ ...found, messages, status: deriveThreadStatus(messages), details });
   }
 
   #change(state: FollowedState | null): void {

@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
-import { loadReplyOrigins, type ReplyOrigins } from '../replies/reply-origins.ts';
+import { type DetailsByReply, loadReplyDetails, publicDetails } from '../replies/reply-details.ts';
 import { getThread, type ThreadWithMessages } from './get-thread.ts';
 
 /** A thread as the console shows it to one person. */
@@ -9,8 +9,7 @@ export interface ThreadView extends ThreadWithMessages {
   readonly mine: boolean;
   /** The creator's address; null once they have left. */
   readonly createdBy: string | null;
-  /** Empty unless the person created the thread. */
-  readonly origins: ReplyOrigins;
+  readonly details: DetailsByReply;
 }
 
 export async function getThreadView(
@@ -20,11 +19,11 @@ export async function getThreadView(
 ): Promise<ThreadView> {
   const found = await getThread(context, principal, threadId);
   const { organizationId, id } = found.thread;
-  const [createdBy, origins] = await Promise.all([
+  const [createdBy, details] = await Promise.all([
     loadCreator(context, found.thread),
-    loadReplyOrigins(context.store, organizationId, id),
+    loadReplyDetails(context.store, organizationId, id),
   ]);
-  return viewFor(principal, { ...found, createdBy, origins });
+  return viewFor(principal, { ...found, createdBy, details });
 }
 
 /** The address of the thread's creator; null once they have left. */
@@ -37,5 +36,5 @@ export async function loadCreator(
 
 export function viewFor(principal: UserPrincipal, loaded: Omit<ThreadView, 'mine'>): ThreadView {
   const mine = loaded.thread.userId === principal.userId;
-  return { ...loaded, mine, origins: mine ? loaded.origins : new Map() };
+  return { ...loaded, mine, details: mine ? loaded.details : publicDetails(loaded.details) };
 }
