@@ -1,3 +1,4 @@
+export { type Corroboration, corroborationOf } from './corroboration.ts';
 export {
   AbortedError,
   type ClientErrorCode,

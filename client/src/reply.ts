@@ -1,3 +1,4 @@
+import { type Corroboration, corroborationOf } from './corroboration.ts';
 import { AbortedError, ReplyFailedError, rememberIn, TimeoutError, UnexpectedAnswerError } from './errors.ts';
 import { pause, within } from './patience.ts';
 import type { CallOptions } from './transport.ts';
@@ -20,6 +21,8 @@ export interface Reply {
   readonly text: string;
   /** What the reply referred to; empty where it referred to nothing. */
   readonly sources: Source[];
+  /** How many of its statements the service found in the documents; null if they were not checked. */
+  readonly corroboration: Corroboration | null;
 }
 
 /** A look at a thread, and whether the service has held its answer as it was asked to. */
@@ -87,7 +90,14 @@ function replyAmong(thread: Thread, messages: ThreadMessage[], wanted: string | 
 
 function outcomeOf(thread: Thread, messages: ThreadMessage[], reply: ThreadMessage): Reply {
   if (reply.status !== 'completed') throw new ReplyFailedError(thread, messages, reply);
-  return { thread, messages, reply, text: reply.content, sources: reply.sources ?? [] };
+  return {
+    thread,
+    messages,
+    reply,
+    text: reply.content,
+    sources: reply.sources ?? [],
+    corroboration: corroborationOf(reply),
+  };
 }
 
 /** Tells what is new since the last look. A reply that began anew after a crash tells its steps anew where they differ. */

@@ -27,7 +27,7 @@ describe("The client's README", () => {
   after(() => world.end());
 
   it('has samples that compile and do what it says', async () => {
-    assert.equal(samples.length, 4);
+    assert.equal(samples.length, 5);
     const { thread } = await createThread(world.ada, { title: 'A published thread' });
     await world.publish(thread.id);
     const { clientId, clientSecret } = await makeApplication(world.service, world.acme);
@@ -53,7 +53,7 @@ describe("The client's README", () => {
       /^returns.*: .*thirty days/im,
       /^idle 2$/m,
       /^thr_\w{26} Where is my order\?$/m,
-      /^3 null false$/m,
+      /^4 null false$/m,
       /^A published thread$/m,
       /^TIMEOUT undefined (undefined|thr_\w{26})$/m,
     ];
