@@ -12,13 +12,13 @@ import { cleanEnvironment, root, runSkein } from './service.ts';
 import { factsOf, type Held, nothingHeldBut, operate, type Served, serveStore, work } from './store-facts.ts';
 import { type Made, prepareStore } from './world.ts';
 
-/** So many more threads, with two messages each, that a copy can be killed in its middle. */
+/** Enough further threads that a copy can be killed before it ends. */
 const manyThreads = 6_000;
 
 const origin = 'sqlite:./data/skein.db';
 let folder: string;
 let made: Made;
-/** The first copy, with many threads since; nobody works on it. */
+/** A copy of the first store with many more threads. No process has it open. */
 let large: string;
 let postgres: string;
 
@@ -68,22 +68,21 @@ describe('skein copy', () => {
   });
   after(() => served.service.end('SIGKILL'));
 
-  /** Copies what was served, and finds the other store the same. */
+  /** Copies the served store and checks that the copy holds the same facts. */
   async function move(from: string, to: string): Promise<void> {
     assert.equal(await served.service.end(), 0);
-    const { resumed, tables } = await copied(from, to);
-    assert.equal(resumed, false);
+    const { tables } = await copied(from, to);
     assert.ok(tables.every(({ rows, checksum }: any) => rows > 0 && /^[0-9a-f]{64}$/.test(checksum)));
     served = await serveStore(folder, to, made);
     assert.deepEqual(await factsOf(served, held), facts);
   }
 
-  async function goOn(round: string): Promise<void> {
+  async function workOn(round: string): Promise<void> {
     await work(served, held, round);
     facts = await factsOf(served, held);
   }
 
-  it('refuses a file that is in use, on either side', async () => {
+  it('rejects a file that is in use as source or target', async () => {
     const [asSource, asTarget] = await Promise.all([
       refused(origin, 'sqlite:./unused.db'),
       refused(await testDatabase(), origin),
@@ -93,14 +92,14 @@ describe('skein copy', () => {
     assert.ok(!existsSync(join(folder, 'unused.db')));
   });
 
-  it('moves everything to PostgreSQL, and what callers hold goes on working', {
+  it('copies everything to PostgreSQL, where keys, tokens and cursors keep working', {
     timeout: 60_000,
   }, async () => {
     postgres = await testDatabase();
     await move(origin, postgres);
   });
 
-  it('refuses a database that is in use', async () => {
+  it('rejects a database that is in use', async () => {
     assert.match(
       await refused(postgres, 'sqlite:./unused.db'),
       /--from names a database that is in use: stop/,
@@ -108,18 +107,18 @@ describe('skein copy', () => {
     assert.ok(!existsSync(join(folder, 'unused.db')));
   });
 
-  it('moves everything back, though each organization has counted by itself since', {
+  it('copies everything back when threads of two organizations have the same number', {
     timeout: 60_000,
   }, async () => {
-    await goOn('second');
+    await workOn('second');
     const numbers = 'SELECT sequence FROM thread GROUP BY sequence HAVING count(*) > 1';
-    assert.ok((await query(postgres, numbers)).length > 0, 'two threads bear the same number');
+    assert.ok((await query(postgres, numbers)).length > 0, 'two threads have the same number');
     assert.ok((await query(postgres, numbers.replace('thread', 'thread_move'))).length > 0);
     await move(postgres, 'sqlite:./back.db');
   });
 
-  it('moves everything within one engine', { timeout: 60_000 }, async () => {
-    await goOn('third');
+  it('copies everything within one engine', { timeout: 60_000 }, async () => {
+    await workOn('third');
     await move('sqlite:./back.db', 'sqlite:./again.db');
     assert.equal(await served.service.end(), 0);
     const between = await testDatabase();
@@ -132,76 +131,73 @@ describe('skein copy', () => {
     assert.ok(held.cursors.every(({ restOfWalk }) => restOfWalk.length > 3));
   });
 
-  describe('that is killed in its middle', () => {
+  describe('when a copy was interrupted', () => {
     let target: string;
     let whole: any;
+    const rowCounts = (tables: any[]) => tables.map(({ table, rows }) => [table, rows]);
     before(async () => {
       await addManyThreads(large);
       whole = await copied(large, await testDatabase());
       target = await testDatabase();
     });
 
-    it('leaves a store that serves nobody, goes on with the next run, and ends the same', {
+    it('refuses to open the target until the next run has copied everything from the start', {
       timeout: 60_000,
     }, async () => {
       await killCopy(large, target, () => isCopying(target));
       const { exitCode, stderr } = await runSkein(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
       assert.equal(exitCode, 1);
-      assert.match(stderr, /^skein: .*interrupted copy: run the same skein copy again.*\n$/);
-      assert.match(await refused(origin, target), /interrupted copy of another store/);
-      const outcome = await copied(large, target);
-      assert.equal(outcome.resumed, true);
-      assert.deepEqual(outcome.tables, whole.tables);
+      assert.match(stderr, /^skein: .*unfinished copy: run skein copy again, which starts over.*\n$/);
+      assert.match(await refused(target, 'sqlite:./unused.db'), /--from names .*unfinished copy/);
+      assert.deepEqual((await copied(large, target)).tables, whole.tables);
+      assert.equal((await operate(folder, target, 'doctor')).healthy, true);
     });
 
-    it('does so into a file as well', { timeout: 60_000 }, async () => {
+    it('copies everything from the start into a file, too', { timeout: 60_000 }, async () => {
       const file = join(folder, 'large.db');
       await killCopy(
         large,
         `sqlite:${file}`,
         async () => existsSync(file) && statSync(file).size > 2_000_000,
       );
+      const { exitCode, stderr } = await runSkein(folder, ['org', 'list'], {
+        SKEIN_DATABASE_URL: `sqlite:${file}`,
+      });
+      assert.equal(exitCode, 1);
+      assert.match(stderr, /unfinished copy/);
       const outcome = await copied(large, `sqlite:${file}`);
-      assert.equal(outcome.resumed, true);
-      const rows = (tables: any[]) => tables.map(({ table, rows: count }) => [table, count]);
-      assert.deepEqual(rows(outcome.tables), rows(whole.tables));
+      assert.deepEqual(rowCounts(outcome.tables), rowCounts(whole.tables));
       assert.equal((await operate(folder, `sqlite:${file}`, 'doctor')).healthy, true);
     });
 
-    it('finds a row that is no longer as it was copied, and starts over', { timeout: 60_000 }, async () => {
-      const tampered = await testDatabase();
-      await killCopy(large, tampered, () => isCopying(tampered));
-      const changed = await query(
-        tampered,
-        "UPDATE thread SET title = 'Another' WHERE title = 'Many 7' RETURNING id",
-      );
-      assert.equal(changed.length, 1);
-      assert.match(
-        await refused(large, tampered),
-        /differs from the source in the table thread: run .* again/,
-      );
-      const outcome = await copied(large, tampered);
-      assert.equal(outcome.resumed, false);
-      assert.deepEqual(outcome.tables, whole.tables);
-    });
-
-    it('starts over when its source has changed meanwhile', { timeout: 60_000 }, async () => {
+    it('copies what the source holds by then', { timeout: 60_000 }, async () => {
       const outdated = await testDatabase();
       await killCopy(large, outdated, () => isCopying(outdated));
       await operate(folder, large, 'org', 'create', 'Initech');
-      const outcome = await copied(large, outdated);
-      assert.equal(outcome.resumed, false);
-      const organizations = (tables: any[]) => tables.find(({ table }) => table === 'organization').rows;
-      assert.equal(organizations(outcome.tables), organizations(whole.tables) + 1);
+      const { tables } = await copied(large, outdated);
+      const organizations = (of: any[]) => of.find(({ table }) => table === 'organization').rows;
+      assert.equal(organizations(tables), organizations(whole.tables) + 1);
     });
   });
 
-  it('refuses a target that holds anything', async () => {
+  it('finds a row of the target that differs from the source', { timeout: 60_000 }, async () => {
+    const target = await testDatabase();
+    const running = copy(large, target);
+    await changeThreadDuringCopy(target);
+    const { exitCode, stderr } = await running;
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^skein: The copy differs from the source in the table thread: run .* again\.\n$/);
+    const opened = await runSkein(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
+    assert.match(opened.stderr, /unfinished copy/);
+    await copied(large, target);
+  });
+
+  it('rejects a target that is not empty', async () => {
     assert.match(await refused(origin, 'sqlite:./back.db'), /The target is not empty/);
     assert.match(await refused('sqlite:./back.db', postgres), /The target is not empty/);
   });
 
-  it('says in one sentence what is wrong with an address, and never shows a password', async () => {
+  it('explains in one sentence what is wrong with an address and never shows a password', async () => {
     const url = new URL(large);
     url.password = 'hunter2';
     const wrong = await Promise.all([
@@ -216,14 +212,14 @@ describe('skein copy', () => {
     assert.match(wrong[1]!, /--to must be sqlite: and a file/);
     assert.match(wrong[2]!, /--to names a database that cannot be opened/);
     assert.match(wrong[3]!, /--to names a database that cannot be opened/);
-    assert.match(wrong[4]!, /--from names .*nowhere\.db, which is not there/);
+    assert.match(wrong[4]!, /--from names .*nowhere\.db, which does not exist/);
     assert.match(wrong[5]!, /name the same store/);
     assert.doesNotMatch(wrong.join(''), /hunter2/);
     assert.ok(!existsSync(join(folder, 'nowhere.db')));
   });
 });
 
-/** Rows as the service writes them, but all at once. */
+/** Writes the rows that the service would write, in two statements. */
 async function addManyThreads(url: string): Promise<void> {
   const [member] = await query(url, 'SELECT user_id FROM member WHERE organization_id = $1', [made.acme]);
   const values = [made.acme, manyThreads];
@@ -242,22 +238,48 @@ async function addManyThreads(url: string): Promise<void> {
   );
 }
 
-async function isCopying(target: string): Promise<boolean> {
-  const [found] = await query(target, "SELECT to_regclass('copy_progress') IS NOT NULL AS begun");
-  if (!found.begun) return false;
-  const [{ progress }] = await query(target, 'SELECT progress FROM copy_progress');
-  return JSON.parse(progress).table === 'message';
+async function isMarked(target: string): Promise<boolean> {
+  const [found] = await query(target, "SELECT to_regclass('unfinished_copy') IS NOT NULL AS marked");
+  return found.marked;
 }
 
-async function killCopy(from: string, to: string, isUnderWay: () => Promise<boolean>): Promise<void> {
+async function isCopying(target: string): Promise<boolean> {
+  if (!(await isMarked(target))) return false;
+  const [{ copying }] = await query(target, 'SELECT EXISTS (SELECT FROM message) AS copying');
+  return copying;
+}
+
+/** Changes a copied thread while a lock keeps the copy from finishing its messages. */
+async function changeThreadDuringCopy(target: string): Promise<void> {
+  await eventually(
+    () => isMarked(target),
+    (marked) => marked,
+  );
+  const client = new pg.Client({ connectionString: target });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE message IN SHARE MODE');
+    const change = "UPDATE thread SET title = 'Another' WHERE title = 'Many 7'";
+    await eventually(
+      async () => (await client.query(change)).rowCount,
+      (changed) => changed === 1,
+    );
+    await client.query('COMMIT');
+  } finally {
+    await client.end();
+  }
+}
+
+async function killCopy(from: string, to: string, isRunning: () => Promise<boolean>): Promise<void> {
   const child: ChildProcess = spawn(
     join(root, 'node_modules/.bin/skein'),
     ['copy', '--from', from, '--to', to],
     { cwd: folder, env: cleanEnvironment({}), stdio: 'ignore' },
   );
   const ended = once(child, 'exit');
-  await eventually(isUnderWay, (yes) => yes);
+  await eventually(isRunning, (yes) => yes);
   child.kill('SIGKILL');
   const [, signal] = await ended;
-  assert.equal(signal, 'SIGKILL', 'it had not ended by itself');
+  assert.equal(signal, 'SIGKILL', 'the copy had not ended by itself');
 }

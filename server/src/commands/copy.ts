@@ -9,7 +9,8 @@ import { ProgressBar } from './progress.ts';
 export const copy: BareCommand = {
   name: 'copy',
   usage: '--from URL --to URL',
-  summary: 'Copy a store that nobody uses into an empty one, and compare them; run again, it goes on',
+  summary:
+    'Copy a store that is not in use into an empty one and compare them; after an interruption, run it again',
   positionals: [],
   options: { from: { type: 'string' }, to: { type: 'string' } },
   async runAlone(args) {
@@ -17,7 +18,7 @@ export const copy: BareCommand = {
     const to = readOption(args, 'to');
     if (nameOf(from) === nameOf(to)) throw refusal('--from and --to name the same store.');
     if (from.engine === 'sqlite' && !existsSync(from.file)) {
-      throw refusal(`--from names ${from.file}, which is not there.`);
+      throw refusal(`--from names ${from.file}, which does not exist.`);
     }
     const outcome = await copyBetween(from, to);
     return { json: outcome, text: describe(outcome) };
@@ -54,7 +55,7 @@ function readOption(args: Arguments, name: 'from' | 'to'): StoreChoice {
     return readStore(optionText(args, name) ?? '');
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // The address may hold a password: it is not repeated.
+    // The address is not repeated because it may hold a password.
     throw new UsageError(
       `--${name} must be sqlite: and a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE.`,
     );
@@ -84,8 +85,7 @@ function nameOf(choice: StoreChoice): string {
   return choice.engine === 'sqlite' ? choice.file : choice.url;
 }
 
-function describe({ resumed, tables }: CopyOutcome): string {
+function describe({ tables }: CopyOutcome): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  const went = resumed ? 'The interrupted copy was continued. ' : '';
-  return `${went}${counted(rows, 'row')} in ${tables.length} tables are the same in both stores, by count and checksum.`;
+  return `${counted(rows, 'row')} in ${tables.length} tables are the same in both stores, by count and checksum.`;
 }

@@ -1,46 +1,35 @@
-/** A store as rows, to be carried to another one: what `skein copy` reads from and writes to, whatever the engines. */
+/** A store as rows: `skein copy` reads them from one archive and writes them to another, whatever the engines. */
 export interface Archive {
-  /** Where it is: tells a store from those that were copied from it. */
-  readonly place: string;
   /** Whether a thread's `sequence` is unique in the whole store or only in its organization. */
   readonly threadNumbers: 'store' | 'organization';
-  /** Whether threads of two organizations bear the same `sequence`. */
-  threadNumbersRepeat(): Promise<boolean>;
   count(table: ArchiveTable): Promise<number>;
-  /** The next rows in the order of their keys, each with its joined columns at the end. All reads are of one moment. */
+  /** The next rows in key order, each followed by its joined columns. All reads see one snapshot. */
   read(table: ArchiveTable, after: Key | null, limit: number): Promise<Row[]>;
   readMarks(): Promise<Marks>;
-  /** Whether nobody else works on the store, as it was when it was opened. */
+  /** Whether no other process has the store open. */
   isAlone(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** A store that is being filled. It serves nobody until `finish`. */
+/** A store that is being filled. Between `begin` and `finish` it is marked as unfinished, and no process serves it. */
 export interface ArchiveTarget extends Archive {
-  /** Columns, as `table.column`, that this store works out instead of keeping them. */
+  /** Columns, as `table.column`, that this store computes instead of storing them. */
   readonly derived: ReadonlySet<string>;
-  /** How far an earlier copy has come; undefined where none was begun. */
-  progress(): Promise<CopyProgress | undefined>;
-  /** Empties the store and begins, in one transaction. */
-  begin(progress: CopyProgress): Promise<void>;
-  /** The rows and how far the copy has come with them, in one transaction. `terms`: of passages, what each is found by. */
-  write(table: ArchiveTable, rows: readonly Row[], progress: CopyProgress, terms?: Terms): Promise<void>;
-  /** The next copy begins anew. */
-  invalidate(): Promise<void>;
-  /** Numbers and time continue above the marks, and the store may serve. It all survives a power cut from here on. */
+  /** Whether an earlier copy into this store was interrupted. */
+  isUnfinished(): Promise<boolean>;
+  /** Empties the store and marks it as unfinished, in one transaction. */
+  begin(): Promise<void>;
+  /** Writes the rows in one transaction. `terms`: for passages, the terms that each is found by. */
+  write(table: ArchiveTable, rows: readonly Row[], terms?: Terms): Promise<void>;
+  /** Continues numbers and time above the marks and removes the mark. The whole copy is durable from here on. */
   finish(marks: Marks): Promise<void>;
 }
 
-export interface CopyProgress {
-  /** Which store is copied. */
-  readonly source: string;
-  /** What it held when the copy began. */
-  readonly state: string;
-  readonly table: TableName;
-  readonly after: Key | null;
-  /** How many rows of the table are written. */
-  readonly rows: number;
-}
+/** The table that marks a store as an unfinished copy while it exists. */
+export const unfinishedCopyTable = 'unfinished_copy';
+
+/** Why such a store is not opened. */
+export const unfinishedCopyFault = 'it is an unfinished copy: run skein copy again, which starts over';
 
 /** The highest numbers and the latest time that a store has given out. */
 export interface Marks {
@@ -58,16 +47,16 @@ export type Terms = readonly (readonly string[])[];
 
 export interface ArchiveTable {
   readonly name: TableName;
-  /** So many of the first columns tell the rows apart; an index has their order. */
+  /** The first `keyLength` columns identify a row; an index has their order. */
   readonly keyLength: number;
   readonly columns: Readonly<Record<string, ColumnKind>>;
-  /** Read along from other tables, never written. */
+  /** Read from other tables along with each row, never written. */
   readonly joined?: { readonly columns: Readonly<Record<string, string>>; readonly from: string };
 }
 
 export type TableName = (typeof tables)[number]['name'];
 
-/** Someone else works on the store. */
+/** Another process has the store open. */
 export class StoreInUse extends Error {}
 
 const text = 'text';
@@ -76,7 +65,7 @@ const flag = 'flag';
 const bytes = 'bytes';
 const id = { organization_id: text, id: text } as const;
 
-/** Every table with every column, in an order in which each finds what it refers to. The adapters hold it to the schema. */
+/** Every table with every column, referenced tables first. The adapters compare this list with their schema. */
 const tables = [
   { name: 'secret', keyLength: 1, columns: { name: text, value: bytes } },
   {
@@ -253,10 +242,10 @@ const tables = [
 
 export const archiveTables: readonly ArchiveTable[] = tables;
 
-/** Tables that hold nothing to carry over: schema, time, the index of passages, and the progress of a copy. */
-export const tablesApart = /^(?:schema_version|store_clock|passage_term\w*|copy_progress|sqlite_\w+)$/;
+/** Tables that are not copied: schema, time, the index of passages, and the mark of an unfinished copy. */
+const tablesNotCopied = /^(?:schema_version|store_clock|passage_term\w*|unfinished_copy|sqlite_\w+)$/;
 
-/** The statement that reads the rows after a key, or the first ones; `place` writes the n-th parameter. */
+/** The statement that reads the rows after a key, or the first ones; `place` formats the n-th parameter. */
 export function readText(
   { name, columns, keyLength, joined }: ArchiveTable,
   expressions: Readonly<Record<string, string>>,
@@ -272,7 +261,7 @@ export function readText(
     LIMIT ${place(afterKey ? keyLength + 1 : 1)}`;
 }
 
-/** Rejects a schema that has outgrown the list above: a copy must not leave anything behind. */
+/** Rejects a schema with a column that the list above lacks: a copy must be complete. */
 export function assertAllKnown(
   found: readonly { table: string; column: string }[],
   own: readonly string[],
@@ -282,7 +271,7 @@ export function assertAllKnown(
   );
   for (const { table, column } of found) {
     const name = `${table}.${column}`;
-    if (!tablesApart.test(table) && !known.has(name) && !own.includes(name)) {
+    if (!tablesNotCopied.test(table) && !known.has(name) && !own.includes(name)) {
       throw new Error(`The copy does not know ${name}.`);
     }
   }

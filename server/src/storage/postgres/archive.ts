@@ -7,15 +7,16 @@ import {
   archiveTables,
   assertAllKnown,
   type ColumnKind,
-  type CopyProgress,
   type Marks,
   type Row,
   readText,
   StoreInUse,
   type Terms,
+  unfinishedCopyFault,
+  unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
-import { applicationName, bringUpToDate, types, unfinishedCopy } from './database.ts';
+import { applicationName, bringUpToDate, isUnfinished, types } from './database.ts';
 import { scoped } from './document-writer.ts';
 import { Servers } from './servers.ts';
 
@@ -49,10 +50,10 @@ const others = `SELECT count(*) AS others FROM pg_stat_activity
 /** All reads are of one moment. */
 export async function openPostgresSource(url: string): Promise<Archive> {
   return open(url, async (client) => {
-    if (await unfinishedCopy(client)) throw new Error('it is an interrupted copy itself');
+    if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
     await client.query('SET idle_in_transaction_session_timeout = 0');
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    return reader(client, await placeOf(client));
+    return reader(client);
   });
 }
 
@@ -62,9 +63,9 @@ export async function openPostgresTarget(url: string): Promise<ArchiveTarget> {
       const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS mine', [copyLock]);
       return rows[0].mine;
     });
-    // A power cut may take the last batches, and how far they were with them.
+    // A power cut may lose the last batches: the copy starts over in any case.
     await client.query('SET synchronous_commit = off');
-    return writer(client, await placeOf(client));
+    return writer(client);
   });
 }
 
@@ -96,30 +97,15 @@ async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Not the server's address: that may be another one after a failover. */
-async function placeOf(client: pg.Client): Promise<string> {
-  const { rows } = await client.query(
-    "SELECT 'postgres ' || oid || ' ' || datname AS place FROM pg_database WHERE datname = current_database()",
-  );
-  return rows[0].place;
-}
-
 async function isAlone(client: pg.Client): Promise<boolean> {
   // Within a transaction it is looked up once and remembered.
   await client.query('SELECT pg_stat_clear_snapshot()');
   return (await client.query(others)).rows[0].others === 0;
 }
 
-function reader(client: pg.Client, place: string): Archive {
+function reader(client: pg.Client): Archive {
   return {
-    place,
     threadNumbers: 'organization',
-    async threadNumbersRepeat() {
-      const { rows } = await client.query(
-        'SELECT count(*) <> count(DISTINCT sequence) AS repeat FROM thread',
-      );
-      return rows[0].repeat;
-    },
     async count({ name }) {
       return (await client.query(`SELECT count(*) AS rows FROM "${name}"`)).rows[0].rows;
     },
@@ -146,7 +132,7 @@ function reader(client: pg.Client, place: string): Archive {
   };
 }
 
-function writer(client: pg.Client, place: string): ArchiveTarget {
+function writer(client: pg.Client): ArchiveTarget {
   const transaction = async (work: () => Promise<unknown>): Promise<void> => {
     await client.query('BEGIN');
     try {
@@ -158,29 +144,22 @@ function writer(client: pg.Client, place: string): ArchiveTarget {
     }
   };
   return {
-    ...reader(client, place),
+    ...reader(client),
     derived: new Set(),
-    progress: () => readProgress(client),
-    begin: (progress) =>
+    isUnfinished: () => isUnfinished(client),
+    begin: () =>
       transaction(async () => {
         await client.query(`TRUNCATE ${archiveTables.map(({ name }) => `"${name}"`).join(', ')}`);
-        await client.query('CREATE TABLE IF NOT EXISTS copy_progress (progress text NOT NULL)');
-        await keepProgress(client, progress);
+        await client.query(`CREATE TABLE IF NOT EXISTS ${unfinishedCopyTable} (mark integer)`);
       }),
-    write: (table, rows, progress, terms) =>
-      transaction(async () => {
-        await client.query(insertion(table, rows, terms));
-        await keepProgress(client, progress);
-      }),
-    async invalidate() {
-      const progress = await readProgress(client);
-      if (progress !== undefined) await keepProgress(client, { ...progress, state: '' });
+    async write(table, rows, terms) {
+      await client.query(insertion(table, rows, terms));
     },
     async finish(marks) {
       await client.query('SET synchronous_commit = on');
       await transaction(async () => {
         await raiseMarks(client, marks);
-        await client.query('DROP TABLE copy_progress');
+        await client.query(`DROP TABLE ${unfinishedCopyTable}`);
       });
       // A planner that knows nothing of the tables would scan them until the server looks by itself.
       await client.query(`ANALYZE ${archiveTables.map(({ name }) => `"${name}"`).join(', ')}`);
@@ -205,19 +184,6 @@ function insertion(table: ArchiveTable, rows: readonly Row[], terms: Terms | und
     SELECT ${names.join(', ')}, array_to_tsvector(string_to_array(terms, ' '))
     FROM unnest(${parts.join(', ')}, $${columns.length + 1}::text[]) AS part (${names.join(', ')}, terms)`;
   return { name: `write ${table.name}`, text, values: [...values, scopedTerms] };
-}
-
-async function readProgress(client: pg.Client): Promise<CopyProgress | undefined> {
-  if (!(await unfinishedCopy(client))) return undefined;
-  const { rows } = await client.query('SELECT progress FROM copy_progress');
-  return JSON.parse(rows[0].progress);
-}
-
-async function keepProgress(client: pg.Client, progress: CopyProgress): Promise<void> {
-  await client.query(
-    'WITH gone AS (DELETE FROM copy_progress) INSERT INTO copy_progress (progress) VALUES ($1)',
-    [JSON.stringify(progress)],
-  );
 }
 
 async function raiseMarks(client: pg.Client, marks: Marks): Promise<void> {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { refuseUnfitPooler } from './pooler.ts';
@@ -175,8 +176,7 @@ async function migrate(servers: Servers, mustExist: boolean): Promise<void> {
     await refuseUnfitPooler(client, () => connect(statementMs));
     if (mustExist && (await schemaVersion(client)) === 0) throw new Error('it holds no store of Skein');
     await bringUpToDate(client);
-    if (await unfinishedCopy(client))
-      throw new Error('it is an interrupted copy: run the same skein copy again');
+    if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
   } finally {
     await client.end();
   }
@@ -194,9 +194,9 @@ async function refuseUnfit(client: pg.ClientBase): Promise<void> {
   }
 }
 
-/** Whether the database is being filled by a copy, or was when that was interrupted. */
-export async function unfinishedCopy(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query("SELECT to_regclass('copy_progress') IS NOT NULL AS found");
+/** Whether a copy is being written into the database, or was interrupted. */
+export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(`SELECT to_regclass('${unfinishedCopyTable}') IS NOT NULL AS found`);
   return rows[0].found;
 }
 

@@ -1,39 +1,38 @@
-import { realpathSync } from 'node:fs';
 import {
   type Archive,
   type ArchiveTable,
   type ArchiveTarget,
   archiveTables,
   assertAllKnown,
-  type CopyProgress,
   type Marks,
   type Row,
   readText,
   StoreInUse,
   type Terms,
+  unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, isUnfinished, openDatabase } from './database.ts';
 import { scoped } from './document-writer.ts';
 
-/** PostgreSQL keeps these in each organization; here they are the whole store's. */
+/** PostgreSQL stores these per organization; here they are values of the whole store. */
 const expressions = {
   'organization.latest_at': '(SELECT latest_at FROM store_clock)',
   'organization.thread_sequence': 'max(0, coalesce((SELECT max(sequence) FROM thread), 0))',
   'organization.move_sequence': '(SELECT move_sequence FROM store_clock)',
 };
 const derived = new Set(Object.keys(expressions));
-/** Follows from `deleted_at`. */
+/** Computed from `deleted_at`. */
 const ownColumns = ['thread.deleted'];
 
-/** All reads are of one moment, and nobody else can open the store until it is closed. */
+/** All reads see one snapshot, and no other process can open the store until it is closed. */
 export function openSqliteSource(file: string): Archive {
   const database = openAlone(file, false);
   database.exec('BEGIN');
-  return reader(database, file);
+  return reader(database);
 }
 
-/** Nobody else can open the store until it is closed. */
+/** No other process can open the store until it is closed. */
 export function openSqliteTarget(file: string): ArchiveTarget {
   const database = openAlone(file, true);
   const inserts = new Map<string, (row: Row) => void>();
@@ -48,39 +47,31 @@ export function openSqliteTarget(file: string): ArchiveTarget {
   }
 
   return {
-    ...reader(database, file),
+    ...reader(database),
     derived,
-    progress: async () => readProgress(database),
+    isUnfinished: async () => isUnfinished(database),
 
-    begin: async (progress) =>
+    begin: async () =>
       database.transaction(() => {
         empty(database);
-        database.exec('CREATE TABLE IF NOT EXISTS copy_progress (progress TEXT NOT NULL) STRICT');
-        keepProgress(database, progress);
+        database.exec(`CREATE TABLE IF NOT EXISTS ${unfinishedCopyTable} (mark INTEGER) STRICT`);
       })(),
 
-    write: async (table, rows, progress, terms) =>
+    write: async (table, rows, terms) =>
       database.transaction(() => {
         const insert = insertInto(table);
         for (const row of rows) insert(row);
-        if (terms !== undefined)
-          for (const [number, text] of indexed(table, rows, terms)) insertTerms.run(number, text);
-        // The index does not merge by itself: see document-writer.ts.
-        if (terms !== undefined)
-          database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
-        keepProgress(database, progress);
+        if (terms === undefined) return;
+        for (const [number, text] of indexed(table, rows, terms)) insertTerms.run(number, text);
+        // Automatic merges are off: see document-writer.ts.
+        database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
       })(),
-
-    async invalidate() {
-      const progress = readProgress(database);
-      if (progress !== undefined) keepProgress(database, { ...progress, state: '' });
-    },
 
     async finish(marks) {
       database.pragma('synchronous = FULL');
       database.transaction(() => {
         raiseMarks(database, marks);
-        database.exec('DROP TABLE copy_progress');
+        database.exec(`DROP TABLE ${unfinishedCopyTable}`);
       })();
       database.pragma('wal_checkpoint(TRUNCATE)');
     },
@@ -103,16 +94,14 @@ function openAlone(file: string, unfinished: boolean): Database {
   return database;
 }
 
-function reader(database: Database, file: string): Archive {
+function reader(database: Database): Archive {
   const read = (table: ArchiveTable, afterKey: boolean) =>
     database.prepare<unknown[], Value[]>(readText(table, expressions, afterKey, () => '?')).raw();
   const statements = new Map(
     archiveTables.map((table) => [table.name, { first: read(table, false), next: read(table, true) }]),
   );
   return {
-    place: `sqlite ${realpathSync(file)}`,
     threadNumbers: 'store',
-    threadNumbersRepeat: async () => false,
     count: async ({ name }) => database.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
     async read(table, after, limit) {
       const { first, next } = statements.get(table.name)!;
@@ -166,17 +155,6 @@ function empty(database: Database): void {
   for (const { name } of archiveTables.toReversed()) database.exec(`DELETE FROM "${name}"`);
 }
 
-function readProgress(database: Database): CopyProgress | undefined {
-  const begun = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'copy_progress'").get();
-  if (begun === undefined) return undefined;
-  return JSON.parse(database.prepare<[], string>('SELECT progress FROM copy_progress').pluck().get()!);
-}
-
-function keepProgress(database: Database, progress: CopyProgress): void {
-  database.exec('DELETE FROM copy_progress');
-  database.prepare('INSERT INTO copy_progress (progress) VALUES (?)').run(JSON.stringify(progress));
-}
-
 const numbered = ['passage', 'corpus'] as const;
 
 function readMarks(database: Database): Marks {
@@ -193,7 +171,7 @@ function readMarks(database: Database): Marks {
 function raiseMarks(database: Database, marks: Marks): void {
   database.prepare('UPDATE store_clock SET latest_at = ?, move_sequence = ?').run(marks.latestAt, marks.move);
   for (const table of numbered) {
-    // The table has no unique index: there is a row for what was ever filled, and none otherwise.
+    // sqlite_sequence has no unique index, and a row only for tables that ever held one.
     database
       .prepare(
         'INSERT INTO sqlite_sequence (name, seq) SELECT ?, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)',

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
 
 export type Database = Sqlite.Database;
 
@@ -38,7 +39,7 @@ export function openDatabase(
     // Raised to FULL for every durable commit: see commit-queue.ts.
     database.pragma('synchronous = NORMAL');
     migrate(database);
-    if (!unfinished) refuseUnfinished(database);
+    if (!unfinished && isUnfinished(database)) throw new Error(unfinishedCopyFault);
   } catch (error) {
     database.close();
     throw error;
@@ -46,9 +47,11 @@ export function openDatabase(
   return database;
 }
 
-function refuseUnfinished(database: Database): void {
-  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'copy_progress'").get();
-  if (found !== undefined) throw new Error('it is an interrupted copy: run the same skein copy again');
+/** Whether a copy is being written into the store, or was interrupted. */
+export function isUnfinished(database: Database): boolean {
+  return (
+    database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(unfinishedCopyTable) !== undefined
+  );
 }
 
 /** Step by step: Node's own recursive mkdir never returns where a folder cannot be made, as under /proc. */
