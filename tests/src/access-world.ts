@@ -15,7 +15,7 @@ import {
 import { Api } from './api.ts';
 import { exchange, makeApplication } from './applications.ts';
 import type { Answer } from './conformance.ts';
-import { runSkein, Service, temporaryFolder } from './service.ts';
+import { operate, Service, temporaryFolder } from './service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
 type Side = ThreadKind['organization'];
@@ -238,17 +238,9 @@ async function makeTokens(service: Service, organization: string): Promise<[stri
 /** A key that is right in every respect, but was issued elsewhere. */
 async function keyOfAnotherStore(): Promise<string> {
   const folder = temporaryFolder();
-  const words = [
-    ['org', 'create', 'Elsewhere', '--json'],
-    ['key', 'create', 'Elsewhere', '--org-wide', '--json'],
-  ];
-  let stdout = '';
-  for (const command of words) {
-    const outcome = await runSkein(folder, command);
-    assert.equal(outcome.exitCode, 0, outcome.stderr);
-    stdout = outcome.stdout;
-  }
-  return JSON.parse(stdout).key;
+  await operate(folder, ['org', 'create', 'Elsewhere']);
+  const { key } = await operate(folder, ['key', 'create', 'Elsewhere', '--org-wide']);
+  return key;
 }
 
 function mistyped(key: string): string {

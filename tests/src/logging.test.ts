@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { RawConnection } from './raw-http.ts';
-import { runSkein, Service, temporaryFolder } from './service.ts';
+import { operate, Service, temporaryFolder } from './service.ts';
 
 /** Never sent by anything else, so that finding one in the log means that it leaked. */
 const secret = {
@@ -21,11 +21,7 @@ const secret = {
 describe('The log', () => {
   it('is JSON, names the trace id of every answer, and holds neither keys nor what callers wrote', async () => {
     const folder = temporaryFolder();
-    const skein = async (...words: string[]) => {
-      const { exitCode, stdout, stderr } = await runSkein(folder, [...words, '--json']);
-      assert.equal(exitCode, 0, stderr);
-      return JSON.parse(stdout);
-    };
+    const skein = (...words: string[]) => operate(folder, words);
     await skein('org', 'create', 'Acme');
     await skein('member', 'add', 'Acme', 'ada@acme.example');
     const { key } = await skein('key', 'create', 'Acme', '--user', 'ada@acme.example');

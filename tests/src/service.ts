@@ -54,6 +54,49 @@ export async function runSkein(
   }
 }
 
+let operator: Operator | undefined;
+
+/** An operator's command that must succeed; answers its JSON. All commands of a test file share one process. */
+export async function operate(
+  folder: string,
+  words: readonly string[],
+  environment: Environment = {},
+): Promise<any> {
+  operator ??= new Operator();
+  const { json, error } = await operator.run(folder, words, environment);
+  assert.equal(error, undefined, `skein ${words.join(' ')}: ${error}`);
+  return json;
+}
+
+class Operator {
+  readonly #process = spawn(process.execPath, [join(root, 'server/testing/operator.ts')], {
+    env: cleanEnvironment({}),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  readonly #waiting: ((outcome: { json?: unknown; error?: string }) => void)[] = [];
+
+  constructor() {
+    keepWaitingFor(this.#process, false);
+    process.once('exit', () => this.#process.kill('SIGKILL'));
+    createInterface({ input: this.#process.stdout }).on('line', (line) => {
+      this.#waiting.shift()?.(JSON.parse(line));
+      if (this.#waiting.length === 0) keepWaitingFor(this.#process, false);
+    });
+    this.#process.once('exit', () => {
+      for (const resolve of this.#waiting.splice(0)) resolve({ error: 'the operator process ended' });
+    });
+  }
+
+  run(folder: string, words: readonly string[], environment: Environment) {
+    return new Promise<{ json?: unknown; error?: string }>((resolve) => {
+      keepWaitingFor(this.#process, true);
+      this.#waiting.push(resolve);
+      const request = { words, folder, environment: cleanEnvironment(environment) };
+      this.#process.stdin.write(`${JSON.stringify(request)}\n`);
+    });
+  }
+}
+
 /** A running `skein serve`, in its own folder and on a free port. */
 export class Service {
   readonly folder: string;
@@ -145,9 +188,7 @@ export class Service {
 
   /** The operator's command on this service's store, which must succeed; answers its JSON. */
   async skein(...words: string[]): Promise<any> {
-    const { exitCode, stdout, stderr } = await runSkein(this.folder, [...words, '--json'], this.store);
-    assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
-    return JSON.parse(stdout);
+    return operate(this.folder, words, this.store);
   }
 }
 
@@ -159,7 +200,7 @@ function storeOf({ SKEIN_DATABASE_URL: url }: Environment): Environment {
 function keepWaitingFor(child: ChildProcess, wait: boolean): void {
   const way = wait ? 'ref' : 'unref';
   child[way]();
-  for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.[way]();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket | null)?.[way]();
 }
 
 function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals> {

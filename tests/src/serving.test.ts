@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { serveInVain } from './failing-start.ts';
 import { RawConnection } from './raw-http.ts';
-import { cleanEnvironment, root, runSkein, Service, temporaryFolder } from './service.ts';
+import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
 
 const certificateFile = join(root, 'tests/stand-ins/localhost-certificate.pem');
 const keyFile = join(root, 'tests/stand-ins/localhost-key.pem');
@@ -21,11 +21,7 @@ async function startWithKey(
   environment: Record<string, string> = {},
 ): Promise<{ service: Service; key: string }> {
   const folder = newFolder();
-  const skein = async (...words: string[]) => {
-    const { exitCode, stdout, stderr } = await runSkein(folder, [...words, '--json']);
-    assert.equal(exitCode, 0, stderr);
-    return JSON.parse(stdout);
-  };
+  const skein = (...words: string[]) => operate(folder, words);
   await skein('org', 'create', 'Acme', '--quota', '1000000');
   await skein('member', 'add', 'Acme', 'ada@acme.example');
   const { key } = await skein('key', 'create', 'Acme', '--user', 'ada@acme.example');

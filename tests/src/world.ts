@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { Api } from './api.ts';
 import { type Answer, statusOfCode } from './conformance.ts';
-import { root, runSkein, Service, temporaryFolder } from './service.ts';
+import { operate, root, Service, temporaryFolder } from './service.ts';
 
 interface Key {
   readonly id: string;
@@ -107,22 +107,18 @@ function sourceHash(): string {
 }
 
 async function makeStore(folder: string): Promise<Made> {
-  const operate = async (...words: string[]): Promise<any> => {
-    const { exitCode, stdout, stderr } = await runSkein(folder, [...words, '--json']);
-    assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
-    return JSON.parse(stdout);
-  };
+  const skein = (...words: string[]): Promise<any> => operate(folder, words);
   const hire = async (organization: string, email: string): Promise<Key> => {
-    await operate('member', 'add', organization, email);
-    return operate('key', 'create', organization, '--user', email);
+    await skein('member', 'add', organization, email);
+    return skein('key', 'create', organization, '--user', email);
   };
-  const { id: acme } = await operate('org', 'create', 'Acme');
-  const { id: globex } = await operate('org', 'create', 'Globex');
+  const { id: acme } = await skein('org', 'create', 'Acme');
+  const { id: globex } = await skein('org', 'create', 'Globex');
   const [adaKey, benKey, eveKey, wideKey] = await Promise.all([
     hire(acme, 'ada@acme.example'),
     hire(acme, 'ben@acme.example'),
     hire(globex, 'eve@globex.example'),
-    operate('key', 'create', acme, '--org-wide'),
+    skein('key', 'create', acme, '--org-wide'),
   ]);
   return { acme, globex, adaKey, benKey, eveKey, wideKey };
 }

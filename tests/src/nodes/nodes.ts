@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Api } from '../api.ts';
 import { startAddressed } from '../oauth/addressed-service.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
-import { type CommandOutcome, runSkein, Service, temporaryFolder } from '../service.ts';
+import { type CommandOutcome, operate, runSkein, Service, temporaryFolder } from '../service.ts';
 
 type Environment = Record<string, string>;
 
@@ -77,9 +77,7 @@ export class Nodes {
 
   /** One that must succeed; answers its JSON. */
   async skein(...words: string[]): Promise<any> {
-    const { exitCode, stdout, stderr } = await this.run(...words, '--json');
-    assert.equal(exitCode, 0, `skein ${words.join(' ')}: ${stderr}`);
-    return JSON.parse(stdout);
+    return operate(this.#folder, words, { SKEIN_DATABASE_URL: this.databaseUrl });
   }
 
   /** Leaves nothing running, also when a test has failed halfway. */

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { startPostgres } from './server.ts';
 
 const [program, ...words] = process.argv.slice(2);
@@ -16,7 +17,12 @@ const given = process.env.SKEIN_TEST_POSTGRES_URL;
 const server = given ? undefined : await startPostgres();
 const child = spawn(program, words, {
   stdio: 'inherit',
-  env: { ...process.env, SKEIN_TEST_POSTGRES_URL: given || server?.url },
+  env: {
+    // Compiled code is kept from one test file to the next, as the launcher keeps it for the service.
+    NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../../node_modules/.cache/skein'),
+    ...process.env,
+    SKEIN_TEST_POSTGRES_URL: given || server?.url,
+  },
 });
 forwardSignals(child);
 child.once('error', (error) => {
