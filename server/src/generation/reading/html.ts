@@ -1,9 +1,18 @@
 import { parse, parseFragment } from 'parse5';
-import { type Block, evenSpaces, itemBlocks, type Reading, webAddress } from './blocks.ts';
-import { isDataTable, tableMarkdown } from './html-table.ts';
-import { attribute, type Element, findElement, isElement, isSkipped, type Parent } from './html-tree.ts';
+import { type Block, evenSpaces, type Reading, webAddress } from './blocks.ts';
+import {
+  attribute,
+  type Element,
+  findElement,
+  isDataTable,
+  isElement,
+  isSkipped,
+  type Parent,
+  tableGrid,
+} from './html-tree.ts';
+import { tableText } from './table.ts';
 
-/** Text runs on through these. Every other element is a block. */
+/** Elements within a line of text. Every other element is a block. */
 const inline = new Set(
   (
     'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math mi mn mo mrow ms mtext ' +
@@ -11,7 +20,7 @@ const inline = new Set(
   ).split(' '),
 );
 
-/** A page: its main part if it names one, without menus, scripts and hidden elements. */
+/** Reads a page: its main element if it has one, without menus, footers, scripts and hidden elements. */
 export function readHtml(source: string): Reading {
   const page = parse(source);
   const find = (fits: (element: Element) => boolean) => findElement(page, fits);
@@ -28,98 +37,105 @@ export function readHtml(source: string): Reading {
   };
 }
 
-/** The blocks of HTML inside a Markdown text. */
+/** Reads HTML that is not a whole page. */
 export function htmlBlocks(fragment: string): Block[] {
   return blocksBelow(parseFragment(fragment));
 }
 
 function blocksBelow(root: Parent): Block[] {
   const reader = new BlockReader();
-  reader.read(root, false);
-  reader.flush();
+  reader.read(root);
   return reader.blocks;
 }
 
-/** Collects text until a block begins or ends. Recursive: a page that is nested too deeply ends with a RangeError. */
+/** Collects text until a block starts or ends. Recursive: a page that is nested too deeply fails with a RangeError. */
 class BlockReader {
   readonly blocks: Block[] = [];
   #text: string[] = [];
 
-  read(parent: Parent, isInArticle: boolean): void {
+  read(parent: Parent): void {
+    this.#readInline(parent);
+    this.#flush();
+  }
+
+  #readInline(parent: Parent): void {
     for (const node of parent.childNodes) {
       if ('value' in node) this.#text.push(node.value);
       if (!isElement(node) || isSkipped(node)) continue;
-      if (node.tagName === 'footer' && !isInArticle) continue;
       if (node.tagName === 'br') this.#text.push('\n');
-      if (inline.has(node.tagName)) {
-        this.read(node, isInArticle);
-        continue;
+      if (inline.has(node.tagName)) this.#readInline(node);
+      else {
+        this.#flush();
+        this.#readBlock(node);
       }
-      this.flush();
-      this.#readBlock(node, isInArticle || node.tagName === 'article');
-      this.flush();
     }
   }
 
-  flush(): void {
+  #flush(): void {
     this.#add('paragraph', evenSpaces(this.#text.join('')));
     this.#text = [];
   }
 
-  #readBlock(element: Element, isInArticle: boolean): void {
+  #readBlock(element: Element): void {
     const tag = element.tagName;
     if (/^h[1-6]$/.test(tag)) {
-      // Without the mark that links to the heading.
+      // Generated pages end a heading with a mark that links to it.
       const text = textOf(element).replace(/ #$|\s?¶$/, '');
       if (text !== '') this.blocks.push({ kind: 'heading', level: Number(tag.charAt(1)), text });
     } else if (tag === 'pre') {
       this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());
     } else if (tag === 'table' && isDataTable(element)) {
-      const caption = findElement(element, ({ tagName }) => tagName === 'caption');
-      this.#add('paragraph', caption === undefined ? '' : textOf(caption));
-      this.#add('table', tableMarkdown(element, textOf));
+      this.#readTable(element);
+    } else if (tag === 'ol') {
+      this.#readNumbered(element);
     } else if (tag === 'li') {
-      this.#addAll(itemBlocks(blocksBelow(element)));
-    } else if (tag === 'dl') {
-      this.#readDefinitions(element);
-    } else this.read(element, isInArticle);
-  }
-
-  /** One item per definition: 'Term: meaning'. */
-  #readDefinitions(list: Element): void {
-    let term = '';
-    const parts = list.childNodes
-      .filter(isElement)
-      .flatMap((child) => (child.tagName === 'div' ? child.childNodes.filter(isElement) : [child]));
-    for (const part of [...parts, undefined]) {
-      const isMeaning = part?.tagName === 'dd';
-      if (!isMeaning && term !== '') this.#add('item', term);
-      if (part === undefined) return;
-      const [first, ...rest] = isMeaning ? itemBlocks(blocksBelow(part)) : [];
-      if (first?.kind === 'item' && term !== '')
-        this.#add('item', `${term.replace(/:$/, '')}: ${first.text}`);
-      else if (first !== undefined) this.blocks.push(first);
-      this.#addAll(rest);
-      term = isMeaning ? '' : textOf(part);
+      this.#readItem(element, '-');
+    } else if (tag === 'dt') {
+      this.blocks.push({ kind: 'term', text: textOf(element) });
+    } else {
+      this.read(element);
+      if (tag === 'dl') this.blocks.push({ kind: 'term', text: '' });
     }
   }
 
-  /** Not by spreading into `push`: a list may have more items than a call may have arguments. */
-  #addAll(blocks: readonly Block[]): void {
-    for (const block of blocks) this.blocks.push(block);
+  #readNumbered(list: Element): void {
+    let number = Number.parseInt(attribute(list, 'start') ?? '1', 10) || 1;
+    for (const child of list.childNodes) {
+      if (!isElement(child)) continue;
+      if (child.tagName === 'li') this.#readItem(child, `${number++}.`);
+      else this.#readBlock(child);
+    }
   }
 
-  #add(kind: 'paragraph' | 'item' | 'table' | 'code', text: string): void {
+  /** The paragraphs at the start of an item are its text. The other blocks follow it. */
+  #readItem(element: Element, marker: string): void {
+    const blocks = blocksBelow(element);
+    const firstOther = blocks.findIndex(({ kind }) => kind !== 'paragraph');
+    const own = blocks.slice(0, firstOther < 0 ? blocks.length : firstOther);
+    const text = joinedTexts(own);
+    if (text !== '') this.blocks.push({ kind: 'item', marker, text });
+    // Not `push(...blocks)`: a list may have more items than a call may have arguments.
+    for (const block of blocks.slice(own.length)) this.blocks.push(block);
+  }
+
+  #readTable(table: Element): void {
+    const caption = findElement(table, ({ tagName }) => tagName === 'caption');
+    this.#add('paragraph', caption === undefined ? '' : textOf(caption));
+    const { header, rows } = tableGrid(table, textOf);
+    if (rows.length > 0) this.#add('table', tableText(header, rows));
+  }
+
+  #add(kind: 'paragraph' | 'table' | 'code', text: string): void {
     if (text !== '') this.blocks.push({ kind, text });
   }
 }
 
 function textOf(element: Element): string {
-  return evenSpaces(
-    blocksBelow(element)
-      .map(({ text }) => text)
-      .join(' '),
-  );
+  return joinedTexts(blocksBelow(element));
+}
+
+function joinedTexts(blocks: readonly Block[]): string {
+  return evenSpaces(blocks.map(({ text }) => text).join(' '));
 }
 
 function rawText(parent: Parent): string {

@@ -1,7 +1,7 @@
 import { type DocumentText, storableTitle, storableUrl, UnreadableDocument } from '../../domain/document.ts';
 import { defaultLimits, limits as fixed, type Limits } from '../../domain/limits.ts';
 import { cutText } from '../../domain/text.ts';
-import { type Block, evenSpaces, type Reading } from './blocks.ts';
+import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
 import { cleanText, decodeText } from './decode-text.ts';
 import { bareName, formatOf } from './formats.ts';
 import { readHtml } from './html.ts';
@@ -10,7 +10,6 @@ import { readPdf } from './pdf.ts';
 import { readPlainText } from './plain-text.ts';
 import { withQuestionHeadings } from './questions.ts';
 import { splitPassages } from './split-passages.ts';
-import { checkTextLength } from './text-length.ts';
 
 const headingLengthMax = fixed.headingLengthMax.default;
 

@@ -5,7 +5,7 @@ import { cellsOf, isTableRule } from './table.ts';
 /** A part of a passage's text. `lines` are its lines as they are in the text; those of all parts in order are the text. */
 export type Part = { readonly lines: readonly string[] } & (
   | { readonly kind: 'prose'; readonly sentences: readonly string[] }
-  /** The items without their markers. */
+  /** The items, without bullets and with their numbers. */
   | { readonly kind: 'list'; readonly items: readonly string[] }
   | {
       readonly kind: 'table';
@@ -16,7 +16,8 @@ export type Part = { readonly lines: readonly string[] } & (
   | { readonly kind: 'code'; readonly code: readonly string[] }
 );
 
-const marker = /^\s{0,40}[-*•‣–] /;
+const marker = /^\s{0,40}(?:[-*•‣–]|\d{1,4}[.)]) /;
+const bullet = /^\s*[-*•‣–] /;
 const fence = /^`{3,}$/;
 
 /** The paragraphs, lists, tables and code blocks of a passage's text, in order, without the empty lines between them. */
@@ -52,7 +53,7 @@ export function partsOf(text: string): Part[] {
       parts.push({
         kind: 'list',
         lines: own,
-        items: own.map((item) => evenSpaces(item.replace(marker, ''))),
+        items: own.map((item) => evenSpaces(item.replace(bullet, ''))),
       });
     } else {
       const own = upTo(

@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.ts';
-import type { Block } from './blocks.ts';
+import { type Block, listMarker } from './blocks.ts';
 import { LineJoiner } from './join-lines.ts';
 import type { Line } from './pdf-lines.ts';
 
@@ -82,7 +82,8 @@ function blockOf(group: readonly Line[], setting: Setting): Block {
     return { kind: 'heading', level, text };
   }
   const mark = marker.exec(text);
-  return mark === null ? { kind: 'paragraph', text } : { kind: 'item', text: text.slice(mark[0].length) };
+  if (mark === null) return { kind: 'paragraph', text };
+  return { kind: 'item', marker: listMarker(mark[0]), text: text.slice(mark[0].length) };
 }
 
 function isHeading(line: Line, setting: Setting): boolean {

@@ -1,11 +1,10 @@
 import { UnreadableDocument } from '../../domain/document.ts';
 import type { Limits } from '../../domain/limits.ts';
-import { type Block, evenSpaces, type Reading } from './blocks.ts';
+import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
 import { blocksOfLines } from './pdf-blocks.ts';
 import { type Line, linesOfPage, type Run, withoutRunningLines } from './pdf-lines.ts';
 import { isTitle } from './plain-text.ts';
-import { checkTextLength } from './text-length.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 

@@ -1,4 +1,4 @@
-import { type Block, evenSpaces, type Reading } from './blocks.ts';
+import { type Block, evenSpaces, listMarker, type Reading } from './blocks.ts';
 import { LineJoiner } from './join-lines.ts';
 
 const titleLengthMax = 100;
@@ -141,10 +141,15 @@ class PlainTextReader {
       this.#blocks.push({ kind: 'term', text: '' });
       this.#termIndent = undefined;
     }
-    let open: { kind: 'paragraph' | 'item'; lines: string[] } | undefined;
+    let open: { marker?: string; lines: string[] } | undefined;
     const close = () => {
       const text = this.#joiner.join(open?.lines ?? []);
-      if (open !== undefined && text !== '') this.#blocks.push({ kind: open.kind, text });
+      if (open !== undefined && text !== '')
+        this.#blocks.push(
+          open.marker === undefined
+            ? { kind: 'paragraph', text }
+            : { kind: 'item', marker: open.marker, text },
+        );
       open = undefined;
     };
     if (this.#isPreformatted(lines)) {
@@ -154,19 +159,21 @@ class PlainTextReader {
     for (const [index, line] of lines.entries()) {
       const term = this.#termAt(lines, index);
       const mark =
-        open?.kind === 'paragraph' && isWithinSentence(open.lines, line) ? null : marker.exec(line);
+        open !== undefined && open.marker === undefined && isWithinSentence(open.lines, line)
+          ? null
+          : marker.exec(line);
       if (term !== undefined) {
         close();
         this.#blocks.push({ kind: 'term', text: evenSpaces(term.text) });
         this.#termIndent = indentOf(line);
-        if (term.rest !== undefined) open = { kind: 'paragraph', lines: [term.rest] };
+        if (term.rest !== undefined) open = { lines: [term.rest] };
       } else if (isUnderline(line)) {
         close();
       } else if (mark !== null) {
         close();
-        open = { kind: 'item', lines: [line.slice(mark[0].length)] };
+        open = { marker: listMarker(mark[0]), lines: [line.slice(mark[0].length)] };
       } else {
-        open ??= { kind: 'paragraph', lines: [] };
+        open ??= { lines: [] };
         open.lines.push(line);
         if (index === 0 && endsWithQuestion(line) && /^\s*["“(]?\p{Lu}/u.test(lines[1] ?? '')) close();
       }

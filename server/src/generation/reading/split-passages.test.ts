@@ -9,7 +9,7 @@ import { countWords } from './words.ts';
 
 const heading = (level: number, text: string): Block => ({ kind: 'heading', level, text });
 const paragraph = (text: string): Block => ({ kind: 'paragraph', text });
-const item = (text: string): Block => ({ kind: 'item', text });
+const item = (text: string): Block => ({ kind: 'item', marker: '-', text });
 const code = (text: string): Block => ({ kind: 'code', text });
 
 function sentence(number: number, words: number): string {

@@ -120,7 +120,7 @@ function blockUnits(block: TextBlock, before: TextBlock | undefined): Unit[] {
   if (block.kind === 'table') return tableUnits(block.text);
   if (block.kind === 'code') return codeUnits(block.text);
   const joint = block.kind === 'item' && before?.kind === 'item' ? '\n' : '\n\n';
-  return textUnits(block.kind === 'item' ? `- ${block.text}` : block.text, joint);
+  return textUnits(block.kind === 'item' ? `${block.marker} ${block.text}` : block.text, joint);
 }
 
 function textUnits(text: string, joint: string): Unit[] {
