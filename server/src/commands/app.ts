@@ -1,6 +1,8 @@
-import { createApplication } from '../usecases/credentials/create-application.ts';
-import { deleteApplication } from '../usecases/credentials/delete-application.ts';
-import { rotateApplication } from '../usecases/credentials/rotate-application.ts';
+import {
+  createApplication,
+  deleteApplication,
+  rotateApplication,
+} from '../usecases/credentials/applications.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { findOrganization } from '../usecases/organization/organization.ts';
 import { optionText, positional, type StoreCommand, table, UsageError } from './command.ts';

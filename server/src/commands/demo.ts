@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { UnreadableDocument } from '../domain/document.ts';
 import { invitationLink } from '../domain/sign-in-token.ts';
 import type { Context } from '../usecases/context.ts';
-import { createApiKey } from '../usecases/credentials/create-api-key.ts';
+import { createApiKey } from '../usecases/credentials/api-keys.ts';
 import { addDocument } from '../usecases/documents/add-document.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { createOrganization } from '../usecases/organization/organization.ts';

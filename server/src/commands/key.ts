@@ -1,8 +1,12 @@
-import { createApiKey } from '../usecases/credentials/create-api-key.ts';
-import { listAddressedApiKeys } from '../usecases/credentials/list-api-keys.ts';
+import {
+  createApiKey,
+  listAddressedApiKeys,
+  type RotationGrace,
+  revokeApiKey,
+  rotateApiKey,
+  rotationGraces,
+} from '../usecases/credentials/api-keys.ts';
 import { type AddressedKeyRequest, listKeyRequests } from '../usecases/credentials/request-api-key.ts';
-import { revokeApiKey } from '../usecases/credentials/revoke-api-key.ts';
-import { type RotationGrace, rotateApiKey, rotationGraces } from '../usecases/credentials/rotate-api-key.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { findOrganization } from '../usecases/organization/organization.ts';
 import { findMember } from '../usecases/people/find-member.ts';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { normalizeEmail } from './organization.ts';
 
-test('an address has one spelling', () => {
+test('normalizes case and surrounding space', () => {
   assert.equal(normalizeEmail(' Ada@Acme.Example '), 'ada@acme.example');
   assert.equal(normalizeEmail('ÅSA@acme.example'), 'åsa@acme.example');
 });
 
-test('no address is spelled so that it becomes that of somebody else', () => {
+test('never turns a non-ASCII address into an ASCII one', () => {
   assert.equal(normalizeEmail('\u212Aim@acme.example'), undefined);
   for (let unit = 0x80; unit <= 0xffff; unit += 1) {
     const email = normalizeEmail(`a${String.fromCharCode(unit)}@acme.example`);
@@ -15,7 +15,7 @@ test('no address is spelled so that it becomes that of somebody else', () => {
   }
 });
 
-test('what is no address is none', () => {
+test('rejects text that is not an address', () => {
   for (const text of ['', 'ada', 'ada@', '@acme', 'a da@acme', 'a@b@c', `${'a'.repeat(250)}@acme`]) {
     assert.equal(normalizeEmail(text), undefined, text);
   }

@@ -3,11 +3,14 @@ import type { OrganizationId, UserId } from './id.ts';
 export interface Organization {
   readonly id: OrganizationId;
   readonly name: string;
-  /** Whether the organization is in the beta: the public interface answers 404 otherwise. */
+  /** Whether the organization is in the beta. If not, the public API answers 404. */
   readonly apiEnabled: boolean;
   readonly dailyQuota: number;
   readonly createdAt: number;
 }
+
+/** Shown in place of the address of a user who is no longer a member. */
+export const formerMember = 'Former member';
 
 export type MemberRole = 'admin' | 'member';
 
@@ -18,15 +21,16 @@ export interface Member {
   /** An account for automation: it owns keys and threads, and cannot sign in. */
   readonly service: boolean;
   readonly joinedAt: number;
-  /** Whether they have accepted an invitation of this organization, and so can sign in to it by password. */
+  /** Whether they have accepted this organization's invitation and can sign in to it by password. */
   readonly opened: boolean;
-  /** Until when an invitation of theirs can be used; null where there is none. */
+  /** When their invitation expires; null without one. */
   readonly invitedUntil: number | null;
 }
 
 /**
- * One spelling per address, so that `Ada@x` and `ada@x` are the same person. The Kelvin sign is no spelling of anything:
- * it is the one letter outside of ASCII whose lower case is in it, and `\u212Aim@x` is not the address of `kim@x`.
+ * One spelling per address, so that `Ada@x` and `ada@x` are the same person. Undefined if the text is not an address.
+ * Rejects U+212A (Kelvin sign): it is the only non-ASCII character whose lower case is ASCII, so `\u212Aim@x` would
+ * become `kim@x`, an address of somebody else.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();

@@ -9,7 +9,7 @@ import { readConfig } from '../config.ts';
 import { errorCodes } from '../domain/errors.ts';
 import { utcDay } from '../domain/quota.ts';
 import type { Context } from '../usecases/context.ts';
-import { createApiKey } from '../usecases/credentials/create-api-key.ts';
+import { createApiKey } from '../usecases/credentials/api-keys.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { createOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/add-member.ts';

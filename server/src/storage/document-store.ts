@@ -57,6 +57,7 @@ export interface Documents {
   sweepDocuments(): Promise<number>;
   /** In order of their names. */
   listDocuments(organizationId: OrganizationId): Promise<Document[]>;
+  findDocument(organizationId: OrganizationId, documentId: string): Promise<Document | undefined>;
   /** What the first documents by name are about, among the general ones and those of the account. */
   outlineDocuments(
     organizationId: OrganizationId,

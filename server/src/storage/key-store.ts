@@ -51,6 +51,8 @@ export interface ApiKeys {
   ): Promise<'rotated' | 'missing' | 'revoked' | 'api-disabled'>;
   /** In order of creation, revoked ones included. */
   listApiKeys(organizationId: OrganizationId): Promise<ApiKey[]>;
+  /** Also finds a revoked key. */
+  findApiKey(organizationId: OrganizationId, keyId: string): Promise<ApiKey | undefined>;
   /** Reads committed state every time: a key revoked by another process is unknown from that commit on. */
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
 }

@@ -179,6 +179,8 @@ export interface Applications {
   ): Promise<'deleted' | 'missing'>;
   /** In order of creation, without deleted ones. */
   listApplications(organizationId: OrganizationId): Promise<Application[]>;
+  /** Undefined for a deleted one. */
+  findApplication(organizationId: OrganizationId, applicationId: string): Promise<Application | undefined>;
   /** Reads committed state every time: one rotated or deleted by another process is so from that commit on. */
   findApplicationGrant(applicationId: string): Promise<ApplicationGrant | undefined>;
 }

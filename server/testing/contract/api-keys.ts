@@ -40,6 +40,8 @@ export function describeApiKeys(world: () => World): void {
         listed.map(({ id }) => id),
         [first.id, second.id],
       );
+      assert.deepEqual(await store.findApiKey(organizationId, second.id), listed[1]);
+      assert.equal(await store.findApiKey(organizationId, strangers.key()), undefined);
     });
 
     it('refuses outside the beta, for strangers and for unknown organizations', async () => {

@@ -147,6 +147,8 @@ export function describeDocuments(world: () => World): void {
         (await store.listDocuments(organization)).map(({ title }) => title),
         ['Again', 'Refunds'],
       );
+      assert.equal((await store.findDocument(organization, first.id))?.title, 'Again');
+      assert.equal(await store.findDocument(organization, again.id), undefined);
     });
 
     it('are gone with their passages once they are removed', async () => {
@@ -232,6 +234,7 @@ export function describeDocuments(world: () => World): void {
       assert.equal((await other.findPassages(organization, null, ['day'], 10)).holders[0]?.length, 1);
       await other.removeDocument(organization, document.id, note());
       assert.deepEqual(await world().store.listDocuments(organization), []);
+      assert.equal(await world().store.findDocument(organization, document.id), undefined);
     });
 
     it('are stored with a short title, and without a URL that is too long', async () => {
@@ -243,6 +246,8 @@ export function describeDocuments(world: () => World): void {
       await put('a', '🧶'.repeat(255), 2_048);
       await put('b', '🧶'.repeat(256), 2_049);
       const [first, second] = await store.listDocuments(organization);
+      assert.ok(first);
+      assert.deepEqual(await store.findDocument(organization, first.id), first);
       assert.deepEqual([first?.title, first?.url], ['🧶'.repeat(255), url(2_048)]);
       assert.deepEqual([second?.title, second?.url], [`${'🧶'.repeat(254)}…`, null]);
     });

@@ -66,6 +66,9 @@ export function describeForeignOrganizations(world: () => World): void {
       });
       assert.deepEqual(await store.listMembers(foreign), []);
       assert.deepEqual(await store.listApiKeys(foreign), []);
+      assert.equal(await store.findApiKey(foreign, key.id), undefined);
+      assert.equal(await store.findApplication(foreign, application.id), undefined);
+      assert.equal(await store.findDocument(foreign, document.id), undefined);
       assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2), note()), 'missing');
       assert.equal(await store.deleteApplication(foreign, application.id, note()), 'missing');
       assert.deepEqual(await store.listApplications(foreign), []);

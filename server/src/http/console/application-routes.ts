@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 import type { Application } from '../../domain/credential.ts';
 import { iso } from '../../domain/iso-time.ts';
-import { createApplication } from '../../usecases/credentials/create-application.ts';
-import { deleteApplication } from '../../usecases/credentials/delete-application.ts';
-import { rotateApplication } from '../../usecases/credentials/rotate-application.ts';
+import {
+  createApplication,
+  deleteApplication,
+  rotateApplication,
+} from '../../usecases/credentials/applications.ts';
 import type { ApplicationJson, ApplicationsJson, ClientSecretJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { isoOrNull, settingName, settingPath } from './setting-schemas.ts';

@@ -1,9 +1,16 @@
 import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/iso-time.ts';
-import { createApiKey } from '../../usecases/credentials/create-api-key.ts';
+import {
+  type AddressedApiKey,
+  createApiKey,
+  listAddressedApiKeys,
+  type RotationGrace,
+  revokeApiKey,
+  rotateApiKey,
+  rotationGraces,
+} from '../../usecases/credentials/api-keys.ts';
 import { keyOwnersFor } from '../../usecases/credentials/key-owner.ts';
-import { type AddressedApiKey, listAddressedApiKeys } from '../../usecases/credentials/list-api-keys.ts';
 import {
   type AddressedKeyRequest,
   decideKeyRequest,
@@ -11,12 +18,6 @@ import {
   requestApiKey,
   revealApiKey,
 } from '../../usecases/credentials/request-api-key.ts';
-import { revokeApiKey } from '../../usecases/credentials/revoke-api-key.ts';
-import {
-  type RotationGrace,
-  rotateApiKey,
-  rotationGraces,
-} from '../../usecases/credentials/rotate-api-key.ts';
 import type { EnteredSession } from '../../usecases/people/read-session.ts';
 import type { KeyJson, KeyRequestJson, KeysJson, NewKeyJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';

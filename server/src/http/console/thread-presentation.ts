@@ -1,5 +1,6 @@
 import { iso } from '../../domain/iso-time.ts';
 import type { AssistantMessage, Message, Step } from '../../domain/message.ts';
+import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { ThreadView } from '../../usecases/threads/get-thread-view.ts';
@@ -11,8 +12,6 @@ import type {
   ThreadJson,
   ThreadViewJson,
 } from './contract.ts';
-
-const formerMember = 'A former member';
 
 export function presentThread(thread: Thread, mine: boolean): ThreadJson {
   return {

@@ -49,13 +49,12 @@ const revoke = {
     ), noted AS (${auditText('revoked', '$3', 'revoked_at', 5)})
     SELECT id FROM api_key WHERE organization_id = $3 AND id = $4`,
 };
-const all = {
-  name: 'list-api-keys',
-  text: `SELECT id, name, user_id, hint, created_by, created_at, revoked_at, last_used_at
+const selectKeys = `SELECT id, name, user_id, hint, created_by, created_at, revoked_at, last_used_at
     FROM api_key LEFT JOIN credential_use
       ON credential_use.organization_id = api_key.organization_id AND credential_id = id
-    WHERE api_key.organization_id = $1 ORDER BY created_at, id`,
-};
+    WHERE api_key.organization_id = $1`;
+const all = { name: 'list-api-keys', text: `${selectKeys} ORDER BY created_at, id` };
+const find = { name: 'find-api-key', text: `${selectKeys} AND id = $2` };
 const grant = {
   name: 'find-key-grant',
   text: `SELECT organization_id, api_key.id, user_id, api_enabled
@@ -63,10 +62,6 @@ const grant = {
     WHERE hash = $3 AND ${keyIsLive(now)}`,
 };
 
-const findKey = {
-  name: 'find-api-key',
-  text: 'SELECT user_id, name FROM api_key WHERE organization_id = $1 AND id = $2',
-};
 /** Held until the commit, in the order in which a key is made: whoever removes the member waits, and sees the new key. */
 export const holdIssuer = {
   name: 'hold-issuer',
@@ -107,7 +102,7 @@ export function postgresApiKeys(database: Database): ApiKeys {
 
     rotateApiKey: (organizationId, keyId, { next, createdBy, oldValidMs }, note) =>
       database.transaction(async (runHere) => {
-        const [old] = await runHere<ApiKeyRow>(findKey, [organizationId, keyId]);
+        const [old] = await runHere<ApiKeyRow>(find, [organizationId, keyId]);
         if (old === undefined) return 'missing';
         const [issuer] = await runHere<{ api_enabled: boolean }>(holdIssuer, [organizationId]);
         if (issuer?.api_enabled !== true) return 'api-disabled';
@@ -125,6 +120,11 @@ export function postgresApiKeys(database: Database): ApiKeys {
       }),
 
     listApiKeys: async (organizationId) => (await run<ApiKeyRow>(all, [organizationId])).map(toApiKey),
+
+    async findApiKey(organizationId, keyId) {
+      const [row] = await run<ApiKeyRow>(find, [organizationId, keyId]);
+      return row && toApiKey(row);
+    },
 
     async findKeyGrant(hash) {
       const [row] = await run<KeyGrantRow>(grant, [...time.parameters(), hash]);

@@ -48,13 +48,12 @@ const remove = {
     ), noted AS (${auditText('gone', '$3', 'deleted_at', 5)})
     SELECT id FROM gone`,
 };
-const list = {
-  name: 'list-applications',
-  text: `SELECT id, name, created_at, rotated_at, last_used_at
+const selectApplications = `SELECT id, name, created_at, rotated_at, last_used_at
     FROM application LEFT JOIN credential_use
       ON credential_use.organization_id = application.organization_id AND credential_id = id
-    WHERE application.organization_id = $1 AND deleted_at IS NULL ORDER BY created_at, id`,
-};
+    WHERE application.organization_id = $1 AND deleted_at IS NULL`;
+const list = { name: 'list-applications', text: `${selectApplications} ORDER BY created_at, id` };
+const find = { name: 'find-application', text: `${selectApplications} AND id = $2` };
 const grant = {
   name: 'find-application-grant',
   text: `SELECT organization_id, secret_hash, epoch, api_enabled
@@ -91,6 +90,11 @@ export function postgresApplications({ run, time }: Database): Applications {
 
     listApplications: async (organizationId) =>
       (await run<ApplicationRow>(list, [organizationId])).map(toApplication),
+
+    async findApplication(organizationId, applicationId) {
+      const [row] = await run<ApplicationRow>(find, [organizationId, applicationId]);
+      return row && toApplication(row);
+    },
 
     async findApplicationGrant(applicationId) {
       const [row] = await run<ApplicationGrantRow>(grant, [applicationId]);

@@ -32,11 +32,10 @@ interface SourceRow {
   url: string | null;
 }
 
-const list = {
-  name: 'list-documents',
-  text: `SELECT coalesce(kept_id, id) AS id, account_key, name, title, url, passages, bytes, added_at FROM document
-    WHERE organization_id = $1 AND state = 'ready' ORDER BY name, account_key`,
-};
+const selectDocuments = `SELECT coalesce(kept_id, id) AS id, account_key, name, title, url, passages, bytes, added_at
+    FROM document WHERE organization_id = $1 AND state = 'ready'`;
+const list = { name: 'list-documents', text: `${selectDocuments} ORDER BY name, account_key` };
+const find = { name: 'find-document', text: `${selectDocuments} AND coalesce(kept_id, id) = $2` };
 const findCorpora = {
   name: 'find-corpora',
   text: 'SELECT number, passages FROM corpus WHERE organization_id = $1 AND account_key = ANY($2::text[])',
@@ -79,6 +78,11 @@ export function postgresDocuments(database: Database): Documents {
     ...postgresDocumentWriter(database),
 
     listDocuments: async (organizationId) => (await run<DocumentRow>(list, [organizationId])).map(toDocument),
+
+    async findDocument(organizationId, documentId) {
+      const [row] = await run<DocumentRow>(find, [organizationId, documentId]);
+      return row && toDocument(row);
+    },
 
     outlineDocuments(organizationId, accountId, { documents, headings }) {
       const keys = [accountKey(null), accountKey(accountId)];

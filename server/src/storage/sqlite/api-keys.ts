@@ -43,18 +43,15 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
   const revoke = database.prepare<[number, string, string, number]>(
     `UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND id = ? AND ${keyIsLive}`,
   );
-  const find = database.prepare<[string, string], { user_id: UserId | null; name: string }>(
-    'SELECT user_id, name FROM api_key WHERE organization_id = ? AND id = ?',
-  );
   const endLater = database.prepare<[number, string, string]>(
     'UPDATE api_key SET revoked_at = ? WHERE organization_id = ? AND id = ? AND revoked_at IS NULL',
   );
-  const all = database.prepare<[string], ApiKeyRow>(
-    `SELECT id, name, user_id, hint, created_by, created_at, revoked_at, last_used_at
+  const selectKeys = `SELECT id, name, user_id, hint, created_by, created_at, revoked_at, last_used_at
      FROM api_key LEFT JOIN credential_use
        ON credential_use.organization_id = api_key.organization_id AND credential_id = id
-     WHERE api_key.organization_id = ? ORDER BY created_at, id`,
-  );
+     WHERE api_key.organization_id = ?`;
+  const all = database.prepare<[string], ApiKeyRow>(`${selectKeys} ORDER BY created_at, id`);
+  const find = database.prepare<[string, string], ApiKeyRow>(`${selectKeys} AND id = ?`);
   const grant = database.prepare<[string, number], KeyGrantRow>(
     `SELECT organization_id, api_key.id, user_id, api_enabled
      FROM api_key JOIN organization ON organization.id = organization_id
@@ -96,6 +93,11 @@ export function sqliteApiKeys(database: Database, commits: CommitQueue): ApiKeys
 
     async listApiKeys(organizationId) {
       return all.all(organizationId).map(toApiKey);
+    },
+
+    async findApiKey(organizationId, keyId) {
+      const row = find.get(organizationId, keyId);
+      return row && toApiKey(row);
     },
 
     async findKeyGrant(hash) {

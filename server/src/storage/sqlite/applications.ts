@@ -36,12 +36,12 @@ export function sqliteApplications(database: Database, commits: CommitQueue): Ap
     `UPDATE application SET epoch = epoch + 1, deleted_at = ?
      WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
   );
-  const list = database.prepare<[string], ApplicationRow>(
-    `SELECT id, name, created_at, rotated_at, last_used_at
+  const selectApplications = `SELECT id, name, created_at, rotated_at, last_used_at
      FROM application LEFT JOIN credential_use
        ON credential_use.organization_id = application.organization_id AND credential_id = id
-     WHERE application.organization_id = ? AND deleted_at IS NULL ORDER BY created_at, id`,
-  );
+     WHERE application.organization_id = ? AND deleted_at IS NULL`;
+  const list = database.prepare<[string], ApplicationRow>(`${selectApplications} ORDER BY created_at, id`);
+  const find = database.prepare<[string, string], ApplicationRow>(`${selectApplications} AND id = ?`);
   const grant = database.prepare<[string], ApplicationGrantRow>(
     `SELECT organization_id, secret_hash, epoch, api_enabled
      FROM application JOIN organization ON organization.id = organization_id
@@ -77,6 +77,11 @@ export function sqliteApplications(database: Database, commits: CommitQueue): Ap
       }),
 
     listApplications: async (organizationId) => list.all(organizationId).map(toApplication),
+
+    async findApplication(organizationId, applicationId) {
+      const row = find.get(organizationId, applicationId);
+      return row && toApplication(row);
+    },
 
     async findApplicationGrant(applicationId) {
       const row = grant.get(applicationId);

@@ -32,9 +32,11 @@ interface CorpusRow {
 type Source = Pick<FoundPassage, 'documentId' | 'name' | 'title' | 'url'>;
 
 export function sqliteDocuments(database: Database, commits: CommitQueue): Documents {
-  const list = database.prepare<[string], DocumentRow>(
-    `SELECT coalesce(kept_id, id) AS id, account_key, name, title, url, passages, bytes, added_at FROM document
-     WHERE organization_id = ? AND state = 'ready' ORDER BY name, account_key`,
+  const selectDocuments = `SELECT coalesce(kept_id, id) AS id, account_key, name, title, url, passages, bytes, added_at
+     FROM document WHERE organization_id = ? AND state = 'ready'`;
+  const list = database.prepare<[string], DocumentRow>(`${selectDocuments} ORDER BY name, account_key`);
+  const find = database.prepare<[string, string], DocumentRow>(
+    `${selectDocuments} AND coalesce(kept_id, id) = ?`,
   );
   const findCorpus = database.prepare<[string, string], CorpusRow>(
     'SELECT number, passages FROM corpus WHERE organization_id = ? AND account_key = ?',
@@ -77,6 +79,11 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
     ...sqliteDocumentWriter(database, commits),
 
     listDocuments: async (organizationId) => list.all(organizationId).map(toDocument),
+
+    async findDocument(organizationId, documentId) {
+      const row = find.get(organizationId, documentId);
+      return row && toDocument(row);
+    },
 
     outlineDocuments: async (organizationId, accountId, { documents, headings }) =>
       outlined

@@ -11,16 +11,16 @@ import {
 } from './authenticate.ts';
 
 export interface Admitted extends Authenticated, QuotaUse {
-  /** Until the quota begins anew. */
+  /** Until the quota resets. */
   readonly resetSeconds: number;
 }
 
-/** The last so many keys that called: whose they are never changes. */
-const rememberedKeys = 10_000;
+/** The owner of a key never changes, so the principals of recently used keys can be cached. */
+const knownKeysMax = 10_000;
 
 /**
- * Who calls, counted against today's quota (§8). Throws what `authenticate` does; whether the request was granted is the
- * answer, not an error.
+ * Authenticates the caller and counts the request against today's quota (§8). Throws like `authenticate`. A request over
+ * the quota is not an error here: the result has `granted: false`.
  */
 export async function admit(context: Context, credential: Credential): Promise<Admitted> {
   const { store, knownKeys } = context;
@@ -51,8 +51,8 @@ export async function admit(context: Context, credential: Credential): Promise<A
 }
 
 /**
- * Who calls, if the credential is still good: what it stands for never changes, only whether it does. A read may begin
- * with that while `admit` is under way, and must wait for it before it answers.
+ * The principal of the credential if it is still valid: the principal never changes, only the validity does. A read may
+ * start with it while `admit` runs, and must await `admit` before it answers.
  */
 export function expectedPrincipal({ knownKeys }: Context, credential: Credential): Principal | undefined {
   if (credential.kind === 'application') return servicePrincipal(credential.organizationId);
@@ -62,5 +62,5 @@ export function expectedPrincipal({ knownKeys }: Context, credential: Credential
 function remember(knownKeys: Map<string, Principal>, hash: string, principal: Principal): void {
   if (knownKeys.has(hash)) return;
   knownKeys.set(hash, principal);
-  if (knownKeys.size > rememberedKeys) knownKeys.delete(knownKeys.keys().next().value!);
+  if (knownKeys.size > knownKeysMax) knownKeys.delete(knownKeys.keys().next().value!);
 }

@@ -10,7 +10,7 @@ export interface Authenticated {
   readonly credentialId: KeyId | ApplicationId;
 }
 
-/** A credential that is well formed and, if it is a token, signed by us. Whether it is still good is not said here. */
+/** A credential that is well formed and, if it is a token, signed by us. It may have been revoked. */
 export type Credential =
   | { readonly kind: 'key'; readonly hash: string }
   | ({ readonly kind: 'application' } & AccessClaims);
@@ -28,9 +28,9 @@ export async function readCredential(context: Context, text: string | undefined)
 }
 
 /**
- * Who a credential stands for: an API key, or an application's access token. Unknown, malformed, expired and revoked ones
- * are `UNAUTHORIZED`; a live one of an organization outside the beta finds nothing there (§7). What decides about
- * revocation is read anew at every call: it takes effect at once.
+ * The principal of an API key or an application's access token. Unknown and revoked credentials are `UNAUTHORIZED`; a
+ * valid one of an organization outside the beta is `NOT_FOUND` (§7). It reads the store on every call, so revocation
+ * takes effect at once.
  */
 export async function authenticate({ store }: Context, credential: Credential): Promise<Authenticated> {
   if (credential.kind === 'key') {
@@ -47,7 +47,7 @@ export async function authenticate({ store }: Context, credential: Credential): 
   return { principal: servicePrincipal(organizationId), credentialId: applicationId };
 }
 
-/** Of a key: its user, or without one the service identity. */
+/** The principal of a key: its user, or the service identity if it is org-wide. */
 export function principalOf(
   organizationId: OrganizationId,
   userId: UserId | null,
@@ -57,12 +57,12 @@ export function principalOf(
   return { kind: 'user', organizationId, userId, keyHash };
 }
 
-/** An application is always the organization's service identity, as an org-wide key is (§5.2). */
+/** Applications and org-wide keys act as the organization's service identity (§5.2). */
 export function servicePrincipal(organizationId: OrganizationId): Principal {
   return { kind: 'service', organizationId };
 }
 
-/** For a write whose key lost its grant while the body was on its way: what a new request would get. */
+/** For a write whose key was revoked while the request was being received: fails as a new request would. */
 export async function refuseWrite(context: Context, { keyHash }: UserPrincipal): Promise<never> {
   const credential: Credential = { kind: 'key', hash: keyHash ?? '' };
   await authenticate(context, credential);

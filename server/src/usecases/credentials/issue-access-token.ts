@@ -18,14 +18,14 @@ export type TokenOutcome =
       applicationId: ApplicationId;
     }
   | { outcome: 'invalid-client' }
-  /** The client is who it says; its organization is not in the beta. */
+  /** The secret is right, but the organization is not in the beta. */
   | { outcome: 'unauthorized-client' }
   | { outcome: 'throttled'; retryAfterSeconds: number };
 
 /**
- * The client_credentials grant (RFC 6749 §4.4). After ten failures for a client from one address further ones from there
- * are told to wait for the rest of a minute. The right secret is heard all the same: its 178 bits are not guessed, and
- * so nobody can lock a client out by guessing.
+ * The client_credentials grant (RFC 6749 §4.4). After ten failures for a client from one address, further failures from
+ * there must wait for the rest of the minute. The right secret is always accepted: its 178 bits cannot be guessed, and
+ * a guesser cannot lock the client out.
  */
 export async function issueAccessToken(
   context: Context,
@@ -42,10 +42,10 @@ async function exchange(
 ): Promise<TokenOutcome> {
   const { store, sha256, equalHashes, failedAttempts, accessTokens } = context;
   const grant = isApplicationId(clientId) ? await store.findApplicationGrant(clientId) : undefined;
-  // Compared in any case, so that the time taken does not tell whether the client exists.
-  const isRight = equalHashes(grant?.secretHash ?? nobodysHash, sha256(clientSecret));
+  // Always compare, so that the response time does not show whether the client exists.
+  const isRight = equalHashes(grant?.secretHash ?? unmatchedHash, sha256(clientSecret));
   if (grant === undefined || !isRight) {
-    // Hashed: ten thousand made-up clients of 16 KB each would fill the memory.
+    // Hashed to bound memory: client ids may have 16 KB, and 10,000 attempts are remembered.
     const attempt = sha256(`${clientId} ${address}`);
     const retryAfterSeconds = failedAttempts.waitSeconds(attempt);
     if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds };
@@ -65,5 +65,5 @@ async function exchange(
   };
 }
 
-/** No secret has this hash that anyone knows of. */
-const nobodysHash = '0'.repeat(64);
+/** No known secret has this hash. */
+const unmatchedHash = '0'.repeat(64);

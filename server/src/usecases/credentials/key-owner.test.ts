@@ -11,19 +11,19 @@ const by = (actor: Actor) => ({ actor, traceId: 'trace' });
 const adas = by({ kind: 'user', userId: ada });
 
 describe('assertMayOwnKey', () => {
-  it('lets a person own a key that they make themselves', () => {
+  it('lets a person create a key for themselves', () => {
     assertMayOwnKey(adas, { userId: ada, service: false });
   });
 
-  it('lets a service account own a key that a person makes', () => {
+  it('lets a person create a key for a service account', () => {
     assertMayOwnKey(adas, { userId: bot, service: true });
   });
 
-  it('refuses a key for another person', () => {
+  it('rejects a key for another person', () => {
     assert.throws(() => assertMayOwnKey(adas, { userId: grace, service: false }), { code: 'FORBIDDEN' });
   });
 
-  it('lets the operator make one for anyone, and nothing else that is no person', () => {
+  it('lets the operator create one for anyone, but not Skein itself', () => {
     assertMayOwnKey(by({ kind: 'operator' }), { userId: grace, service: false });
     const skein = by({ kind: 'skein' });
     assert.throws(() => assertMayOwnKey(skein, { userId: grace, service: false }), { code: 'FORBIDDEN' });

@@ -3,18 +3,18 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
 import type { Member } from '../../domain/organization.ts';
 
-/** Whose keys are meant: everybody's and the org-wide ones, or those of one member. */
+/** A selection of keys: all of the organization, or those of one member. */
 export type KeyOwners = 'all' | UserId;
 
-/** Whose keys, and what was done with them, a member may see and revoke. */
+/** The keys, and their usage, that a member may see and revoke. */
 export function keyOwnersFor({ role, userId }: Pick<Member, 'role' | 'userId'>): KeyOwners {
   return role === 'admin' ? 'all' : userId;
 }
 
 /**
- * Throws unless the initiator may make a key for the owner. A key acts as its owner: whoever holds a person's key can read
- * their threads, so that only the operator, who can read everything, makes one for somebody else. A service account is
- * nobody's.
+ * Throws unless the initiator may create a key for the owner. A person's key can read all threads of that person, so
+ * only the operator, who can read everything anyway, may create one for somebody else. Any admin may create keys for
+ * service accounts.
  */
 export function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
   if (actor.kind === 'operator' || owner.service) return;

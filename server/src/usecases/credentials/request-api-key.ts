@@ -1,18 +1,19 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { apiKeyHint, generateApiKey, type KeyRequest, type KeyRequestId } from '../../domain/credential.ts';
+import type { KeyRequest, KeyRequestId } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
+import type { KeyId, OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { apiDisabled } from '../organization/organization.ts';
+import { newKey } from './api-keys.ts';
 import type { KeyOwners } from './key-owner.ts';
 
-/** How long a request waits for an admin, and an approved or declined one for its owner. */
+/** How long a request waits for an admin's decision, and then for its owner. */
 const keepMs = 7 * 24 * 60 * 60 * 1000;
 
-/** A member asks for a personal key. Admins create credentials (§5.2): one of them decides. */
+/** Requests a personal key for a member. An admin decides, because only admins create credentials (§5.2). */
 export async function requestApiKey(
   context: Context,
   { organizationId, userId }: UserPrincipal,
@@ -38,7 +39,7 @@ export async function requestApiKey(
     case 'too-many':
       throw new ServiceError(
         'INVALID_PARAMS',
-        `You have ${waitingMax} requests that wait: reveal an approved key, or wait for an admin to decide.`,
+        `You have ${waitingMax} open requests: reveal an approved key, or wait for an admin to decide.`,
       );
   }
 }
@@ -66,7 +67,7 @@ export async function listKeyRequests(
   });
 }
 
-/** For admins. Approving shows nobody a key: its owner reveals it. */
+/** For admins. Approving does not show the key: only its owner can reveal it. */
 export async function decideKeyRequest(
   context: Context,
   { organizationId, userId: by }: UserPrincipal,
@@ -82,21 +83,19 @@ export async function decideKeyRequest(
   }
 }
 
-/** The key exists and works from now on. It is returned here and nowhere else, to its owner alone. */
+/** Creates the approved key and returns it this once, to its owner only. */
 export async function revealApiKey(
   context: Context,
   { organizationId, userId }: UserPrincipal,
   initiator: Initiator,
   requestId: string,
 ): Promise<{ id: KeyId; key: string }> {
-  const { store, ids, randomBytes, crc32, sha256 } = context;
   const request = await findRequest(context, organizationId, requestId, userId);
-  const key = generateApiKey(randomBytes, crc32);
-  const secret = { id: ids.key(), hash: sha256(key), hint: apiKeyHint(key) };
+  const { key, secret } = newKey(context);
   const { name, owner } = request;
   const detail = { name, hint: secret.hint, owner, request: request.id };
   const note = auditNote(context, initiator, 'key.revealed', secret.id, detail);
-  switch (await store.redeemKeyRequest(organizationId, request.id, userId, secret, note)) {
+  switch (await context.store.redeemKeyRequest(organizationId, request.id, userId, secret, note)) {
     case 'created':
       return { id: secret.id, key };
     case 'api-disabled':
@@ -106,12 +105,11 @@ export async function revealApiKey(
   }
 }
 
-/** A request of another member is not there for whoever may see only their own. */
 async function findRequest(
   context: Context,
   organizationId: OrganizationId,
   requestId: string,
-  owners: KeyOwners | UserId = 'all',
+  owners: KeyOwners = 'all',
 ): Promise<AddressedKeyRequest> {
   const requests = await listKeyRequests(context, organizationId, owners);
   const request = requests.find(({ id }) => id === requestId);
@@ -120,5 +118,5 @@ async function findRequest(
 }
 
 function requestNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'The request does not exist, was decided or has expired.');
+  return new ServiceError('NOT_FOUND', 'The request does not exist, was already decided or has expired.');
 }

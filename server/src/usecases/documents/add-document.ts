@@ -11,7 +11,7 @@ import { organizationNotFound } from '../organization/organization.ts';
 export interface DocumentFile {
   readonly name: string;
   readonly source: FileSource;
-  /** Null: for every thread of the organization. */
+  /** Null: available to every thread of the organization. */
   readonly accountId: string | null;
 }
 
@@ -19,18 +19,18 @@ export interface AddedDocument {
   readonly id: DocumentId;
   readonly title: string;
   readonly passageCount: number;
-  /** Whether it took the place of one of the same name. */
+  /** Whether it replaced a document of the same name. */
   readonly replaced: boolean;
 }
 
-/** Rejects with an `UnreadableDocument` that says why, and changes nothing then. */
+/** Rejects with an `UnreadableDocument` that gives the reason; nothing changes then. */
 export async function addDocument(
   context: Context,
   organizationId: OrganizationId,
   initiator: Initiator,
   { name, source, accountId }: DocumentFile,
 ): Promise<AddedDocument> {
-  refuseLongNames(name, accountId);
+  rejectLongNames(name, accountId);
   const { store, ids, library, limits } = context;
   const read = await library.read(organizationId, name, source);
   const document = { id: ids.document(), accountId, name, ...read };
@@ -63,14 +63,14 @@ function overBudget(limits: Limits, outcome: 'too-many-documents' | 'too-many-by
   return new UnreadableDocument(`does not fit: the organization may store ${most}. Remove documents first`);
 }
 
-/** What an index of any engine takes. */
+/** Fits into an index key of either store. */
 const nameLengthMax = fixed.documentNameLengthMax.default;
 
-function refuseLongNames(name: string, accountId: string | null): void {
+function rejectLongNames(name: string, accountId: string | null): void {
   if ([...name].length > nameLengthMax) {
     throw new UnreadableDocument(`has a path of more than ${nameLengthMax} characters`);
   }
   if (accountId !== null && [...accountId].length > nameLengthMax) {
-    throw new ServiceError('INVALID_PARAMS', `An account has at most ${nameLengthMax} characters.`);
+    throw new ServiceError('INVALID_PARAMS', `An account id has at most ${nameLengthMax} characters.`);
   }
 }

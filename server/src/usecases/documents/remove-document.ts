@@ -4,15 +4,14 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
 import { auditNote, withCommand } from '../organization/audit-log.ts';
 
-/** The next reply no longer draws on it; replies that cite it stay as they are. */
+/** New replies no longer use the document; replies that cite it stay unchanged. */
 export async function removeDocument(
   context: Context,
   organizationId: OrganizationId,
   initiator: Initiator,
   documentId: string,
 ): Promise<void> {
-  const documents = await context.store.listDocuments(organizationId);
-  const document = documents.find(({ id }) => id === documentId);
+  const document = await context.store.findDocument(organizationId, documentId);
   if (document === undefined) throw documentNotFound(initiator, documentId);
   const { id, name, accountId } = document;
   const note = auditNote(context, initiator, 'document.removed', id, { name, accountId });

@@ -1,0 +1,175 @@
+import type { Initiator } from '../../domain/audit.ts';
+import { type ApiKey, apiKeyHint, generateApiKey } from '../../domain/credential.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
+import { iso } from '../../domain/iso-time.ts';
+import { formerMember } from '../../domain/organization.ts';
+import { nameFault } from '../../domain/text.ts';
+import type { KeySecret } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { auditNote, withCommand } from '../organization/audit-log.ts';
+import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
+import { findMemberById } from '../people/find-member.ts';
+import { assertMayOwnKey, type KeyOwners } from './key-owner.ts';
+
+/** Returns the key this once: only its hash is stored. Without a user it is org-wide. */
+export async function createApiKey(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  { userId, name }: { userId: string | null; name: string },
+): Promise<{ id: KeyId; key: string }> {
+  const fault = nameFault(name, 0, 255);
+  if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The key's name ${fault}.`);
+  const owner = userId === null ? null : await findMemberById(context, organizationId, userId);
+  if (owner !== null) assertMayOwnKey(initiator, owner);
+  const { key, secret } = newKey(context);
+  const { id, hint } = secret;
+  const detail = { name, hint, scope: owner ? 'personal' : 'org-wide', owner: owner?.email ?? null };
+  const outcome = await context.store.createApiKey(
+    organizationId,
+    { ...secret, name, userId: owner?.userId ?? null, createdBy: creatorOf(initiator) },
+    auditNote(context, initiator, 'key.created', id, detail),
+  );
+  switch (outcome) {
+    case 'created':
+      return { id, key };
+    case 'organization-missing':
+      throw organizationNotFound(organizationId);
+    case 'api-disabled':
+      throw apiDisabled(organizationId, initiator);
+    case 'not-a-member':
+      throw new ServiceError(
+        'NOT_FOUND',
+        'The owner of a personal key must be a member of the organization.',
+      );
+  }
+}
+
+/** How long the old key remains valid after a rotation. */
+export const rotationGraces = { now: 0, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
+export type RotationGrace = keyof typeof rotationGraces;
+
+/**
+ * Replaces the key with a new one of the same name and owner, and returns the new key this once. The initiator must be
+ * allowed to create a key for the owner: an admin never sees another person's key.
+ */
+export async function rotateApiKey(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  keyId: string,
+  { owners, oldValidFor }: { owners: KeyOwners; oldValidFor: RotationGrace },
+): Promise<{ id: KeyId; key: string; userId: UserId | null }> {
+  const { store, now } = context;
+  const old = await findApiKey(context, organizationId, initiator, keyId, owners);
+  const { userId, name } = old;
+  const owner = userId === null ? null : await store.findMemberById(organizationId, userId);
+  if (owner === undefined) throw alreadyEnded();
+  if (owner !== null) assertMayOwnKey(initiator, owner);
+  const { key, secret: next } = newKey(context);
+  const oldValidMs = rotationGraces[oldValidFor];
+  const detail = { name, hint: next.hint, successor: next.id, oldValidUntil: iso(now() + oldValidMs) };
+  const note = auditNote(context, initiator, 'key.rotated', old.id, detail);
+  const rotation = { next, createdBy: creatorOf(initiator), oldValidMs };
+  switch (await store.rotateApiKey(organizationId, old.id, rotation, note)) {
+    case 'rotated':
+      return { id: next.id, key, userId };
+    case 'missing':
+      throw keyNotFound(organizationId, initiator, keyId);
+    case 'revoked':
+      throw alreadyEnded();
+    case 'api-disabled':
+      throw apiDisabled(organizationId, initiator);
+  }
+}
+
+/** Once this resolves, requests with the key get 401 on every node (§5.8). Keys of other owners are not found. */
+export async function revokeApiKey(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  keyId: string,
+  owners: KeyOwners = 'all',
+): Promise<void> {
+  const { id, name, hint } = await findApiKey(context, organizationId, initiator, keyId, owners);
+  const note = auditNote(context, initiator, 'key.revoked', id, { name, hint });
+  const outcome = await context.store.revokeApiKey(organizationId, id, note);
+  if (outcome === 'missing') throw keyNotFound(organizationId, initiator, keyId);
+}
+
+/** In order of creation, including revoked keys. */
+export async function listApiKeys(
+  { store }: Context,
+  organizationId: OrganizationId,
+  owners: KeyOwners,
+): Promise<ApiKey[]> {
+  const keys = await store.listApiKeys(organizationId);
+  return owners === 'all' ? keys : keys.filter(({ userId }) => userId === owners);
+}
+
+/** A key with e-mail addresses in place of user ids. */
+export interface AddressedApiKey extends ApiKey {
+  /** Null for an org-wide key. */
+  readonly owner: string | null;
+  readonly ownedByService: boolean;
+  /** Null: the operator. */
+  readonly creator: string | null;
+}
+
+export async function listAddressedApiKeys(
+  context: Context,
+  organizationId: OrganizationId,
+  owners: KeyOwners,
+): Promise<AddressedApiKey[]> {
+  const [keys, members] = await Promise.all([
+    listApiKeys(context, organizationId, owners),
+    context.store.listMembers(organizationId),
+  ]);
+  const addresses = new Map(members.map(({ userId, email }) => [userId, email]));
+  const addressOf = (userId: UserId | null) =>
+    userId === null ? null : (addresses.get(userId) ?? formerMember);
+  const services = new Set(members.flatMap(({ userId, service }) => (service ? [userId] : [])));
+  return keys.map((key) => ({
+    ...key,
+    owner: addressOf(key.userId),
+    creator: addressOf(key.createdBy),
+    ownedByService: key.userId !== null && services.has(key.userId),
+  }));
+}
+
+/** A new key, and what the store keeps of it. */
+export function newKey({ ids, randomBytes, crc32, sha256 }: Context): { key: string; secret: KeySecret } {
+  const key = generateApiKey(randomBytes, crc32);
+  return { key, secret: { id: ids.key(), hash: sha256(key), hint: apiKeyHint(key) } };
+}
+
+function creatorOf({ actor }: Initiator): UserId | null {
+  return actor.kind === 'user' ? actor.userId : null;
+}
+
+async function findApiKey(
+  { store }: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  keyId: string,
+  owners: KeyOwners,
+): Promise<ApiKey> {
+  const key = await store.findApiKey(organizationId, keyId);
+  if (key === undefined || (owners !== 'all' && key.userId !== owners)) {
+    throw keyNotFound(organizationId, initiator, keyId);
+  }
+  return key;
+}
+
+function keyNotFound(organizationId: OrganizationId, initiator: Initiator, keyId: string): ServiceError {
+  const fact = `The organization has no key ${keyId}`;
+  return new ServiceError(
+    'NOT_FOUND',
+    withCommand(initiator, fact, `'skein key list ${organizationId}' shows its keys`),
+  );
+}
+
+function alreadyEnded(): ServiceError {
+  return new ServiceError('INVALID_PARAMS', 'The key was already rotated or revoked: create a new one.');
+}
