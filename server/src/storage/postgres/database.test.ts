@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
-import { Database } from './database.ts';
+import { readMigrations } from '../migrations.ts';
+import { bringUpToDate, Database, migrationsFolder } from './database.ts';
 import { Servers } from './servers.ts';
 import { StoreTime } from './store-time.ts';
 
@@ -35,5 +40,30 @@ describe('A connection that breaks between two statements of a transaction', () 
     });
     await assert.rejects(broken, /terminat|not queryable/);
     assert.equal((await database.run(ownBackend, [])).length, 1);
+  });
+});
+
+describe('The schema of a PostgreSQL database', () => {
+  let testDatabase: Awaited<ReturnType<typeof openTestDatabase>>;
+  let client: pg.Client;
+  const folder = mkdtempSync(join(tmpdir(), 'skein-migrations-'));
+  before(async () => {
+    testDatabase = await openTestDatabase();
+    client = await new Servers(testDatabase.url).connect({});
+    cpSync(migrationsFolder, folder, { recursive: true });
+    writeFileSync(join(folder, '900-add-note.sql'), 'CREATE TABLE note (text text NOT NULL);');
+  });
+  after(async () => {
+    await client?.end();
+    await testDatabase.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('gets a migration that was added since the store was written, and is then rejected by an older release', async () => {
+    await bringUpToDate(client);
+    await bringUpToDate(client, readMigrations(folder));
+    assert.deepEqual((await client.query('SELECT version FROM schema_version')).rows, [{ version: 900 }]);
+    assert.deepEqual((await client.query('SELECT * FROM note')).rows, []);
+    await assert.rejects(bringUpToDate(client), /written by a newer release \(schema 900/);
   });
 });

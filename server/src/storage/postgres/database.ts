@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
+import { type Migrations, readMigrations } from '../migrations.ts';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { refuseUnfitPooler } from './pooler.ts';
@@ -32,7 +32,7 @@ const idleMs = 30_000;
 /** Any number will do, as long as no other program on this database takes the same. */
 const migrationLock = 7_305_301;
 
-const migrationsFolder = join(import.meta.dirname, 'migrations');
+export const migrationsFolder = join(import.meta.dirname, 'migrations');
 
 /** Counts, times and sequences stay far below 2^53: they are numbers here. */
 export const types = {
@@ -204,27 +204,20 @@ export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
  * Forward only, in one transaction, under a lock that all nodes of the database share. Where there is nothing to do
  * nothing is written, so that a role without rights on the schema, or a standby, is enough.
  */
-export async function bringUpToDate(client: pg.ClientBase): Promise<void> {
-  const files = readdirSync(migrationsFolder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
-  if ((await schemaVersion(client)) === files.length) return;
+export async function bringUpToDate(
+  client: pg.ClientBase,
+  migrations: Migrations = readMigrations(migrationsFolder),
+): Promise<void> {
+  if ((await schemaVersion(client)) === migrations.version) return;
   try {
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
-    const done = await schemaVersion(client);
-    if (done > files.length) {
-      throw new Error(
-        `The store was written by a newer release (schema ${done}, this one knows ${files.length}): install that release.`,
-      );
-    }
-    for (const file of files.slice(done)) {
-      await client.query(readFileSync(join(migrationsFolder, file), 'utf8'));
-    }
-    if (done < files.length) {
+    const version = await schemaVersion(client);
+    for (const sql of migrations.after(version)) await client.query(sql);
+    if (version < migrations.version) {
       await client.query('DELETE FROM schema_version');
-      await client.query('INSERT INTO schema_version (version) VALUES ($1)', [files.length]);
+      await client.query('INSERT INTO schema_version (version) VALUES ($1)', [migrations.version]);
     }
     await client.query('COMMIT');
   } catch (error) {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { retentionKinds } from '../../domain/retention.ts';
+import { readMigrations } from '../migrations.ts';
 import { auditQueries } from './audit.ts';
-import { openDatabase } from './database.ts';
+import { migrationsFolder, openDatabase } from './database.ts';
 import { retentionTexts } from './retention.ts';
 import { threadRemovalTexts } from './thread-removal.ts';
 import { listingQueries } from './walk-queries.ts';
@@ -14,7 +15,7 @@ describe('The SQLite database', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-database-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is made where it is missing, folders included, and opened again as it is', () => {
+  it('creates a missing file with its folders and opens it again', () => {
     const file = join(folder, 'a/b/x.db');
     openDatabase(file).close();
     const database = openDatabase(file);
@@ -23,7 +24,7 @@ describe('The SQLite database', () => {
     database.close();
   });
 
-  it('is readable by its owner only, and so are the folders made for it', () => {
+  it('lets only the owner read the file and the folders created for it', () => {
     const file = join(folder, 'own/deep/x.db');
     const database = openDatabase(file);
     const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -32,13 +33,39 @@ describe('The SQLite database', () => {
     database.close();
   });
 
-  it('is not mapped into memory: a file truncated under its mapping would end the process', () => {
+  it('does not map the file into memory, because truncating a mapped file ends the process', () => {
     const database = openDatabase(join(folder, 'unmapped.db'));
     assert.deepEqual(database.pragma('mmap_size'), [{ mmap_size: 0 }]);
     database.close();
   });
 
-  it('is refused when a newer release wrote it', () => {
+  it('applies a migration that was added since the store was written', () => {
+    const file = join(folder, 'older.db');
+    openDatabase(file).close();
+    const migrations = join(folder, 'migrations');
+    cpSync(migrationsFolder, migrations, { recursive: true });
+    writeFileSync(join(migrations, '900-add-note.sql'), 'CREATE TABLE note (text TEXT NOT NULL) STRICT;');
+    const database = openDatabase(file, { migrations: readMigrations(migrations) });
+    assert.equal(database.pragma('user_version', { simple: true }), 900);
+    assert.deepEqual(database.prepare('SELECT * FROM note').all(), []);
+    database.close();
+    assert.throws(() => openDatabase(file), /written by a newer release \(schema 900/);
+  });
+
+  it('takes back a migration that fails', () => {
+    const file = join(folder, 'failing.db');
+    openDatabase(file).close();
+    const migrations = join(folder, 'failing-migrations');
+    cpSync(migrationsFolder, migrations, { recursive: true });
+    writeFileSync(join(migrations, '900-a.sql'), 'CREATE TABLE note (text TEXT NOT NULL) STRICT;');
+    writeFileSync(join(migrations, '901-b.sql'), 'INSERT INTO missing VALUES (1);');
+    assert.throws(() => openDatabase(file, { migrations: readMigrations(migrations) }), /no such table/);
+    const database = openDatabase(file);
+    assert.throws(() => database.prepare('SELECT * FROM note'), /no such table/);
+    database.close();
+  });
+
+  it('rejects a store that a newer release wrote', () => {
     const file = join(folder, 'newer.db');
     const database = openDatabase(file);
     database.pragma('user_version = 999');
@@ -46,7 +73,7 @@ describe('The SQLite database', () => {
     assert.throws(() => openDatabase(file), /newer release/);
   });
 
-  it('finds every page by covering indexes alone, never by scanning threads', () => {
+  it('reads every page of a listing from covering indexes without scanning threads', () => {
     const database = openDatabase(join(folder, 'plans.db'));
     const names = ['thread_own', 'thread_own_account', 'thread_published', 'thread_published_account'];
     const used = new Set<string>();
@@ -68,7 +95,7 @@ describe('The SQLite database', () => {
     database.close();
   });
 
-  it('finds every page of the audit log by its key or its trace id, in order', () => {
+  it('reads every page of the audit log by its key or its trace id, in order', () => {
     const database = openDatabase(join(folder, 'audit.db'));
     const searches = {
       all: /SEARCH audit_event USING PRIMARY KEY \(organization_id=\? AND \(at,id\)</,
@@ -85,7 +112,7 @@ describe('The SQLite database', () => {
     database.close();
   });
 
-  it('finds what retention removes by an index of its own, never by a scan', () => {
+  it('finds expired rows by an index, never by a scan', () => {
     const database = openDatabase(join(folder, 'retention.db'));
     const texts = [retentionTexts.remove, retentionTexts.owners, threadRemovalTexts].flatMap(Object.entries);
     assert.equal(texts.length, 2 * retentionKinds.length - 1 + 3);

@@ -1,44 +1,46 @@
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
+import { type Migrations, readMigrations } from '../migrations.ts';
 
 export type Database = Sqlite.Database;
 
-const migrationsFolder = join(import.meta.dirname, 'migrations');
+export const migrationsFolder = join(import.meta.dirname, 'migrations');
 
 export interface OpenOptions {
-  /** Fails with SQLITE_BUSY where another process has it open, and keeps all others out. For who reads all of it once. */
+  /** Fails with SQLITE_BUSY if another process has the file open, and keeps all others out. */
   readonly alone?: boolean;
-  /** Whether it may be a copy that was interrupted. */
+  /** Whether an unfinished copy is accepted. */
   readonly unfinished?: boolean;
+  readonly migrations?: Migrations;
 }
 
-/** Opens the file, makes it where it is missing, and brings its schema up to date. */
+/** Opens the file, creates it if it does not exist, and brings its schema up to date. */
 export function openDatabase(
   file: string,
-  { alone = false, unfinished = false }: OpenOptions = {},
+  { alone = false, unfinished = false, migrations = readMigrations(migrationsFolder) }: OpenOptions = {},
 ): Database {
-  makeFolder(dirname(file));
-  // Prompts are nobody else's business; SQLite gives its other files the same mode.
+  createFolder(dirname(file));
+  // Only the owner may read the file. SQLite gives its other files the same mode.
   closeSync(openSync(file, 'a', 0o600));
   const database = new Sqlite(file);
   try {
-    // First of all, so that two processes starting at once wait for each other.
+    // First, so that two processes that start at once wait for each other.
     database.pragma(`busy_timeout = ${alone ? 1000 : 5000}`);
     if (alone) database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('journal_mode = WAL');
     database.pragma('foreign_keys = ON');
-    // What is removed from a page is overwritten in it, so that a purge leaves no copy behind; it costs no write.
+    // Removed rows are overwritten in their page, so that a purge leaves no copy. It costs no extra write.
     database.pragma('secure_delete = FAST');
-    // Pages beyond these 16 MiB are read from the system's page cache. On a store of 150 MB whose threads were read at
-    // random, a get took 43 µs of processor time with 16 MiB, 40 with 64 and 33 with a memory-mapped file. The file is
-    // not mapped: a file that is truncated under its mapping ends the process with SIGBUS.
+    // Pages beyond these 16 MiB are read from the system's page cache. Random gets on a store of 150 MB took 43 µs of
+    // processor time with 16 MiB, 40 µs with 64 MiB and 33 µs with a memory-mapped file. The file is not mapped, because
+    // a file that is truncated while it is mapped ends the process with SIGBUS.
     database.pragma('cache_size = -16384');
     database.pragma('mmap_size = 0');
     // Raised to FULL for every durable commit: see commit-queue.ts.
     database.pragma('synchronous = NORMAL');
-    migrate(database);
+    migrate(database, migrations);
     if (!unfinished && isUnfinished(database)) throw new Error(unfinishedCopyFault);
   } catch (error) {
     database.close();
@@ -54,28 +56,20 @@ export function isUnfinished(database: Database): boolean {
   );
 }
 
-/** Step by step: Node's own recursive mkdir never returns where a folder cannot be made, as under /proc. */
-function makeFolder(folder: string): void {
+/** One folder at a time: Node's recursive mkdir never returns if a folder cannot be created, for example under /proc. */
+function createFolder(folder: string): void {
   if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
+  createFolder(dirname(folder));
   mkdirSync(folder, { mode: 0o700 });
 }
 
-/** Forward only, under the write lock: a second process that starts meanwhile waits, then finds nothing to do. */
-function migrate(database: Database): void {
-  const files = readdirSync(migrationsFolder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
+/** Forward only, under the write lock: a second process that starts at the same time waits and then has nothing to do. */
+function migrate(database: Database, migrations: Migrations): void {
   database
     .transaction(() => {
-      const done = database.pragma('user_version', { simple: true }) as number;
-      if (done > files.length) {
-        throw new Error(
-          `The store was written by a newer release (schema ${done}, this one knows ${files.length}): install that release.`,
-        );
-      }
-      for (const file of files.slice(done)) database.exec(readFileSync(join(migrationsFolder, file), 'utf8'));
-      if (done < files.length) database.pragma(`user_version = ${files.length}`);
+      const version = database.pragma('user_version', { simple: true }) as number;
+      for (const sql of migrations.after(version)) database.exec(sql);
+      if (version < migrations.version) database.pragma(`user_version = ${migrations.version}`);
     })
     .immediate();
 }

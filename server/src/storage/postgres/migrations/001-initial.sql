@@ -1,14 +1,16 @@
--- Times are integer milliseconds since 1970, UTC: what is stored is what is shown is what is compared.
--- Every tenant table's key and index begin with the organization, so that all of them can be distributed by it
--- (partitions, Citus); store_clock, secret, user and signing_key are small and the same everywhere (reference tables).
--- Exceptions: a row that is looked up before the organization is known (api_key by its hash, application by its id),
--- and the indexes over running replies that a sweep asks of every organization at once.
--- Ids and keys compare by their bytes ("C"), whatever the database's language.
+-- Times are integer milliseconds since 1970, UTC, stored exactly as they are shown and compared.
+-- Keys and indexes of tenant tables start with the organization, so that they can be distributed by it (partitions, Citus).
+-- Tables without an organization (store_clock, secret, signing_key and those of people) would be reference tables.
+-- Exceptions: rows that are looked up before the organization is known (api_key by its hash, application by its id), and
+-- indexes over the running replies of all organizations (message_held, message_deadline).
+-- Ids and keys compare by their bytes ("C"), whatever the language of the database.
 
 CREATE TABLE store_clock (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  -- About the latest time any row was dated with: a node starts from here, wherever the machine's clock has gone.
-  latest_at bigint NOT NULL
+  -- Close to the latest time of any row. A node starts its clock here, even if the clock of the machine was set back.
+  latest_at bigint NOT NULL,
+  -- When leases and deadlines were last moved because the clock had been set forward.
+  jump_at bigint NOT NULL DEFAULT 0
 );
 INSERT INTO store_clock (latest_at) VALUES (0);
 
@@ -17,26 +19,48 @@ CREATE TABLE secret (
   value bytea NOT NULL
 );
 
+-- Access tokens are signed by the one key that is not retired. Retired keys still verify tokens for a while.
+CREATE TABLE signing_key (
+  id text COLLATE "C" PRIMARY KEY,
+  -- A JWK in JSON, private part included.
+  private_jwk text NOT NULL,
+  created_at bigint NOT NULL,
+  retired_at bigint
+);
+CREATE UNIQUE INDEX signing_key_active ON signing_key ((retired_at IS NULL)) WHERE retired_at IS NULL;
+
 CREATE TABLE organization (
   id text COLLATE "C" PRIMARY KEY,
   name text NOT NULL,
   api_enabled boolean NOT NULL,
   daily_quota bigint NOT NULL CHECK (daily_quota >= 0),
   created_at bigint NOT NULL,
-  -- Counted and dated under this row's lock by what changes the order of listings, so that commits of one organization
-  -- have an order that walks can rely on.
+  -- Changes to the order of listings number and date themselves under the lock of this row, so that the commits of one
+  -- organization have an order that walks can rely on.
   latest_at bigint NOT NULL,
   thread_sequence bigint NOT NULL DEFAULT 0,
   move_sequence bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE INDEX organization_name ON organization (name);
 
--- A person, whatever organizations they belong to.
+-- A person or a service account, in any number of organizations.
 CREATE TABLE "user" (
   id text COLLATE "C" PRIMARY KEY,
   email text COLLATE "C" NOT NULL UNIQUE,
   created_at bigint NOT NULL
 );
+
+-- A person may have several passwords until one is proven: one for each organization whose link they used.
+CREATE TABLE password (
+  id text COLLATE "C" PRIMARY KEY,
+  user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
+  -- With its method and parameters.
+  hash text NOT NULL,
+  -- A proven password enters all memberships of the person, others only those that were accepted with them.
+  proven boolean NOT NULL,
+  set_at bigint NOT NULL
+);
+CREATE INDEX password_of_user ON password (user_id);
 
 CREATE TABLE member (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
@@ -44,8 +68,60 @@ CREATE TABLE member (
   role text NOT NULL CHECK (role IN ('admin', 'member')),
   service boolean NOT NULL,
   joined_at bigint NOT NULL,
+  -- When the member accepted the membership; null until then.
+  opened_at bigint,
+  -- The unproven password that the membership was accepted with.
+  password_id text COLLATE "C" REFERENCES password (id),
   PRIMARY KEY (organization_id, user_id)
 );
+CREATE INDEX member_user ON member (user_id);
+CREATE INDEX member_password ON member (password_id) WHERE password_id IS NOT NULL;
+
+-- Which user a provider of single sign-on means by its subject.
+CREATE TABLE identity (
+  issuer text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
+  bound_at bigint NOT NULL,
+  PRIMARY KEY (issuer, subject)
+);
+-- One subject of a provider is one person, and one person is one subject.
+CREATE UNIQUE INDEX identity_user ON identity (user_id, issuer);
+
+-- At most one per membership; removed with it.
+CREATE TABLE invitation (
+  organization_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  -- SHA-256 of the token, in hexadecimal.
+  token_hash text COLLATE "C" NOT NULL UNIQUE CHECK (length(token_hash) = 64),
+  resets boolean NOT NULL,
+  created_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  -- Whether the operator made the link, and so is responsible for who receives it.
+  by_operator boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (organization_id, user_id),
+  FOREIGN KEY (organization_id, user_id) REFERENCES member (organization_id, user_id) ON DELETE CASCADE
+);
+CREATE INDEX invitation_expiry ON invitation (organization_id, expires_at);
+
+-- Belongs to a person. Which organizations it may enter is decided at every request.
+CREATE TABLE session (
+  -- SHA-256 of the token, in hexadecimal.
+  token_hash text COLLATE "C" PRIMARY KEY CHECK (length(token_hash) = 64),
+  user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
+  proof text NOT NULL CHECK (proof IN ('password', 'sso')),
+  created_at bigint NOT NULL,
+  seen_at bigint NOT NULL,
+  -- When it ends unless it is used before; never after ends_at.
+  expires_at bigint NOT NULL CHECK (expires_at <= ends_at),
+  ends_at bigint NOT NULL,
+  -- The password that the session was started with, if any.
+  password_id text COLLATE "C" REFERENCES password (id) ON DELETE CASCADE,
+  CHECK ((proof = 'password') = (password_id IS NOT NULL))
+);
+CREATE INDEX session_of_user ON session (user_id);
+CREATE INDEX session_expiry ON session (expires_at);
+CREATE INDEX session_password ON session (password_id) WHERE password_id IS NOT NULL;
 
 CREATE TABLE api_key (
   -- SHA-256 of the key, in hexadecimal.
@@ -57,31 +133,44 @@ CREATE TABLE api_key (
   name text NOT NULL,
   hint text NOT NULL,
   created_at bigint NOT NULL,
-  revoked_at bigint
+  revoked_at bigint,
+  -- Null: the operator.
+  created_by text COLLATE "C" REFERENCES "user" (id)
 );
 CREATE UNIQUE INDEX api_key_id ON api_key (organization_id, id);
 CREATE INDEX api_key_user ON api_key (organization_id, user_id) WHERE user_id IS NOT NULL;
+
+-- A member requests a personal key and an admin decides. The key is created when its owner reveals it.
+CREATE TABLE key_request (
+  organization_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  state text NOT NULL CHECK (state IN ('pending', 'approved', 'declined')),
+  requested_at bigint NOT NULL,
+  -- The admin who decided.
+  decided_by text COLLATE "C" REFERENCES "user" (id),
+  expires_at bigint NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, user_id) REFERENCES member (organization_id, user_id) ON DELETE CASCADE,
+  CHECK ((state = 'pending') = (decided_by IS NULL))
+);
+CREATE INDEX key_request_of_member ON key_request (organization_id, user_id);
 
 -- A machine-to-machine application. Its id is its client id.
 CREATE TABLE application (
   id text COLLATE "C" PRIMARY KEY,
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   name text NOT NULL,
+  -- SHA-256 of the client secret, in hexadecimal.
   secret_hash text COLLATE "C" NOT NULL CHECK (length(secret_hash) = 64),
+  -- Raised by every rotation: tokens of an earlier epoch are invalid.
   epoch bigint NOT NULL,
   created_at bigint NOT NULL,
   rotated_at bigint,
   deleted_at bigint
 );
 CREATE INDEX application_organization ON application (organization_id, created_at, id);
-
-CREATE TABLE signing_key (
-  id text COLLATE "C" PRIMARY KEY,
-  private_jwk text NOT NULL,
-  created_at bigint NOT NULL,
-  retired_at bigint
-);
-CREATE UNIQUE INDEX signing_key_active ON signing_key ((retired_at IS NULL)) WHERE retired_at IS NULL;
 
 CREATE TABLE quota_use (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
@@ -91,10 +180,59 @@ CREATE TABLE quota_use (
   PRIMARY KEY (organization_id, day)
 ) WITH (fillfactor = 50);
 
+-- Prompts sent in the console in the current minute and day. '' in user_id means the whole organization.
+CREATE TABLE prompt_use (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  period text COLLATE "C" NOT NULL CHECK (period IN ('minute', 'day')),
+  user_id text COLLATE "C" NOT NULL,
+  started_at bigint NOT NULL,
+  prompts bigint NOT NULL,
+  PRIMARY KEY (organization_id, period, user_id)
+) WITH (fillfactor = 50);
+
+-- Who did what. Written in the commit of the change itself.
+CREATE TABLE audit_event (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  at bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  actor_kind text NOT NULL CHECK (actor_kind IN ('user', 'operator', 'skein')),
+  -- No reference, because the log outlives users.
+  actor_user_id text COLLATE "C",
+  action text NOT NULL,
+  subject text NOT NULL,
+  -- A JSON object.
+  detail text NOT NULL,
+  trace_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (organization_id, at, id),
+  CHECK ((actor_kind = 'user') = (actor_user_id IS NOT NULL))
+);
+CREATE INDEX audit_event_trace ON audit_event (organization_id, trace_id, at, id);
+
+-- Statistics. Quotas are enforced with quota_use.
+CREATE TABLE usage_day (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  -- Days since 1970, UTC.
+  day bigint NOT NULL,
+  -- Of a key or an application.
+  credential_id text COLLATE "C" NOT NULL,
+  operation text COLLATE "C" NOT NULL,
+  outcome text COLLATE "C" NOT NULL,
+  requests bigint NOT NULL,
+  PRIMARY KEY (organization_id, day, credential_id, operation, outcome)
+) WITH (fillfactor = 80);
+
+CREATE TABLE credential_use (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  credential_id text COLLATE "C" NOT NULL,
+  last_used_at bigint NOT NULL,
+  PRIMARY KEY (organization_id, credential_id)
+) WITH (fillfactor = 50);
+
 CREATE TABLE thread (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   id text COLLATE "C" NOT NULL,
-  -- Grows with every thread of the organization, in order of commit: a walk leaves out what came after its start.
+  -- Grows with every thread of the organization, in order of commit, so that a walk can skip threads created after its
+  -- start.
   sequence bigint NOT NULL,
   user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
   title text NOT NULL CHECK (title <> ''),
@@ -105,6 +243,8 @@ CREATE TABLE thread (
   activity_at bigint NOT NULL CHECK (activity_at = coalesce(updated_at, created_at)),
   published boolean NOT NULL,
   deleted_at bigint,
+  -- Raised by every change of the thread or its messages that a reader can see.
+  version bigint NOT NULL DEFAULT 1,
   PRIMARY KEY (organization_id, id),
   UNIQUE (organization_id, sequence)
 );
@@ -116,32 +256,35 @@ CREATE INDEX thread_published ON thread (organization_id, activity_at, id)
   WHERE deleted_at IS NULL AND published;
 CREATE INDEX thread_published_account ON thread (organization_id, account_id, activity_at, id)
   WHERE deleted_at IS NULL AND published AND account_id IS NOT NULL;
+-- For retention, like every other index over the organization and a time: no batch scans a table.
+CREATE INDEX thread_deleted ON thread (organization_id, deleted_at, user_id) WHERE deleted_at IS NOT NULL;
 
--- How many threads each listing has, kept with every write: `truncated` must not cost a count.
+-- The number of threads in each listing, updated with every write, so that `truncated` does not need a count.
 CREATE TABLE listing_size (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  -- '' stands for everyone.
+  -- '' means every user.
   user_id text COLLATE "C" NOT NULL,
-  -- '' stands for any account, '=x' for the account x.
+  -- '' means any account, '=x' the account x.
   account_key text COLLATE "C" NOT NULL,
   threads bigint NOT NULL,
   published bigint NOT NULL,
   PRIMARY KEY (organization_id, user_id, account_key)
 ) WITH (fillfactor = 50);
 
--- The position a thread left when it was renamed, kept for a day, so that walks under way still meet it there.
+-- The position that a thread had before a rename or a prompt moved it, kept for a day, so that running walks still find
+-- the thread there. No reference to the thread, because it may be removed earlier.
 CREATE TABLE thread_move (
   organization_id text COLLATE "C" NOT NULL,
   sequence bigint NOT NULL,
   thread_id text COLLATE "C" NOT NULL,
   left_activity_at bigint NOT NULL,
   moved_at bigint NOT NULL,
-  PRIMARY KEY (organization_id, sequence),
-  FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id)
+  PRIMARY KEY (organization_id, sequence)
 );
 CREATE INDEX thread_move_position ON thread_move (organization_id, left_activity_at, thread_id);
+CREATE INDEX thread_move_age ON thread_move (organization_id, moved_at);
 
--- The assistant message is the job of writing it.
+-- An assistant message is also the job of writing it.
 CREATE TABLE message (
   organization_id text COLLATE "C" NOT NULL,
   thread_id text COLLATE "C" NOT NULL,
@@ -155,14 +298,20 @@ CREATE TABLE message (
   steps text,
   sources text,
   model text,
-  -- The job: see the embedded store's schema, which has the same columns.
+  -- The job. When it may be claimed: at the end of a lease or of the pause before the next attempt.
   available_at bigint,
+  -- Counts the claims. A write that names an older claim changes nothing.
   claim_token bigint,
   attempts bigint,
   deadline_at bigint,
+  -- The request that asked for the reply, and why it failed: for the log and the console, not for the public interface.
   trace_id text,
   failure text,
+  -- Whether a worker has claimed the reply; its lease ends at available_at. A running reply is in exactly one of the
+  -- indexes message_waiting and message_held, so that a search for work does not read claimed replies.
   held boolean NOT NULL DEFAULT false,
+  -- Which statements of the reply its sources say, as JSON. Null in replies that were not checked.
+  verdict text,
   PRIMARY KEY (organization_id, thread_id, id),
   FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id),
   CHECK ((role = 'assistant') = (status IS NOT NULL)),
@@ -170,6 +319,7 @@ CREATE TABLE message (
     AND available_at IS NOT NULL AND deadline_at IS NOT NULL AND trace_id IS NOT NULL)),
   CHECK ((completed_at IS NOT NULL) = (status IS NOT NULL AND status IN ('completed', 'failed', 'cancelled')))
 ) WITH (fillfactor = 80);
+-- By organization, so that one search skips an organization with very many waiting replies.
 CREATE INDEX message_waiting ON message (organization_id, available_at, id)
   WHERE NOT held AND status IN ('in_progress', 'corroborating');
 CREATE INDEX message_held ON message (available_at) WHERE held AND status IN ('in_progress', 'corroborating');
@@ -188,19 +338,31 @@ CREATE TABLE idempotency_key (
   PRIMARY KEY (organization_id, user_id, key)
 );
 CREATE INDEX idempotency_key_expiry ON idempotency_key (organization_id, expires_at);
+CREATE INDEX idempotency_key_thread ON idempotency_key (organization_id, thread_id);
 
+-- A document is written and removed in several commits. Readers see documents that are 'ready', not those that are still
+-- 'writing' or already 'removed'. While a document is being written, added_at is the time of its latest part.
 CREATE TABLE document (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   id text COLLATE "C" NOT NULL,
+  -- '' means the whole organization, '=x' the account x.
   account_key text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
   title text NOT NULL,
   url text,
   passages bigint NOT NULL,
   added_at bigint NOT NULL,
+  state text NOT NULL DEFAULT 'ready',
+  -- The public id if the document replaced another one and kept its id; null: `id` is public.
+  kept_id text COLLATE "C",
+  -- The size of the headings and texts of its passages in UTF-8.
+  bytes bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (organization_id, id)
 );
-CREATE UNIQUE INDEX document_name ON document (organization_id, account_key, name);
+CREATE UNIQUE INDEX document_name ON document (organization_id, account_key, name) WHERE state = 'ready';
+CREATE UNIQUE INDEX document_known_id ON document (organization_id, (coalesce(kept_id, id))) WHERE state = 'ready';
+CREATE INDEX document_hidden ON document (organization_id, id) WHERE state <> 'ready';
+CREATE INDEX document_budget ON document (organization_id, state, bytes);
 
 CREATE SEQUENCE passage_number AS bigint;
 CREATE TABLE passage (
@@ -209,7 +371,7 @@ CREATE TABLE passage (
   document_id text COLLATE "C" NOT NULL,
   heading text NOT NULL,
   text text NOT NULL,
-  -- The words it is found by, each with its corpus in front ('=x·refund'): see decision 12.
+  -- The terms that find the passage, each starting with the number of its corpus ('7·refund'): see decision 12.
   terms tsvector NOT NULL,
   PRIMARY KEY (organization_id, number),
   FOREIGN KEY (organization_id, document_id) REFERENCES document (organization_id, id)
@@ -217,7 +379,8 @@ CREATE TABLE passage (
 CREATE INDEX passage_document ON passage (organization_id, document_id);
 CREATE INDEX passage_terms ON passage USING gin (terms);
 
--- What one search draws on: an organization's general documents, or those of one account.
+-- What one search covers: an organization's general documents, or those of one account.
+CREATE SEQUENCE corpus_number AS bigint;
 CREATE TABLE corpus (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
   account_key text COLLATE "C" NOT NULL,
@@ -225,4 +388,3 @@ CREATE TABLE corpus (
   passages bigint NOT NULL,
   PRIMARY KEY (organization_id, account_key)
 );
-CREATE SEQUENCE corpus_number AS bigint;

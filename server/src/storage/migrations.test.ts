@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { readMigrations } from './migrations.ts';
+
+describe('Migrations', () => {
+  const folders: string[] = [];
+  const folderOf = (...names: string[]) => {
+    const folder = mkdtempSync(join(tmpdir(), 'skein-migrations-'));
+    folders.push(folder);
+    for (const name of names) writeFileSync(join(folder, name), `-- ${name}`);
+    return folder;
+  };
+  after(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('have the highest file number as their version, not the number of files', () => {
+    assert.equal(readMigrations(folderOf('001-initial.sql', '004-later.sql')).version, 4);
+  });
+
+  it('return what a store lacks, in numeric order, across gaps', () => {
+    const migrations = readMigrations(folderOf('010-c.sql', '002-b.sql', '001-a.sql', 'README.md'));
+    assert.deepEqual(migrations.after(0), ['-- 001-a.sql', '-- 002-b.sql', '-- 010-c.sql']);
+    assert.deepEqual(migrations.after(1), ['-- 002-b.sql', '-- 010-c.sql']);
+    assert.deepEqual(migrations.after(5), ['-- 010-c.sql']);
+    assert.deepEqual(migrations.after(10), []);
+  });
+
+  it('reject a store that a newer release wrote', () => {
+    assert.throws(
+      () => readMigrations(folderOf('001-a.sql', '003-b.sql')).after(4),
+      /written by a newer release \(schema 4, this one knows 3\): install that release/,
+    );
+  });
+
+  it('reject two files with the same number and a file without one', () => {
+    assert.throws(
+      () => readMigrations(folderOf('002-a.sql', '02-b.sql')),
+      /002-a\.sql and 02-b\.sql have the same number/,
+    );
+    assert.throws(() => readMigrations(folderOf('add-column.sql')), /does not start with a number/);
+  });
+});

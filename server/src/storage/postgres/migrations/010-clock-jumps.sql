@@ -1,2 +1,0 @@
--- When leases and deadlines were last moved because the clock had been set forward.
-ALTER TABLE store_clock ADD COLUMN jump_at bigint NOT NULL DEFAULT 0;
