@@ -99,6 +99,14 @@ module.exports = {
       },
     },
     {
+      name: 'surfaces-without-store',
+      severity: 'error',
+      comment:
+        'Surfaces call use cases: they get a SurfaceContext, through which the store cannot be reached.',
+      from: { path: `${source}/(http|commands)/`, pathNot: tests },
+      to: { path: `${source}/usecases/context\\.ts$` },
+    },
+    {
       name: 'surfaces-apart',
       severity: 'error',
       comment:

@@ -40,6 +40,7 @@ import type { Context } from './usecases/context.ts';
 import { Drain } from './usecases/drain.ts';
 import { UsageCounter } from './usecases/organization/usage-counter.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
+import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
 import { FollowedThreads } from './usecases/threads/followed-threads.ts';
 import { ThreadSignals } from './usecases/threads/thread-signals.ts';
@@ -66,13 +67,13 @@ export async function openContext(
     telemetry = noTelemetry,
     mustExist = false,
   }: ContextOptions = {},
-): Promise<Context> {
+): Promise<SurfaceContext> {
   const store = await openStore(config, watch, mustExist);
   const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
   const replySignals = new ReplySignals();
   const threadSignals = new ThreadSignals();
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
-  return {
+  const context: Context = {
     store,
     ids: createIdGenerator(Date.now, randomBytes),
     seal: createSeal(cursorKey),
@@ -102,6 +103,7 @@ export async function openContext(
     usage: new UsageCounter(),
     library: createLibrary(store, config.limits),
   };
+  return { ...context, store: store as never, storeHealth: store, close: () => store.close() };
 }
 
 function openAccessTokens(config: Config, store: Store, baseUrl: () => string): AccessTokens {
@@ -230,7 +232,7 @@ export async function tryConfiguredModel(config: Config, question: string): Prom
 
 export async function composeApp(
   config: Config,
-  context: Context,
+  context: SurfaceContext,
   log: Logger,
   baseUrl: () => string,
   drain: Drain = new Drain(undefined),

@@ -1,6 +1,7 @@
 import {
   createApplication,
   deleteApplication,
+  listApplications,
   rotateApplication,
 } from '../usecases/credentials/applications.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
@@ -65,7 +66,7 @@ export const appList: StoreCommand = {
   positionals: ['ORG'],
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
-    const applications = await context.store.listApplications(organization.id);
+    const applications = await listApplications(context, organization.id);
     const rows = applications.map(({ id, name, rotatedAt }) => [
       id,
       name,

@@ -78,7 +78,7 @@ async function runOnStore(command: StoreCommand, args: Arguments, config: Config
   try {
     return await command.run(context, args, config);
   } finally {
-    await context.store.close();
+    await context.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { Config } from '../config.ts';
-import type { Context } from '../usecases/context.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 /** What a command answers: one JSON value for programs, a text for people. */
 export interface Result {
@@ -31,7 +31,7 @@ export interface CommandLine {
 export interface StoreCommand extends CommandLine {
   /** Whether it makes the store where there is none. Any other command then fails: its folder is probably the wrong one. */
   readonly createsStore?: boolean;
-  run(context: Context, args: Arguments, config: Config): Promise<Result>;
+  run(context: SurfaceContext, args: Arguments, config: Config): Promise<Result>;
 }
 
 /** A command on whole stores: what it opens, and how, is its own business. */

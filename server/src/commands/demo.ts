@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableDocument } from '../domain/document.ts';
 import { invitationLink } from '../domain/sign-in-token.ts';
-import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/credentials/api-keys.ts';
 import { addDocument } from '../usecases/documents/add-document.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { createOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/add-member.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
 
@@ -19,7 +19,7 @@ export interface Demo {
 }
 
 /** For an empty store: something to try at once. */
-export async function makeDemo(context: Context): Promise<Demo> {
+export async function makeDemo(context: SurfaceContext): Promise<Demo> {
   const initiator = operatorInitiator(context);
   const organizationId = await createOrganization(context, initiator, { name: 'Demo' });
   const admin = { email: 'admin@demo.example', role: 'admin' } as const;

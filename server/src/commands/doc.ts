@@ -1,10 +1,11 @@
-import { documentEndings, storageOf, UnreadableDocument } from '../domain/document.ts';
+import { documentEndings, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
-import type { Context } from '../usecases/context.ts';
 import { type AddedDocument, addDocument } from '../usecases/documents/add-document.ts';
+import { listDocuments } from '../usecases/documents/list-documents.ts';
 import { removeDocument } from '../usecases/documents/remove-document.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { findOrganization } from '../usecases/organization/organization.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 import {
   type Arguments,
   counted,
@@ -76,7 +77,7 @@ export const docList: StoreCommand = {
   positionals: ['ORG'],
   async run(context, args) {
     const { id } = await findOrganization(context, positional(args, 0));
-    const documents = await context.store.listDocuments(id);
+    const { documents, storage } = await listDocuments(context, id);
     const rows = documents.map((document) => [
       document.id,
       document.accountId ?? '-',
@@ -84,7 +85,7 @@ export const docList: StoreCommand = {
       document.title,
       document.name,
     ]);
-    const { documents: count, documentsMax, bytes, bytesMax } = storageOf(documents, context.limits);
+    const { documents: count, documentsMax, bytes, bytesMax } = storage;
     const stored = `${count} of ${documentsMax} documents, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
     return { json: documents, text: `${table(rows, 'No documents yet.')}\n\n${stored}` };
   },
@@ -123,7 +124,11 @@ export const docSearch: StoreCommand = {
   },
 };
 
-async function search(context: Context, args: Arguments, organizationId: Parameters<typeof addDocument>[1]) {
+async function search(
+  context: SurfaceContext,
+  args: Arguments,
+  organizationId: Parameters<typeof addDocument>[1],
+) {
   const limit = optionWhole(args, 'limit') ?? 5;
   if (limit === 0) throw new UsageError('--limit must be 1 or more.');
   return context.library.search(organizationId, accountOf(args), positional(args, 1), limit);

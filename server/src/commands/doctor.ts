@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { openContext } from '../compose.ts';
 import type { Config, StoreChoice } from '../config.ts';
 import type { Diagnosis } from '../storage/store.ts';
-import type { Context } from '../usecases/context.ts';
 import { surveyRetention } from '../usecases/organization/retention.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { BareCommand } from './command.ts';
 
 export const doctor: BareCommand = {
@@ -45,9 +45,9 @@ async function checkStore(config: Config): Promise<Diagnosis[]> {
   try {
     const context = await openContext(config, { mustExist: true });
     try {
-      return [...(await context.store.diagnose()), await checkRetention(context)];
+      return [...(await context.storeHealth.diagnose()), await checkRetention(context)];
     } finally {
-      await context.store.close();
+      await context.close();
     }
   } catch (error) {
     return [failure('store', error as NodeJS.ErrnoException)];
@@ -132,7 +132,7 @@ function checkBaseUrl({ baseUrl, tls }: Config): Diagnosis {
 }
 
 /** What is configured and how much is due: the service removes that within minutes of its start. */
-async function checkRetention(context: Context): Promise<Diagnosis> {
+async function checkRetention(context: SurfaceContext): Promise<Diagnosis> {
   const rules = await surveyRetention(context);
   const kept = rules.map(({ kind, days, due }) => {
     const name = kind.replaceAll('_', ' ');

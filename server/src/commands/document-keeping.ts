@@ -1,15 +1,18 @@
 import type { createLog } from '../compose.ts';
-import type { Context } from '../usecases/context.ts';
+import { removeUnfinishedDocuments } from '../usecases/documents/add-document.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 
-/** A document whose writer died is removed about two minutes later. */
+/** A document whose writer was killed is removed about two minutes later. */
 const sweepEveryMs = 60_000;
 
-/** Removes what writers of documents left behind that died: now, and every minute. Answers how to stop. */
-export function keepDocuments({ store }: Context, log: ReturnType<typeof createLog>): () => Promise<void> {
+/** Removes what interrupted writers of documents left behind, now and every minute. Returns a function that stops it. */
+export function keepDocuments(
+  context: SurfaceContext,
+  log: ReturnType<typeof createLog>,
+): () => Promise<void> {
   let running: Promise<void> | undefined;
   const sweep = () => {
-    running ??= store
-      .sweepDocuments()
+    running ??= removeUnfinishedDocuments(context)
       .then(
         (passages) => {
           if (passages > 0) log.info({ passages }, 'removed documents that were left unfinished');

@@ -3,6 +3,7 @@ import { findOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/add-member.ts';
 import { findMember } from '../usecases/people/find-member.ts';
 import { inviteMember } from '../usecases/people/invite-member.ts';
+import { listMembers } from '../usecases/people/list-members.ts';
 import { removeMember } from '../usecases/people/remove-member.ts';
 import { counted, optionChoice, positional, type StoreCommand, table } from './command.ts';
 import { invitationLinkFor } from './public-url.ts';
@@ -77,14 +78,14 @@ export const memberList: StoreCommand = {
   positionals: ['ORG'],
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
-    const members = await context.store.listMembers(organization.id);
+    const members = await listMembers(context, organization.id);
     const rows = members.map(({ userId, email, role, service }) => [
       userId,
       email,
       service ? `${role}, service` : role,
     ]);
     return {
-      json: members.map(({ userId, ...rest }) => ({ id: userId, ...rest })),
+      json: members.map(({ userId, keys, state, ...rest }) => ({ id: userId, ...rest })),
       text: table(rows, "There is no member yet: 'skein member add ORG EMAIL' adds one."),
     };
   },

@@ -3,6 +3,7 @@ import {
   changeOrganization,
   createOrganization,
   findOrganization,
+  listOrganizations,
 } from '../usecases/organization/organization.ts';
 import {
   type Arguments,
@@ -57,8 +58,8 @@ export const orgList: StoreCommand = {
   usage: '',
   summary: 'Show all organizations',
   positionals: [],
-  async run({ store }) {
-    const organizations = await store.listOrganizations();
+  async run(context) {
+    const organizations = await listOrganizations(context);
     const rows = organizations.map(({ id, name, apiEnabled, dailyQuota }) => [
       id,
       name,

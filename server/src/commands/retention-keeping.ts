@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { createLog } from '../compose.ts';
-import type { Context } from '../usecases/context.ts';
 import { enforceRetention } from '../usecases/organization/retention.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 /** What is due is removed about this long after it became so. */
 const passEveryMs = 60_000;
@@ -9,7 +9,10 @@ const passEveryMs = 60_000;
 const pauseMs = 50;
 
 /** Removes what is too old, now and every minute, beside the requests. Answers how to stop. */
-export function keepRetention(context: Context, log: ReturnType<typeof createLog>): () => Promise<void> {
+export function keepRetention(
+  context: SurfaceContext,
+  log: ReturnType<typeof createLog>,
+): () => Promise<void> {
   const stopped = new AbortController();
   const { signal } = stopped;
   const wait = (ms: number) => pause(ms, undefined, { signal, ref: false }).catch(() => {});

@@ -11,9 +11,10 @@ import {
 } from '../compose.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { isLoopback } from '../domain/loopback.ts';
-import type { Context } from '../usecases/context.ts';
 import { Drain } from '../usecases/drain.ts';
+import { listOrganizations } from '../usecases/organization/organization.ts';
 import { LeaseWatch, tendReplies } from '../usecases/replies/tend-replies.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
 import { keepDocuments } from './document-keeping.ts';
 import { listeningUrl } from './public-url.ts';
@@ -87,7 +88,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   await stopKeepingDocuments();
   await stopRetention();
   await metrics?.close();
-  await context.store.close();
+  await context.close();
   log.info('stopped');
   return 'signal' in reason ? 0 : 1;
 }
@@ -111,7 +112,12 @@ function hidesCallers({ baseUrl, tls, trustedProxies }: Config): boolean {
 }
 
 /** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */
-function tend(context: Context, worker: Worker | undefined, leaseMs: number, log: Log): () => Promise<void> {
+function tend(
+  context: SurfaceContext,
+  worker: Worker | undefined,
+  leaseMs: number,
+  log: Log,
+): () => Promise<void> {
   const leaseWatch = new LeaseWatch(leaseMs);
   const watchClock = clockWatch(context, log);
   let round = 0;
@@ -154,10 +160,10 @@ function tend(context: Context, worker: Worker | undefined, leaseMs: number, log
 }
 
 /** Warns once each time that the store's clock gets ahead of the machine's. */
-function clockWatch({ store }: Context, log: Log): () => Promise<void> {
+function clockWatch({ storeHealth }: SurfaceContext, log: Log): () => Promise<void> {
   let isAhead = false;
   return async () => {
-    const aheadMs = await store.clockAheadMs();
+    const aheadMs = await storeHealth.clockAheadMs();
     if (aheadMs > clockAheadMsMax && !isAhead) {
       const advice = 'until the two meet it goes at half its pace; check that the clock is set by NTP';
       log.warn({ ahead_ms: aheadMs }, `the store's clock is ahead of the machine's: ${advice}`);
@@ -167,8 +173,8 @@ function clockWatch({ store }: Context, log: Log): () => Promise<void> {
 }
 
 /** Only where it can be shown, and only once we listen: a start that fails must not use up the demo. */
-async function greetNewcomer(context: Context, config: Config, baseUrl: string): Promise<void> {
-  if ((await context.store.listOrganizations()).length > 0) return;
+async function greetNewcomer(context: SurfaceContext, config: Config, baseUrl: string): Promise<void> {
+  if ((await listOrganizations(context)).length > 0) return;
   const greeting = isPrivate(config) ? demoGreeting(await makeDemo(context), baseUrl) : firstSteps;
   process.stdout.write(`${greeting}\n`);
 }
@@ -196,7 +202,7 @@ interface Address {
 
 async function listen(
   config: Config,
-  context: Context,
+  context: SurfaceContext,
   log: Log,
   address: Address,
   drain: Drain,
@@ -205,7 +211,7 @@ async function listen(
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
-    await context.store.close();
+    await context.close();
     throw listenError(error as NodeJS.ErrnoException, 'SKEIN_PORT', config.host, config.port);
   }
   address.baseUrl ||= urlOf(app.server.address() as AddressInfo, config.tls);
@@ -213,13 +219,13 @@ async function listen(
 }
 
 /** Answers the address to scrape. */
-async function listenForScrapes(config: Config, metrics: Metrics, context: Context): Promise<string> {
+async function listenForScrapes(config: Config, metrics: Metrics, context: SurfaceContext): Promise<string> {
   const { host, metricsPort = 0 } = config;
   try {
-    const address = await metrics.listen(host, metricsPort, context.store);
+    const address = await metrics.listen(host, metricsPort, context.storeHealth);
     return `${urlOf(address, undefined)}/metrics`;
   } catch (error) {
-    await context.store.close();
+    await context.close();
     throw listenError(error as NodeJS.ErrnoException, 'SKEIN_METRICS_PORT', host, metricsPort);
   }
 }

@@ -1,6 +1,6 @@
 import type { createLog } from '../compose.ts';
-import type { Context } from '../usecases/context.ts';
 import { noteFailedSignIns } from '../usecases/people/note-failed-sign-ins.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 /** A process that is killed loses the counts of this long. */
 const keepEveryMs = 1000;
@@ -9,7 +9,7 @@ const keepEveryMs = 1000;
  * Keeps what is counted of requests and of failed sign-ins, beside them: none waits for it. Answers how to stop, which keeps
  * the rest. While the store fails, the counts stay in memory.
  */
-export function keepUsage(context: Context, log: ReturnType<typeof createLog>): () => Promise<void> {
+export function keepUsage(context: SurfaceContext, log: ReturnType<typeof createLog>): () => Promise<void> {
   let failing = false;
   let running: Promise<void> | undefined;
   const keepOnce = async (isLast = false) => {

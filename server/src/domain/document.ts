@@ -1,5 +1,5 @@
 import type { DocumentId } from './id.ts';
-import { limits as fixed, type Limits } from './limits.ts';
+import { limits as fixed } from './limits.ts';
 import { cutText } from './text.ts';
 
 /** Something to draw on. It belongs to an organization, or to one account of it. */
@@ -62,23 +62,6 @@ export interface DocumentOutline {
   readonly headings: readonly string[];
   /** Its first passage. */
   readonly opening: string;
-}
-
-/** What an organization's documents take, and may take. */
-export interface DocumentStorage {
-  readonly documents: number;
-  readonly documentsMax: number;
-  readonly bytes: number;
-  readonly bytesMax: number;
-}
-
-export function storageOf(documents: readonly Document[], limits: Limits): DocumentStorage {
-  return {
-    documents: documents.length,
-    documentsMax: limits.organizationDocumentsMax,
-    bytes: documents.reduce((sum, { bytes }) => sum + bytes, 0),
-    bytesMax: limits.organizationBytesMax,
-  };
 }
 
 /** A title that may be stored: with an ellipsis where it was cut. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 import type { Limits } from '../domain/limits.ts';
-import type { Context } from '../usecases/context.ts';
 import type { Drain } from '../usecases/drain.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/options.ts';
@@ -36,7 +36,7 @@ export interface AppOptions
 }
 
 /** Every HTTP surface on one server. Closing it refuses new connections and finishes what runs. */
-export async function buildApp(context: Context, options: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
   let closing = false;
   let listener: Listener | undefined;
   const heldRequests = new HeldRequests();

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
-import type { Context } from '../usecases/context.ts';
 import { type Admitted, admit, expectedPrincipal } from '../usecases/credentials/admit.ts';
 import { authenticate, readCredential } from '../usecases/credentials/authenticate.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { countHeader } from './headers.ts';
 
 declare module 'fastify' {
@@ -22,7 +22,7 @@ declare module 'fastify' {
  * The first three checks of every request to the public interface: 401, then 404 outside the beta, then 429. A read by a
  * caller that is known begins meanwhile, so that both are one flight to the store; `admission` then decides.
  */
-export function admitCaller(context: Context) {
+export function admitCaller(context: SurfaceContext) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = await readCredential(context, bearerCredential(request.raw));
     const admission = admit(context, credential).then((admitted) => takeIn(admitted, request, reply));
@@ -49,7 +49,7 @@ function takeIn(admitted: Admitted, request: FastifyRequest, reply: FastifyReply
 }
 
 /** Who calls, as of now: 401 for a credential that is none, 404 outside the beta. Counts nothing. */
-export async function identify(context: Context, request: FastifyRequest): Promise<Principal> {
+export async function identify(context: SurfaceContext, request: FastifyRequest): Promise<Principal> {
   const credential = await readCredential(context, bearerCredential(request.raw));
   const { principal } = await authenticate(context, credential);
   return principal;

@@ -13,6 +13,7 @@ import { createApiKey } from '../usecases/credentials/api-keys.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { createOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/add-member.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { errorStatus } from './error-response.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/errors.md'), 'utf8');
@@ -34,7 +35,7 @@ const chapters: Chapter[] = document
 
 describe('docs/errors.md', () => {
   let folder: string;
-  let context: Context;
+  let context: SurfaceContext;
   let app: FastifyInstance;
   const keys: Record<string, string> = {};
 
@@ -69,7 +70,7 @@ describe('docs/errors.md', () => {
     assert.equal(chapters.length, 6);
     for (const { code, request, answer } of chapters) {
       // The last chapter is about a store that does not answer.
-      if (code === 'INTERNAL_ERROR') await context.store.close();
+      if (code === 'INTERNAL_ERROR') await context.close();
       const response = await send(app, request, keys);
       const shown = JSON.parse(answer);
       const traceId = String(response.headers['x-request-id']);
@@ -93,7 +94,7 @@ async function makeKeys(context: Context, keys: Record<string, string>): Promise
   // Tomorrow's too: the test may run over midnight.
   for (const day of [today, today + 1]) {
     const requests = Array.from({ length: context.limits.dailyQuota }, () =>
-      context.store.admitKey(hash, day),
+      (context as Context).store.admitKey(hash, day),
     );
     await Promise.all(requests);
   }

@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../usecases/context.ts';
 import type { Drain } from '../usecases/drain.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 export const readyUrl = '/readyz';
 
 /** `/healthz`: the process lives. `/readyz`: it can serve, which also needs its store. */
-export function health({ store }: Context, drain: Drain) {
+export function health({ storeHealth }: SurfaceContext, drain: Drain) {
   return async (app: FastifyInstance): Promise<void> => {
     app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
     app.get(readyUrl, { schema: { hide: true } }, async (request, reply) => {
       drain.probeArrived();
       if (drain.isStarted) return reply.code(503).send({ status: 'draining' });
       try {
-        await store.ping();
+        await storeHealth.ping();
         return { status: 'ready' };
       } catch (error) {
         request.log.warn({ err: error, trace_id: request.id }, 'the store does not answer');

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errorCodes } from '../domain/errors.ts';
-import type { Context } from '../usecases/context.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { errorStatus } from './error-response.ts';
 
 declare module 'fastify' {
@@ -17,7 +17,11 @@ const codeOf = new Map<number, ErrorCode>(errorCodes.map((code) => [errorStatus[
  * with no header, no query and no body, so nothing in it is secret. (Waiting for the answer to be sent would cost every
  * request two more listeners.)
  */
-export function reportRequest({ telemetry, usage, now }: Pick<Context, 'telemetry' | 'usage' | 'now'>) {
+export function reportRequest({
+  telemetry,
+  usage,
+  now,
+}: Pick<SurfaceContext, 'telemetry' | 'usage' | 'now'>) {
   return (
     request: FastifyRequest,
     reply: FastifyReply,

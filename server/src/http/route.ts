@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import { type ErrorCode, ServiceError } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
-import type { Context } from '../usecases/context.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { entityTag, matchesEntityTag } from './etag.ts';
 import type { HeldRequests } from './held-requests.ts';
 import { parseQuery } from './query.ts';
@@ -26,7 +26,7 @@ export interface Answer<Body = unknown> {
 }
 
 export interface Call<P extends Principal, Path, Query, Headers, Body> {
-  readonly context: Context;
+  readonly context: SurfaceContext;
   readonly principal: P;
   readonly path: Path;
   readonly query: Query;
@@ -83,7 +83,7 @@ export function defineRoute<
 
 /** What all routes of a surface share. */
 export interface Surface {
-  readonly context: Context;
+  readonly context: SurfaceContext;
   readonly heldRequests: HeldRequests;
   /** Who the caller is now. */
   readonly identify: (request: FastifyRequest) => Promise<Principal>;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createListener } from '../http/listener.ts';
-import type { Store } from '../storage/store.ts';
+import type { StoreHealth } from '../usecases/surface-context.ts';
 import type { Telemetry } from '../usecases/telemetry.ts';
 import { createMetrics, type ProcessFacts } from './metrics.ts';
 import { StoreGauges } from './store-gauges.ts';
@@ -33,7 +33,7 @@ export class MetricsServer {
   }
 
   /** Answers where it listens. */
-  listen(host: string, port: number, store: Store): Promise<AddressInfo> {
+  listen(host: string, port: number, store: StoreHealth): Promise<AddressInfo> {
     this.#storeGauges = new StoreGauges(this.#registry, store);
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject).listen(port, host, () => {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import type { ReplyBacklog, Store } from '../storage/store.ts';
+import type { ReplyBacklog } from '../storage/store.ts';
+import type { StoreHealth } from '../usecases/surface-context.ts';
 
-type WatchedStore = Pick<Store, 'replyBacklog' | 'connections' | 'ping' | 'clockAheadMs'>;
+type WatchedStore = Omit<StoreHealth, 'diagnose'>;
 
 /** A store that takes longer is away: whoever scrapes gives up after ten seconds, as a rule. */
 const answerWithinMs = 2_000;

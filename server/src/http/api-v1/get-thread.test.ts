@@ -7,16 +7,16 @@ import { by, newFollowUp, note, World } from '../../../testing/contract/fixture.
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { NewThread, Store } from '../../storage/store.ts';
-import type { Context } from '../../usecases/context.ts';
 import { personIn } from '../../usecases/people/read-session.ts';
 import { ReplySignals } from '../../usecases/replies/reply-signals.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { noTelemetry } from '../../usecases/telemetry.ts';
 import { getThreadRoute } from './get-thread.ts';
 
 describe('The ETag of a thread', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-etag-'));
   let world: World;
-  let context: Context;
+  let context: SurfaceContext;
   let ada: UserPrincipal;
   let thread: NewThread;
   let loads = 0;
@@ -34,7 +34,7 @@ describe('The ETag of a thread', () => {
       store,
       replySignals: new ReplySignals(),
       telemetry: noTelemetry,
-    } as Partial<Context> as Context;
+    } as Partial<SurfaceContext> as SurfaceContext;
     const organizationId = await world.organization();
     ada = personIn(organizationId, await world.member(organizationId));
     thread = await world.thread(organizationId, ada.userId);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
-import type { Context } from '../../usecases/context.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { admitCaller, identify } from '../authenticate.ts';
 import type { HeldRequests } from '../held-requests.ts';
 import { mountRoute, type Route, type Surface } from '../route.ts';
@@ -28,7 +28,7 @@ export function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
 }
 
 /** The public interface, under `/api/v1`. Unknown routes stand behind the same door: 401 comes before 404. */
-export function apiV1(context: Context, options: ApiV1Options, heldRequests: HeldRequests) {
+export function apiV1(context: SurfaceContext, options: ApiV1Options, heldRequests: HeldRequests) {
   const surface: Surface = { context, heldRequests, identify: (request) => identify(context, request) };
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', admitCaller(context));

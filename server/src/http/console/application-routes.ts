@@ -4,6 +4,7 @@ import { iso } from '../../domain/iso-time.ts';
 import {
   createApplication,
   deleteApplication,
+  listApplications,
   rotateApplication,
 } from '../../usecases/credentials/applications.ts';
 import type { ApplicationJson, ApplicationsJson, ClientSecretJson } from './contract.ts';
@@ -21,7 +22,7 @@ export function applicationRoutes({ authUrl }: ApplicationRouteOptions): readonl
     url: '/applications',
     caller: 'admin',
     async handle({ context, principal }) {
-      const applications = await context.store.listApplications(principal.organizationId);
+      const applications = await listApplications(context, principal.organizationId);
       const body: ApplicationsJson = {
         applications: applications.map(presentApplication),
         tokenUrl: `${authUrl()}/oauth2/token`,

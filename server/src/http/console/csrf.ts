@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Context } from '../../usecases/context.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { ConsoleOptions } from './options.ts';
 
-type Hashes = Pick<Context, 'sha256' | 'equalHashes'>;
+type Hashes = Pick<SurfaceContext, 'sha256' | 'equalHashes'>;
 
 /** What only the session's own pages know. Not what the store keeps of the token: neither leads to the other. */
-export function csrfTokenOf({ sha256 }: Pick<Context, 'sha256'>, sessionToken: string): string {
+export function csrfTokenOf({ sha256 }: Pick<SurfaceContext, 'sha256'>, sessionToken: string): string {
   return sha256(`skein csrf ${sessionToken}`);
 }
 

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
-import { type Document, documentEndings, storageOf, UnreadableDocument } from '../../domain/document.ts';
+import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { addDocument } from '../../usecases/documents/add-document.ts';
+import { listDocuments } from '../../usecases/documents/list-documents.ts';
 import { removeDocument } from '../../usecases/documents/remove-document.ts';
 import type { AddedDocumentJson, DocumentJson, DocumentsJson } from './contract.ts';
 import type { ConsoleOptions } from './options.ts';
@@ -15,10 +16,10 @@ export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRout
     url: '/documents',
     caller: 'member',
     async handle({ context, principal }) {
-      const documents = await context.store.listDocuments(principal.organizationId);
+      const { documents, storage } = await listDocuments(context, principal.organizationId);
       const body: DocumentsJson = {
         documents: documents.map(presentDocument),
-        storage: storageOf(documents, limits),
+        storage,
         endings: documentEndings,
       };
       return { body };

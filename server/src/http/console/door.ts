@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
 import { isKeepable } from '../../domain/text.ts';
-import type { Context } from '../../usecases/context.ts';
 import {
   type EnteredSession,
   enterOrganization,
@@ -10,6 +9,7 @@ import {
   type SignedIn,
   signedOut,
 } from '../../usecases/people/read-session.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sessionToken } from './cookies.ts';
 import { proveOwnRequest } from './csrf.ts';
 import type { ConsoleOptions } from './options.ts';
@@ -28,7 +28,7 @@ declare module 'fastify' {
  * The checks before a request of the console is looked at: that it came from our page (403), a session (401), one that may
  * enter the organization in the address (404), an admin's where one is needed (403).
  */
-export function openDoor(context: Context, options: ConsoleOptions, caller: Caller) {
+export function openDoor(context: SurfaceContext, options: ConsoleOptions, caller: Caller) {
   return async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
     const token = sessionToken(request, options);
     if (request.method !== 'GET')
@@ -42,13 +42,17 @@ export function openDoor(context: Context, options: ConsoleOptions, caller: Call
 }
 
 /** For a change, once its body has arrived: the session, the membership or the role may have ended meanwhile. */
-export function checkDoorAgain(context: Context, options: ConsoleOptions, caller: Exclude<Caller, 'anyone'>) {
+export function checkDoorAgain(
+  context: SurfaceContext,
+  options: ConsoleOptions,
+  caller: Exclude<Caller, 'anyone'>,
+) {
   return (request: FastifyRequest): Promise<void> =>
     admit(context, request, sessionToken(request, options), caller);
 }
 
 async function admit(
-  context: Context,
+  context: SurfaceContext,
   request: FastifyRequest,
   token: string | undefined,
   caller: Exclude<Caller, 'anyone'>,

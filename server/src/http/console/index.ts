@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../usecases/context.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendErrorUnchallenged } from '../error-response.ts';
 import { mountConsoleRoute } from './mount.ts';
 import type { ConsoleOptions } from './options.ts';
@@ -21,7 +21,7 @@ export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
 }
 
 /** The backend of the web application, under `/console`. It knows its callers by a cookie, and counts nothing. */
-export function consoleBackend(context: Context, options: ConsoleOptions) {
+export function consoleBackend(context: SurfaceContext, options: ConsoleOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     await removeLeftUploads(options.uploadFolder);
     await app.register(cookie);

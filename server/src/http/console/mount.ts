@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Context } from '../../usecases/context.ts';
 import type { EnteredSession } from '../../usecases/people/read-session.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { awaitFile } from '../listener.ts';
 import { parseQuery, type QuerySchema } from '../query.ts';
 import { checkDoorAgain, openDoor } from './door.ts';
@@ -21,7 +21,7 @@ declare module 'fastify' {
 /** Makes a route of the value: its door, its validation and its answer follow from it. */
 export function mountConsoleRoute(
   app: FastifyInstance,
-  context: Context,
+  context: SurfaceContext,
   options: ConsoleOptions,
   route: ConsoleRoute,
 ): void {
@@ -34,7 +34,12 @@ export function mountConsoleRoute(
   } else mount(app, context, options, route);
 }
 
-function mount(app: FastifyInstance, context: Context, options: ConsoleOptions, route: ConsoleRoute): void {
+function mount(
+  app: FastifyInstance,
+  context: SurfaceContext,
+  options: ConsoleOptions,
+  route: ConsoleRoute,
+): void {
   const { query } = route;
   const bodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   app.route({
@@ -91,7 +96,7 @@ async function handleUpload(
 }
 
 /** Whoever may send a file may take their time, and has a place for it before the body is read. */
-function doorOf(context: Context, options: ConsoleOptions, { caller, takesFile }: ConsoleRoute) {
+function doorOf(context: SurfaceContext, options: ConsoleOptions, { caller, takesFile }: ConsoleRoute) {
   const open = openDoor(context, options, caller);
   if (!takesFile) return open;
   const places = new UploadPlaces(options.limits.uploadsMax);
@@ -115,7 +120,7 @@ function addressOf({ caller, url }: ConsoleRoute): string {
 }
 
 function callOf(
-  context: Context,
+  context: SurfaceContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Parameters<ConsoleRoute['handle']>[0] {

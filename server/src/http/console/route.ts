@@ -2,8 +2,8 @@ import type { FastifyReply } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import type { Initiator } from '../../domain/audit.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import type { Context } from '../../usecases/context.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/read-session.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 
 /**
  * Who may call a route. `anyone`: no session is needed. `person`: a session. `member`: a session that may enter the
@@ -19,7 +19,7 @@ interface CallerKinds {
 export type Caller = keyof CallerKinds;
 
 export interface ConsoleCall<C extends Caller, Path, Query, Body> {
-  readonly context: Context;
+  readonly context: SurfaceContext;
   readonly session: CallerKinds[C];
   /** The person in the organization of the address, for the use cases. */
   readonly principal: C extends 'member' | 'admin' ? UserPrincipal : undefined;

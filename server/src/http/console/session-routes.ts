@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { passwordLengthMax } from '../../domain/password.ts';
-import type { Context } from '../../usecases/context.ts';
 import {
   acceptInvitation,
   acceptMembership,
@@ -11,10 +10,11 @@ import {
 import { TooManyAttempts } from '../../usecases/people/attempt-password.ts';
 import { changePassword } from '../../usecases/people/change-password.ts';
 import { knownDeviceMs, openDevice, sealDevice } from '../../usecases/people/known-device.ts';
-import { readSession, type SignedIn, signedOut } from '../../usecases/people/read-session.ts';
+import { readMemberships, readSession, type SignedIn } from '../../usecases/people/read-session.ts';
 import { signIn } from '../../usecases/people/sign-in.ts';
 import { signOut, signOutEverywhere } from '../../usecases/people/sign-out.ts';
 import type { StartedSession } from '../../usecases/people/start-session.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { InvitationJson, LimitsJson, SessionJson, SignInOffer } from './contract.ts';
 import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';
 import { csrfTokenOf } from './csrf.ts';
@@ -154,13 +154,13 @@ const acceptMembershipRoute = (options: ConsoleOptions) =>
     },
   });
 
-function knownDevice(context: Context, options: ConsoleOptions, { request }: FastifyReply) {
+function knownDevice(context: SurfaceContext, options: ConsoleOptions, { request }: FastifyReply) {
   return openDevice(context, readCookie(request, options, deviceCookie));
 }
 
 /** The browser gets the new session in the place of whichever it had. */
 export async function keepSession(
-  context: Context,
+  context: SurfaceContext,
   options: ConsoleOptions,
   reply: FastifyReply,
   { token: fresh, userId }: StartedSession,
@@ -173,7 +173,7 @@ export async function keepSession(
 }
 
 async function welcome(
-  context: Context,
+  context: SurfaceContext,
   options: ConsoleOptions,
   reply: FastifyReply,
   started: StartedSession,
@@ -187,11 +187,13 @@ async function welcome(
   return presentSession(context, session, started.token);
 }
 
-async function presentSession(context: Context, { session }: SignedIn, own: string): Promise<SessionJson> {
-  const { userId, email: address, access } = session;
-  const { entered, pending } = await context.store.listMemberships(userId, access);
-  // Removed from their last organization, a person has nowhere to go.
-  if (entered.length + pending.length === 0) throw signedOut();
+async function presentSession(
+  context: SurfaceContext,
+  signedIn: SignedIn,
+  own: string,
+): Promise<SessionJson> {
+  const { userId, email: address, access } = signedIn.session;
+  const { entered, pending } = await readMemberships(context, signedIn);
   return {
     user: { id: userId, email: address },
     csrfToken: csrfTokenOf(context, own),

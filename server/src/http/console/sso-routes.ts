@@ -2,13 +2,13 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
 import { type IdentityProvider, ProviderError } from '../../domain/identity-provider.ts';
-import type { Context } from '../../usecases/context.ts';
 import {
   beginSingleSignOn,
   finishSingleSignOn,
   type SsoProblem,
   ssoTimeoutMs,
 } from '../../usecases/people/single-sign-on.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { SignInProblem } from './contract.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
 import type { ConsoleOptions } from './options.ts';
@@ -72,7 +72,7 @@ const callbackRoute = (options: ConsoleOptions) =>
     },
   });
 
-function providerOf({ identityProvider }: Context): IdentityProvider {
+function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
   if (identityProvider === undefined) {
     throw new ServiceError('NOT_FOUND', 'There is no single sign-on here.');
   }

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
-import type { Context } from '../../usecases/context.ts';
 import { isSessionValid } from '../../usecases/people/is-session-valid.ts';
 import type { EnteredSession } from '../../usecases/people/read-session.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { HeldRequests } from '../held-requests.ts';
 import { reportRequest } from '../request-log.ts';
@@ -16,7 +16,7 @@ const beatMs = 15_000;
 const streamMsMax = 3_600_000;
 
 interface Following {
-  readonly context: Context;
+  readonly context: SurfaceContext;
   readonly session: EnteredSession;
   readonly reply: FastifyReply;
 }

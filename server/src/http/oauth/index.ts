@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../domain/limits.ts';
-import type { Context } from '../../usecases/context.ts';
 import { issueAccessToken, type TokenOutcome } from '../../usecases/credentials/issue-access-token.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
 import { authorizationServerMetadata, metadataPath } from './metadata.ts';
 import { OAuthError, sendOAuthError } from './oauth-error.ts';
@@ -17,7 +17,7 @@ export interface OAuthOptions {
 const keySetSeconds = 300;
 
 /** Applications exchange their credentials for access tokens: RFC 6749 §4.4, RFC 8414, RFC 7517. */
-export function oauth(context: Context, { authUrl, authPath }: OAuthOptions) {
+export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     // As it came: what is wrong with a form is told in OAuth's own words.
     app.removeAllContentTypeParsers();
@@ -68,7 +68,7 @@ async function keepNowhere(_request: FastifyRequest, reply: FastifyReply): Promi
 }
 
 async function exchange(
-  context: Context,
+  context: SurfaceContext,
   request: FastifyRequest,
 ): Promise<Extract<TokenOutcome, { outcome: 'issued' }>> {
   const form = readForm(request.headers['content-type'], request.body as Buffer | undefined);

@@ -72,3 +72,8 @@ function applicationNotFound(applicationId: string, initiator: Initiator): Servi
   const fact = `The organization has no application ${applicationId}`;
   return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein app list' shows those it has"));
 }
+
+/** In order of creation. */
+export function listApplications({ store }: Context, organizationId: OrganizationId): Promise<Application[]> {
+  return store.listApplications(organizationId);
+}

@@ -50,6 +50,11 @@ export async function addDocument(
   }
 }
 
+/** Removes what interrupted writers of documents left behind. Returns the number of passages removed. */
+export function removeUnfinishedDocuments({ store }: Context): Promise<number> {
+  return store.sweepDocuments();
+}
+
 function budgetOf({ organizationDocumentsMax, organizationBytesMax }: Limits): DocumentBudget {
   return { documentsMax: organizationDocumentsMax, bytesMax: organizationBytesMax };
 }

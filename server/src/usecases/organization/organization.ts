@@ -53,6 +53,11 @@ export async function findOrganization({ store }: Context, idOrName: string): Pr
   return organization;
 }
 
+/** In order of creation. */
+export function listOrganizations({ store }: Context): Promise<Organization[]> {
+  return store.listOrganizations();
+}
+
 export function organizationNotFound(organizationId: OrganizationId): ServiceError {
   return new ServiceError('NOT_FOUND', `There is no organization ${organizationId}.`);
 }

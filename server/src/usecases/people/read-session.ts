@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import type { Membership, Session } from '../../storage/store.ts';
+import type { Membership, Memberships, Session } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
 /** A person whose session is good. */
@@ -52,6 +52,13 @@ async function currentSession(
   const touchPauseMs = Math.min(touchPauseMsMax, sessionIdleMs / touchesPerIdle);
   if (session.now - session.seenAt >= touchPauseMs) await store.touchSession(tokenHash, sessionIdleMs);
   return session;
+}
+
+/** The organizations of the signed-in person. `UNAUTHORIZED` for a person who was removed from the last one. */
+export async function readMemberships({ store }: Context, { session }: SignedIn): Promise<Memberships> {
+  const memberships = await store.listMemberships(session.userId, session.access);
+  if (memberships.entered.length + memberships.pending.length === 0) throw signedOut();
+  return memberships;
 }
 
 export function signedOut(): ServiceError {
