@@ -5,6 +5,8 @@ export interface HtmlNode {
   value?: string;
   properties?: Record<string, unknown>;
   children?: HtmlNode[];
+  /** Where it stands in the Markdown. */
+  position?: { start: { offset?: number }; end: { offset?: number } };
 }
 
 interface Place {
@@ -107,10 +109,14 @@ function imageLink({ properties = {} }: HtmlNode, { isLink }: Place): HtmlNode {
   return isLink ? label : element('a', { href: properties.src }, [label]);
 }
 
-function textNode(value: string): HtmlNode {
+export function textNode(value: string): HtmlNode {
   return { type: 'text', value };
 }
 
-function element(tagName: string, properties: Record<string, unknown>, children: HtmlNode[]): HtmlNode {
+export function element(
+  tagName: string,
+  properties: Record<string, unknown>,
+  children: HtmlNode[],
+): HtmlNode {
   return { type: 'element', tagName, properties, children };
 }

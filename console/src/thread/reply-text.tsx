@@ -1,5 +1,5 @@
-import { UnstyledButton } from '@mantine/core';
-import { createContext, memo, type ReactNode, useContext, useDeferredValue } from 'react';
+import { Tooltip, UnstyledButton } from '@mantine/core';
+import { createContext, memo, type ReactNode, useContext, useDeferredValue, useMemo } from 'react';
 import Markdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import type { SourceJson } from '../api/contract.ts';
@@ -10,10 +10,13 @@ import { headingLevels, markdownParts } from './markdown-parts.ts';
 import { type HtmlNode, markReply } from './reply-marks.ts';
 import { outside, safeLink } from './safe-link.ts';
 import { SourcePopover } from './source-popover.tsx';
+import { markUnsupported, type Span } from './unsupported.ts';
 
 interface ReplyTextProps {
   readonly text: string;
   readonly sources: readonly SourceJson[] | null;
+  /** The statements that were not found in the documents. */
+  readonly unsupported: readonly Span[];
   /** Whether more of it is to come. */
   readonly isGrowing: boolean;
 }
@@ -22,18 +25,20 @@ const noSources: readonly SourceJson[] = [];
 const Sources = createContext(noSources);
 
 /** A reply's Markdown. HTML in it is shown as text, images are links, and links lead to the web or to mail alone. */
-function ReplyTextOf({ text, sources, isGrowing }: ReplyTextProps) {
+function ReplyTextOf({ text, sources, unsupported, isGrowing }: ReplyTextProps) {
   const listed = sources ?? noSources;
   // Typing goes first: a long text that grows is drawn when there is time, part by part.
   const shown = useDeferredValue(isGrowing ? closeOpenMarks(text) : text);
   const sourceCount = useDeferredValue(listed.length);
+  const spans = useDeferredValue(unsupported);
   const headings = headingLevels(shown);
+  const parts = useMemo(() => partsWithSpans(shown, spans), [shown, spans]);
   return (
     <Sources value={listed}>
       <div className={classes.markdown}>
-        {markdownParts(shown).map((part, at) => (
+        {parts.map(({ text, spans }, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a part is known by its place.
-          <Part key={at} text={part} sourceCount={sourceCount} headings={headings} />
+          <Part key={at} text={text} sourceCount={sourceCount} headings={headings} spans={spans} />
         ))}
       </div>
     </Sources>
@@ -42,14 +47,32 @@ function ReplyTextOf({ text, sources, isGrowing }: ReplyTextProps) {
 
 export const ReplyText = memo(ReplyTextOf);
 
+const noSpans: readonly Span[] = [];
+
+/** The parts of a text, each with the spans that begin in it, counted from its own start. */
+function partsWithSpans(text: string, spans: readonly Span[]) {
+  let from = 0;
+  return markdownParts(text).map((part) => {
+    const to = from + part.length;
+    const own = spans.filter(({ start }) => start >= from && start < to);
+    const moved = own.map(({ start, end }) => ({ start: start - from, end: end - from }));
+    from = to;
+    return { text: part, spans: own.length === 0 ? noSpans : moved };
+  });
+}
+
 interface PartProps {
   readonly text: string;
   readonly sourceCount: number;
   readonly headings: string;
+  readonly spans: readonly Span[];
 }
 
-const Part = memo(({ text, sourceCount, headings }: PartProps) => {
-  const marks = [[markReply, { sourceCount, headings }]] as never;
+const Part = memo(({ text, sourceCount, headings, spans }: PartProps) => {
+  const marks = [
+    [markUnsupported, { source: text, spans }],
+    [markReply, { sourceCount, headings }],
+  ] as never;
   return (
     <Markdown
       remarkPlugins={plugins}
@@ -78,8 +101,15 @@ const components: Components = {
   input: ({ checked }) => (
     <input type="checkbox" checked={checked === true} disabled aria-label={checked ? 'Done' : 'To do'} />
   ),
-  button: Citation,
+  mark: ({ children }) => (
+    <mark className={classes.unsupported} title={notFound}>
+      {children}
+    </mark>
+  ),
+  button: ReplyButton,
 };
+
+const notFound = 'Not found in the documents';
 
 function OutsideLink({ href, children }: { href: string; children: ReactNode }) {
   return (
@@ -89,7 +119,33 @@ function OutsideLink({ href, children }: { href: string; children: ReactNode }) 
   );
 }
 
-function Citation(props: { children?: ReactNode } & ExtraProps & { 'data-citation'?: string }) {
+type MarkProps = { children?: ReactNode; 'data-citation'?: string; 'data-unsupported'?: string } & ExtraProps;
+
+function ReplyButton(props: MarkProps) {
+  return props['data-unsupported'] === undefined ? <Citation {...props} /> : <UnsupportedFlag />;
+}
+
+/** Behind a statement that was not found. A word joiner keeps it on the line of the last word. */
+function UnsupportedFlag() {
+  return (
+    <>
+      {'\u2060'}
+      <Tooltip
+        label="The passages that this reply was written from do not say this. Check it before you rely on it."
+        events={{ hover: true, focus: true, touch: true }}
+        multiline
+        w="min(18rem, calc(100vw - 2rem))"
+        withArrow
+      >
+        <UnstyledButton className={classes.flag} aria-label={notFound}>
+          ?
+        </UnstyledButton>
+      </Tooltip>
+    </>
+  );
+}
+
+function Citation(props: MarkProps) {
   const number = Number(props['data-citation']);
   const source = useContext(Sources)[number - 1];
   if (source === undefined) return <>{props.children}</>;

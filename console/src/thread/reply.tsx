@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
-import { IconListCheck } from '@tabler/icons-react';
-import { lazy, memo } from 'react';
-import type { ReplyJson } from '../api/contract.ts';
+import { IconAlertCircle, IconCircleCheck, IconListCheck } from '@tabler/icons-react';
+import { lazy, memo, useMemo } from 'react';
+import type { ReplyJson, VerdictJson } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import classes from './reply.module.css';
 import { ReplyEnding } from './reply-ending.tsx';
@@ -35,18 +35,41 @@ function ReplyOf(props: ReplyProps) {
 export const Reply = memo(ReplyOf);
 
 function WholeReply({ reply, clockAheadMs, onRetry }: ReplyProps) {
-  const { status, content, sources } = reply;
+  const { status, content, sources, verdict } = reply;
+  const unsupported = useMemo(
+    () => (verdict?.checked ?? []).filter((statement) => statement.sources.length === 0),
+    [verdict],
+  );
   const hasText = content !== '' && status !== 'failed';
   return (
     <article className={classes.reply} data-testid="reply" data-status={status}>
       <h2 className={hidden.unseen}>Reply</h2>
       <ReplySteps reply={reply} clockAheadMs={clockAheadMs} />
-      {hasText && <ReplyText text={content} sources={sources} isGrowing={isRunning(reply)} />}
+      {verdict !== null && <Verdict verdict={verdict} />}
+      {hasText && (
+        <ReplyText text={content} sources={sources} unsupported={unsupported} isGrowing={isRunning(reply)} />
+      )}
       {status === 'corroborating' && <Corroborating />}
       <ReplyEnding reply={reply} onRetry={onRetry} />
       {sources !== null && sources.length > 0 && status !== 'failed' && <ReplySources sources={sources} />}
       {hasText && !isRunning(reply) && <ReplyFoot reply={reply} />}
     </article>
+  );
+}
+
+/** How much of the reply was found in the documents. */
+function Verdict({ verdict: { summary, statements, found, checked } }: { verdict: VerdictJson }) {
+  const isAll = found === statements;
+  const Icon = isAll ? IconCircleCheck : IconAlertCircle;
+  return (
+    <p className={classes.verdict} data-testid="verdict">
+      <Icon size={16} aria-hidden />
+      <span>
+        {summary}
+        {!isAll && '. What was not found is underlined'}
+        {!isAll && checked.length < statements && `, in the first ${checked.length} statements`}
+      </span>
+    </p>
   );
 }
 

@@ -34,6 +34,18 @@ export interface CheckedStatement {
   readonly sources: readonly number[];
 }
 
+/** `7 of 9 statements found in 2 sources` */
+export function verdictText({ statements, found }: Verdict, sourceCount: number): string {
+  const place = found === 0 ? 'the documents' : sourceCountText(sourceCount);
+  if (statements === 1) return `The statement was ${found === 1 ? '' : 'not '}found in ${place}`;
+  const count = found === 0 ? 'None' : found === statements ? 'All' : `${found}`;
+  return `${count}${found === statements ? '' : ' of'} ${statements} statements found in ${place}`;
+}
+
+export function sourceCountText(count: number): string {
+  return count === 1 ? '1 source' : `${count} sources`;
+}
+
 /** Bounds what is kept of a verdict: about 40 bytes each. */
 export const checkedStatementsMax = 1_000;
 

@@ -25,6 +25,24 @@ wash --cold "wool"
 \`\`\`
 `;
 
+/** Found: three of eight statements. */
+const doubtful = `## Returning yarn
+
+Unused yarn can be returned for a full refund within 30 days of purchase [1]. **The director plays the trombone** in \`the big hall\`. Sale items cannot be refunded.
+
+- Whales sing at night in the northern sea
+- Sale items can be exchanged within 14 days if the label is intact, and every visitor gets a purple balloon
+
+| Guest | Instrument |
+|---|---|
+| Grandmother | thunderous bagpipes |
+| Grandfather | see [the programme](https://example.org/concert) |
+
+\`\`\`sh
+blow --loud "trombone"
+\`\`\`
+`;
+
 describe('A reply in the console', () => {
   const model = new HeldModel();
   let service: Service;
@@ -81,6 +99,57 @@ describe('A reply in the console', () => {
     await shown(reply().getByRole('heading', { name: /^\d+ sources?$/ }));
     await reply().getByRole('listitem').getByRole('button', { name: '1 Refund and exchange policy' }).click();
     await shown(page.getByRole('dialog', { name: '1 Refund and exchange policy' }));
+    window.assertFaultless();
+  });
+
+  it('shows how much of it was found, and marks what was not, live and after a reload', async () => {
+    const { page } = window;
+    await askInPage('What about refunds, sale items and music?');
+    model.answer(doubtful);
+    const isShown = async () => {
+      await shown(
+        reply()
+          .getByTestId('verdict')
+          .getByText(/^3 of 8 statements found in 1 source\. What was not found/),
+      );
+      const marks = reply().locator('mark');
+      assert.deepEqual(await marks.allInnerTexts(), [
+        'The director plays the trombone',
+        ' in ',
+        'the big hall',
+        '.',
+        'Whales sing at night in the northern sea',
+        'and every visitor gets a purple balloon',
+        'Grandmother',
+        'thunderous bagpipes',
+        'Grandfather',
+        'see ',
+        'the programme',
+      ]);
+      const flags = reply().getByRole('button', { name: 'Not found in the documents' });
+      assert.equal(await flags.count(), 5);
+      return flags.first();
+    };
+    await untilAnnounced(page, 'Complete');
+    await isShown();
+    await page.reload();
+    const flag = await isShown();
+    assert.equal(await reply().locator('pre mark, th mark, h3 mark').count(), 0);
+    const explanation = page.getByRole('tooltip', { name: /do not say this/ });
+    await flag.focus();
+    await shown(explanation);
+    await lookAt(page, 'unsupported');
+    await page.keyboard.press('Tab');
+    await flag.hover();
+    await shown(explanation);
+    for (const [size, width] of [
+      ['tablet', 768],
+      ['phone', 360],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await lookAt(page, 'unsupported', size);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
     window.assertFaultless();
   });
 

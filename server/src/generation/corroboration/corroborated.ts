@@ -1,6 +1,6 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { checkedStatementsMax, type Verdict } from '../../domain/message.ts';
+import { checkedStatementsMax, type Verdict, verdictText } from '../../domain/message.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { readClaim } from './claim.ts';
 import { type Evidence, readEvidence } from './evidence.ts';
@@ -49,10 +49,14 @@ export async function* corroborate(
   const findings = await findingsOf(piecesOf(draft), passages, pace);
   const { text, sources, statements } = await revise(findings, passages, pace);
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
-  for (const description of stepsFor(statements, sources.length)) yield { type: 'step', description };
+  const verdict = statements.length === 0 ? undefined : verdictOf(statements);
+  if (verdict !== undefined) {
+    const steps = stepsFor(verdict, statements, sources.length);
+    for (const description of steps) yield { type: 'step', description };
+  }
   yield { type: 'revision', text };
   if (sources.length > 0) yield { type: 'sources', sources };
-  if (statements.length > 0) yield { type: 'verdict', verdict: verdictOf(statements) };
+  if (verdict !== undefined) yield { type: 'verdict', verdict };
 }
 
 function verdictOf(statements: readonly RevisedStatement[]): Verdict {
@@ -91,20 +95,14 @@ function isPlain({ isStatement, kept }: Piece): boolean {
 }
 
 /**
- * A sentence is one statement, unless its clauses do better: where each of them is found (they may be cited from different
- * documents), or where only some of them are. A true clause then keeps its citation beside one that was not found.
+ * The findings on a sentence: on its clauses where some of them are found, so that a true clause keeps its citation and
+ * an addition to it does not get one; otherwise on the whole.
  */
 function findingsIn(piece: Piece, evidence: readonly Evidence[]): Finding[] {
-  const whole = [findingOf(piece, evidence)];
+  const whole = findingOf(piece, evidence);
+  if (piece.clauses.length === 0 || whole.supports.some(({ coverage }) => coverage === 1)) return [whole];
   const clauses = piece.clauses.map((clause) => findingOf(clause, evidence));
-  const stated = clauses.filter((one) => one.piece.isStatement);
-  const found = stated.filter(isFound).length;
-  if (found === 0) return whole;
-  return found < stated.length && isFound(whole[0]!) ? whole : clauses;
-}
-
-function isFound({ supports }: Finding): boolean {
-  return supports.length > 0;
+  return clauses.some(({ supports }) => supports.length > 0) ? clauses : [whole];
 }
 
 function findingOf(piece: Piece, evidence: readonly Evidence[]): Finding {
@@ -119,10 +117,9 @@ function findingOf(piece: Piece, evidence: readonly Evidence[]): Finding {
 const shownMax = 3;
 const shownLengthMax = 120;
 
-function stepsFor(statements: readonly RevisedStatement[], sourceCount: number): string[] {
-  if (statements.length === 0) return [];
+function stepsFor(verdict: Verdict, statements: readonly RevisedStatement[], sourceCount: number): string[] {
   const missing = statements.filter(({ sources }) => sources.length === 0);
-  const steps = [countOf(statements.length, statements.length - missing.length, sourceCount)];
+  const steps = [verdictText(verdict, sourceCount)];
   if (missing.length > 0) {
     const shown = missing
       .slice(0, shownMax)
@@ -131,17 +128,4 @@ function stepsFor(statements: readonly RevisedStatement[], sourceCount: number):
     steps.push(`Not found in the documents: ${shown.join(', ')}${more}`);
   }
   return steps;
-}
-
-function countOf(statements: number, found: number, sourceCount: number): string {
-  const sources = sourceCount === 1 ? '1 source' : `${sourceCount} sources`;
-  if (statements === 1) {
-    return found === 1
-      ? `The statement was found in ${sources}`
-      : 'The statement was not found in the documents';
-  }
-  if (found === 0) return `None of ${statements} statements found in the documents`;
-  return found === statements
-    ? `All ${statements} statements found in ${sources}`
-    : `${found} of ${statements} statements found in ${sources}`;
 }

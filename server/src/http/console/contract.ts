@@ -190,6 +190,8 @@ export interface ReplyJson {
 
 /** How many statements a reply makes, how many of them were found in its sources, and where they are in `content`. */
 export interface VerdictJson {
+  /** `7 of 9 statements found in 2 sources`; of a reply that only quotes, `Quoted from 2 sources`. */
+  readonly summary: string;
   readonly statements: number;
   readonly found: number;
   /** In order. A long reply has more statements than are listed. */

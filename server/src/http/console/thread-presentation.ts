@@ -1,5 +1,12 @@
 import { iso } from '../../domain/iso-time.ts';
-import type { AssistantMessage, Message, Step } from '../../domain/message.ts';
+import {
+  type AssistantMessage,
+  type Message,
+  type Step,
+  sourceCountText,
+  type Verdict,
+  verdictText,
+} from '../../domain/message.ts';
 import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
@@ -11,6 +18,7 @@ import type {
   ThreadEvents,
   ThreadJson,
   ThreadViewJson,
+  VerdictJson,
 } from './contract.ts';
 
 export function presentThread(thread: Thread, mine: boolean): ThreadJson {
@@ -109,8 +117,16 @@ function presentReply(reply: AssistantMessage, { details }: ThreadView): ReplyJs
     traceId: detail?.traceId ?? null,
     // A reply that came in the end may have failed before.
     failure: status === 'failed' ? (detail?.failure ?? null) : null,
-    verdict: detail?.verdict ?? null,
+    verdict: presentVerdict(reply, detail?.verdict ?? null),
   };
+}
+
+/** The extractive model quotes its sources, so there is nothing to check. */
+function presentVerdict({ model, sources }: AssistantMessage, verdict: Verdict | null): VerdictJson | null {
+  const count = sources?.length ?? 0;
+  if (verdict !== null) return { summary: verdictText(verdict, count), ...verdict };
+  if (model !== 'extractive' || count === 0) return null;
+  return { summary: `Quoted from ${sourceCountText(count)}`, statements: 0, found: 0, checked: [] };
 }
 
 /** Two clocks are at work, the store's and the worker's: nothing happens before the reply was asked for. */

@@ -1,0 +1,129 @@
+import { element, type HtmlNode, textNode } from './reply-marks.ts';
+
+/** A part of a reply's Markdown: from `start` up to `end`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface UnsupportedOptions {
+  readonly source: string;
+  /** In order, and apart from each other. */
+  readonly spans: readonly Span[];
+}
+
+/** A part of a text node: from `from` up to `to`. `isLast`: no other part of the statement follows. */
+interface Fragment {
+  readonly span: Span;
+  readonly from: number;
+  readonly to: number;
+  isLast: boolean;
+}
+
+/**
+ * Wraps statements in `mark`, and puts a button behind each that explains it. A statement may begin and end in the middle
+ * of emphasis, a link or a cell: every text node gets marks of its own. Code blocks have none.
+ */
+export function markUnsupported({ source, spans }: UnsupportedOptions): (tree: HtmlNode) => void {
+  return (tree) => {
+    if (spans.length === 0) return;
+    const fragments = fragmentsOf(textNodes(tree), source, spans);
+    tree.children = rebuilt(tree, fragments).nodes;
+  };
+}
+
+function textNodes(node: HtmlNode): HtmlNode[] {
+  if (node.tagName === 'pre') return [];
+  if (node.type === 'text') return node.value?.trim() ? [node] : [];
+  return (node.children ?? []).flatMap(textNodes);
+}
+
+function fragmentsOf(nodes: readonly HtmlNode[], source: string, spans: readonly Span[]) {
+  const fragments = new Map<HtmlNode, Fragment[]>();
+  const last = new Map<Span, Fragment>();
+  let next = 0;
+  let cursor = 0;
+  for (const node of nodes) {
+    const places = placesOf(node, source, cursor);
+    if (places.length === 0) continue;
+    cursor = places.at(-1)! + 1;
+    while (next < spans.length && spans[next]!.end <= places[0]!) next += 1;
+    for (let at = next; at < spans.length && spans[at]!.start < cursor; at += 1) {
+      const fragment = fragmentIn(node.value!, places, spans[at]!);
+      if (fragment === undefined) continue;
+      fragments.set(node, [...(fragments.get(node) ?? []), fragment]);
+      last.set(fragment.span, fragment);
+    }
+  }
+  for (const fragment of last.values()) fragment.isLast = true;
+  return fragments;
+}
+
+function fragmentIn(value: string, places: readonly number[], span: Span): Fragment | undefined {
+  const indexFrom = (place: number) => {
+    const index = places.findIndex((one) => one >= place);
+    return index === -1 ? places.length : index;
+  };
+  const [from, to] = [indexFrom(span.start), indexFrom(span.end)];
+  return value.slice(from, to).trim() === '' ? undefined : { span, from, to, isLast: false };
+}
+
+/** For each character of a text node, where it stands in the source; empty where that cannot be told. */
+function placesOf({ value = '', position }: HtmlNode, source: string, cursor: number): number[] {
+  // Nodes that a plugin made, such as those around a bare link, have no position.
+  const start = position?.start.offset ?? source.indexOf(value, cursor);
+  if (start < 0) return [];
+  const end = position?.end.offset ?? start + value.length;
+  const places: number[] = [];
+  let at = start;
+  for (let index = 0; index < value.length; index += 1) {
+    // The source also has the signs of Markdown: escapes, and what begins a line in a quotation.
+    const reference = /^&(?:#\w{1,8}|\w{1,32});/.exec(source.slice(at, at + 40))?.[0];
+    if (reference !== undefined && !value.startsWith(reference, index)) {
+      places.push(at);
+      at += reference.length;
+      continue;
+    }
+    while (at < end && source[at] !== value[index]) at += 1;
+    if (at >= end) return [];
+    places.push(at);
+    at += 1;
+  }
+  return places;
+}
+
+/** Buttons cannot stand in a link or in code: `flags` are those that belong behind the node. */
+function rebuilt(node: HtmlNode, fragments: ReadonlyMap<HtmlNode, Fragment[]>): Rebuilt {
+  const nodes: HtmlNode[] = [];
+  const flags: HtmlNode[] = [];
+  const flagsAt = node.tagName === 'a' || node.tagName === 'code' ? flags : nodes;
+  for (const child of node.children ?? []) {
+    const own = fragments.get(child);
+    if (own !== undefined) {
+      for (const one of markedText(child.value!, own)) (one.tagName === 'button' ? flagsAt : nodes).push(one);
+    } else if (child.children === undefined) nodes.push(child);
+    else {
+      const inner = rebuilt(child, fragments);
+      nodes.push({ ...child, children: inner.nodes });
+      flagsAt.push(...inner.flags);
+    }
+  }
+  return { nodes, flags };
+}
+
+interface Rebuilt {
+  readonly nodes: HtmlNode[];
+  readonly flags: HtmlNode[];
+}
+
+function markedText(value: string, fragments: readonly Fragment[]): HtmlNode[] {
+  const nodes: HtmlNode[] = [];
+  let at = 0;
+  for (const { from, to, isLast } of fragments) {
+    nodes.push(textNode(value.slice(at, from)), element('mark', {}, [textNode(value.slice(from, to))]));
+    if (isLast) nodes.push(element('button', { dataUnsupported: '' }, []));
+    at = to;
+  }
+  nodes.push(textNode(value.slice(at)));
+  return nodes.filter((node) => node.value !== '');
+}
