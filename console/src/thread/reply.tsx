@@ -66,8 +66,8 @@ function Verdict({ verdict: { summary, statements, found, checked } }: { verdict
       <Icon size={16} aria-hidden />
       <span>
         {summary}
-        {!isAll && '. What was not found is underlined'}
-        {!isAll && checked.length < statements && `, in the first ${checked.length} statements`}
+        {!isAll && '. What was not found is underlined.'}
+        {!isAll && checked.length < statements && ` Only the first ${checked.length} are marked.`}
       </span>
     </p>
   );

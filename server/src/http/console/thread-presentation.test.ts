@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MessageId, ThreadId } from '../../domain/id.ts';
+import type { AssistantMessage, Verdict } from '../../domain/message.ts';
+import type { Thread } from '../../domain/thread.ts';
+import { presentView } from './thread-presentation.ts';
+
+const source = { id: 'doc_1', title: 'Refunds', url: null, snippet: '' };
+const reply: AssistantMessage = {
+  id: 'msg_1' as MessageId,
+  threadId: 'thr_1' as ThreadId,
+  role: 'assistant',
+  content: 'Thirty days [1].',
+  createdAt: 0,
+  status: 'completed',
+  completedAt: 1,
+  steps: [],
+  sources: [source, source],
+  model: 'openai-compatible/m',
+};
+
+function verdictOf(change: Partial<AssistantMessage>, verdict: Verdict | null) {
+  const message = { ...reply, ...change };
+  const view = presentView({
+    thread: { createdAt: 0, updatedAt: null } as Thread,
+    messages: [message],
+    status: { state: 'idle', activeMessageId: null, latestUpdate: null, stepCount: 0 },
+    mine: false,
+    createdBy: null,
+    details: new Map([[message.id, { verdict }]]),
+  } as unknown as Parameters<typeof presentView>[0]);
+  const [shown] = view.messages;
+  assert.ok(shown?.role === 'assistant');
+  return shown.verdict;
+}
+
+describe('The verdict on a reply in the console', () => {
+  it('says how many statements were found, and where they stand', () => {
+    const verdict = { statements: 2, found: 1, checked: [{ start: 0, end: 16, sources: [1] }] };
+    assert.deepEqual(verdictOf({}, verdict), { summary: '1 of 2 statements found in 2 sources', ...verdict });
+  });
+
+  it('says that the extractive model quotes its sources, and marks nothing', () => {
+    const expected = { summary: 'Quoted from 2 sources', statements: 0, found: 0, checked: [] };
+    assert.deepEqual(verdictOf({ model: 'extractive' }, null), expected);
+    assert.equal(verdictOf({ model: 'extractive', sources: null }, null), null);
+  });
+
+  it('is null for a reply that was not checked', () => {
+    assert.equal(verdictOf({}, null), null);
+    assert.equal(verdictOf({ sources: null }, null), null);
+  });
+});
