@@ -1,17 +1,14 @@
 import { coveredPassword, passwordToChange } from '../../domain/account.ts';
-import type { UserId } from '../../domain/id.ts';
 import { closing } from '../audit-row.ts';
-import type { Accounts } from '../store.ts';
+import { sortMemberships } from '../memberships.ts';
+import type { Accounts, Person } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { type MembershipRow, membershipsText, sortMemberships } from './membership-row.ts';
+import { prepareListMemberships } from './membership-row.ts';
 import { passwordTable } from './passwords.ts';
 
-interface PersonRow {
-  id: UserId;
-  email: string;
-}
+type PersonRow = Omit<Person, 'passwords'>;
 
 const isPerson = 'EXISTS (SELECT 1 FROM member WHERE member.user_id = user.id AND service = 0)';
 
@@ -22,17 +19,17 @@ export function sqliteAccounts(
   const audit = auditWriter(database);
   const passwords = passwordTable(database);
   const byEmail = database.prepare<[string], PersonRow>(
-    `SELECT id, email FROM user WHERE email = ? AND ${isPerson}`,
+    `SELECT id AS userId, email FROM user WHERE email = ? AND ${isPerson}`,
   );
   const byIdentity = database.prepare<[string, string], PersonRow>(
-    `SELECT user.id, email FROM user JOIN identity ON identity.user_id = user.id
+    `SELECT user.id AS userId, email FROM user JOIN identity ON identity.user_id = user.id
      WHERE issuer = ? AND subject = ? AND ${isPerson}`,
   );
   const bind = database.prepare<[string, string, number, string]>(
     `INSERT INTO identity (issuer, subject, user_id, bound_at)
      SELECT ?, ?, id, ? FROM user WHERE email = ? AND ${isPerson} ON CONFLICT DO NOTHING`,
   );
-  const memberships = database.prepare<[string], MembershipRow>(membershipsText);
+  const listMemberships = prepareListMemberships(database);
   const accept = database.prepare<[number, string, string]>(
     `UPDATE member SET opened_at = ?, password_id = NULL
      WHERE organization_id = ? AND user_id = ? AND service = 0 AND opened_at IS NULL`,
@@ -55,7 +52,7 @@ export function sqliteAccounts(
     },
 
     async listMemberships(userId, access) {
-      return sortMemberships(access, memberships.all(userId));
+      return sortMemberships(access, listMemberships(userId));
     },
 
     acceptMembership: (organizationId, userId, note) =>
@@ -75,7 +72,7 @@ export function sqliteAccounts(
         const access = { proof: 'password', passwordId: password.id, proven: password.proven } as const;
         change.run(replacement.next, now, password.id);
         endOthers.run({ userId, keptTokenHash, covered: coveredPassword(access) ?? null });
-        for (const { organizationId } of sortMemberships(access, memberships.all(userId)).entered)
+        for (const { organizationId } of sortMemberships(access, listMemberships(userId)).entered)
           audit(organizationId, note, now);
         return 'changed';
       }),
@@ -88,7 +85,7 @@ export function sqliteAccounts(
         bind.run(issuer, subject, now, email);
         const row = byIdentity.get(issuer, subject);
         if (row === undefined) return undefined;
-        const userId = row.id;
+        const { userId } = row;
         const unproven = passwords.of(userId).filter(({ proven }) => !proven);
         const voided = closing({ ...note, actor: { kind: 'user', userId }, subject: userId });
         for (const organizationId of passwords.void(userId, unproven, now))
@@ -98,7 +95,7 @@ export function sqliteAccounts(
     },
   };
 
-  function toPerson({ id: userId, email }: PersonRow) {
-    return { userId, email, passwords: passwords.of(userId) };
+  function toPerson(row: PersonRow): Person {
+    return { ...row, passwords: passwords.of(row.userId) };
   }
 }

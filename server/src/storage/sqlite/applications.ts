@@ -1,30 +1,13 @@
 import type { Application } from '../../domain/credential.ts';
-import type { ApplicationId, OrganizationId } from '../../domain/id.ts';
-import type { Applications } from '../store.ts';
+import type { ApplicationGrant, Applications } from '../store.ts';
+import { prepareApiEnabled } from './api-keys.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { Database } from './database.ts';
-
-interface ApplicationRow {
-  id: ApplicationId;
-  name: string;
-  created_at: number;
-  rotated_at: number | null;
-  last_used_at: number | null;
-}
-
-interface ApplicationGrantRow {
-  organization_id: OrganizationId;
-  secret_hash: string;
-  epoch: number;
-  api_enabled: number;
-}
+import { type Database, type Stored, withFlags } from './database.ts';
 
 export function sqliteApplications(database: Database, commits: CommitQueue): Applications {
   const writeNote = auditWriter(database);
-  const apiEnabled = database
-    .prepare<[string], number>('SELECT api_enabled FROM organization WHERE id = ?')
-    .pluck();
+  const apiEnabled = prepareApiEnabled(database);
   const insert = database.prepare<[string, string, string, string, number]>(
     `INSERT INTO application (id, organization_id, name, secret_hash, epoch, created_at) VALUES (?, ?, ?, ?, 1, ?)`,
   );
@@ -36,14 +19,14 @@ export function sqliteApplications(database: Database, commits: CommitQueue): Ap
     `UPDATE application SET epoch = epoch + 1, deleted_at = ?
      WHERE organization_id = ? AND id = ? AND deleted_at IS NULL`,
   );
-  const selectApplications = `SELECT id, name, created_at, rotated_at, last_used_at
+  const selectApplications = `SELECT id, name, created_at AS createdAt, rotated_at AS rotatedAt, last_used_at AS lastUsedAt
      FROM application LEFT JOIN credential_use
        ON credential_use.organization_id = application.organization_id AND credential_id = id
      WHERE application.organization_id = ? AND deleted_at IS NULL`;
-  const list = database.prepare<[string], ApplicationRow>(`${selectApplications} ORDER BY created_at, id`);
-  const find = database.prepare<[string, string], ApplicationRow>(`${selectApplications} AND id = ?`);
-  const grant = database.prepare<[string], ApplicationGrantRow>(
-    `SELECT organization_id, secret_hash, epoch, api_enabled
+  const list = database.prepare<[string], Application>(`${selectApplications} ORDER BY created_at, id`);
+  const find = database.prepare<[string, string], Application>(`${selectApplications} AND id = ?`);
+  const grant = database.prepare<[string], Stored<ApplicationGrant>>(
+    `SELECT organization_id AS organizationId, secret_hash AS secretHash, epoch, api_enabled AS apiEnabled
      FROM application JOIN organization ON organization.id = organization_id
      WHERE application.id = ? AND deleted_at IS NULL`,
   );
@@ -76,27 +59,13 @@ export function sqliteApplications(database: Database, commits: CommitQueue): Ap
         return 'deleted';
       }),
 
-    listApplications: async (organizationId) => list.all(organizationId).map(toApplication),
+    listApplications: async (organizationId) => list.all(organizationId),
 
-    async findApplication(organizationId, applicationId) {
-      const row = find.get(organizationId, applicationId);
-      return row && toApplication(row);
-    },
+    findApplication: async (organizationId, applicationId) => find.get(organizationId, applicationId),
 
     async findApplicationGrant(applicationId) {
       const row = grant.get(applicationId);
-      return (
-        row && {
-          organizationId: row.organization_id,
-          secretHash: row.secret_hash,
-          epoch: row.epoch,
-          apiEnabled: row.api_enabled === 1,
-        }
-      );
+      return row && withFlags<ApplicationGrant>(row, 'apiEnabled');
     },
   };
-}
-
-function toApplication({ id, name, created_at, rotated_at, last_used_at }: ApplicationRow): Application {
-  return { id, name, createdAt: created_at, rotatedAt: rotated_at, lastUsedAt: last_used_at };
 }

@@ -9,7 +9,7 @@ import { auditQueries } from './audit.ts';
 import { migrationsFolder, openDatabase } from './database.ts';
 import { retentionTexts } from './retention.ts';
 import { threadRemovalTexts } from './thread-removal.ts';
-import { listingQueries } from './walk-queries.ts';
+import { listingQueries } from './walks.ts';
 
 describe('The SQLite database', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-database-'));

@@ -6,20 +6,11 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { scoped, sqliteDocumentWriter } from './document-writer.ts';
 
-interface DocumentRow {
-  id: DocumentId;
-  account_key: string;
-  name: string;
-  title: string;
-  url: string | null;
-  passages: number;
-  bytes: number;
-  added_at: number;
-}
+type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };
 
 interface PassageRow {
   number: PassageNumber;
-  document_id: DocumentId;
+  storedId: DocumentId;
   heading: string;
   text: string;
 }
@@ -32,7 +23,8 @@ interface CorpusRow {
 type Source = Pick<FoundPassage, 'documentId' | 'name' | 'title' | 'url'>;
 
 export function sqliteDocuments(database: Database, commits: CommitQueue): Documents {
-  const selectDocuments = `SELECT coalesce(kept_id, id) AS id, account_key, name, title, url, passages, bytes, added_at
+  const selectDocuments = `SELECT coalesce(kept_id, id) AS id, account_key AS accountKey, name, title, url,
+       passages AS passageCount, bytes, added_at AS addedAt
      FROM document WHERE organization_id = ? AND state = 'ready'`;
   const list = database.prepare<[string], DocumentRow>(`${selectDocuments} ORDER BY name, account_key`);
   const find = database.prepare<[string, string], DocumentRow>(
@@ -53,7 +45,7 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
     )
     .pluck();
   const readPassage = database.prepare<[number, string], PassageRow>(
-    'SELECT number, document_id, heading, text FROM passage WHERE number = ? AND organization_id = ?',
+    `SELECT number, document_id AS storedId, heading, text FROM passage WHERE number = ? AND organization_id = ?`,
   );
   const readSource = database.prepare<[string, string], Source>(
     `SELECT coalesce(kept_id, id) AS documentId, name, title, url FROM document
@@ -97,7 +89,7 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
         .filter((corpus) => corpus !== undefined);
       const passageCount = corpora.reduce((sum, { passages }) => sum + passages, 0);
       if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
-      // Passages on their way in or out are in the index as well. There are seldom any.
+      // The index also has the passages of documents that are being written or removed. There are seldom any.
       const hidden = new Set(hiddenNumbers.all(organizationId, organizationId));
       const holders = terms.map((term) => {
         const anyCorpus = corpora.map(({ number }) => `(${allOf(number, term)})`).join(' OR ');
@@ -112,9 +104,9 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
       return passages.flatMap((wanted) => {
         const row = readPassage.get(wanted, organizationId);
         if (row === undefined) return [];
-        const { number, document_id: id, heading, text } = row;
-        if (!sources.has(id)) sources.set(id, readSource.get(organizationId, id));
-        const source = sources.get(id);
+        const { number, storedId, heading, text } = row;
+        if (!sources.has(storedId)) sources.set(storedId, readSource.get(organizationId, storedId));
+        const source = sources.get(storedId);
         return source === undefined ? [] : [{ number, ...source, heading, text }];
       });
     },
@@ -128,7 +120,6 @@ function allOf(corpus: number, terms: string): string {
     .join(' AND ');
 }
 
-function toDocument(row: DocumentRow): Document {
-  const { id, name, title, url, passages: passageCount, bytes, added_at: addedAt } = row;
-  return { id, accountId: accountOfKey(row.account_key), name, title, url, passageCount, bytes, addedAt };
+function toDocument({ accountKey: key, ...document }: DocumentRow): Document {
+  return { ...document, accountId: accountOfKey(key) };
 }

@@ -4,12 +4,11 @@ import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { inOrderOfCreation, prepareInsertMessages } from './messages.ts';
 import { isRunning } from './replies.ts';
-import { prepareNoteMove } from './thread-moves.ts';
-import { prepareFindThread, prepareRaiseVersion } from './thread-row.ts';
+import { prepareFindThread, prepareNoteMove, prepareRaiseVersion } from './thread-row.ts';
 
 interface LatestReplyRow {
-  activity_at: number;
-  created_at: number;
+  activityAt: number;
+  createdAt: number;
   running: number;
   retriable: number;
 }
@@ -32,12 +31,13 @@ export function sqliteFollowUps(
   const noteMove = prepareNoteMove(database);
   const raiseVersion = prepareRaiseVersion(database);
   const latestReplyOfOwn = database.prepare<[string, string, string], LatestReplyRow>(
-    `SELECT activity_at, message.created_at, ${isRunning} AS running, status IN ('failed', 'cancelled') AS retriable
+    `SELECT activity_at AS activityAt, message.created_at AS createdAt, ${isRunning} AS running,
+       status IN ('failed', 'cancelled') AS retriable
      FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
      WHERE thread.organization_id = ? AND thread.id = ? AND user_id = ? AND deleted = 0 AND role = 'assistant'
      ORDER BY message.created_at DESC, message.id DESC LIMIT 1`,
   );
-  // SQLite knows the lengths from the head of a row: no text is loaded for them.
+  // SQLite reads the lengths from the header of a row and loads no text.
   const size = database.prepare<[string, string], { messages: number; bytes: number }>(
     `SELECT count(*) AS messages,
        sum(octet_length(content) + coalesce(octet_length(steps), 0) + coalesce(octet_length(sources), 0)
@@ -68,12 +68,12 @@ export function sqliteFollowUps(
     if (reply.prompt === null && latest.retriable === 0) return { outcome: 'nothing-to-retry' };
     const exceeded = exceededBy(reply, size.get(organizationId, threadId)!);
     if (exceeded !== undefined) return { outcome: 'full', exceeded };
-    const at = clock.after(latest.created_at);
+    const at = clock.after(latest.createdAt);
     insertMessages(organizationId, threadId, reply, at);
     raiseVersion(organizationId, threadId, at);
     if (reply.prompt !== null) {
       touch.run(at, at, organizationId, threadId);
-      noteMove(organizationId, threadId, { leftActivityAt: latest.activity_at, movedAt: at });
+      noteMove(organizationId, threadId, { leftActivityAt: latest.activityAt, movedAt: at });
     }
     return { outcome: 'added' };
   }

@@ -1,21 +1,13 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
-import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { closing } from '../audit-row.ts';
 import type { Accounts, Invitation } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { Database } from './database.ts';
+import type { Database, Stored } from './database.ts';
 import { passwordTable } from './passwords.ts';
 
-interface InvitationRow {
-  organization_id: OrganizationId;
-  name: string;
-  user_id: UserId;
-  email: string;
-  by_operator: number;
-  resets: number;
-  identity_bound: number;
-}
+type InvitationRow = Stored<Omit<Invitation, 'terms' | 'passwords'> & { identityBound: boolean }>;
 
 export function sqliteInvitations(
   database: Database,
@@ -33,8 +25,9 @@ export function sqliteInvitations(
        created_at = excluded.created_at, expires_at = excluded.expires_at`,
   );
   const find = database.prepare<[string, number], InvitationRow>(
-    `SELECT invitation.organization_id, organization.name, invitation.user_id, email, by_operator, resets,
-       EXISTS (SELECT 1 FROM identity WHERE identity.user_id = invitation.user_id) AS identity_bound
+    `SELECT invitation.organization_id AS organizationId, organization.name AS organizationName,
+       invitation.user_id AS userId, email, by_operator AS byOperator, resets,
+       EXISTS (SELECT 1 FROM identity WHERE identity.user_id = invitation.user_id) AS identityBound
      FROM invitation JOIN member USING (organization_id, user_id)
        JOIN organization ON organization.id = invitation.organization_id
        JOIN user ON user.id = invitation.user_id
@@ -90,25 +83,18 @@ export function sqliteInvitations(
         if (plan.nowProven !== undefined) passwords.prove(plan.nowProven);
         if (plan.added !== undefined) passwords.add(userId, plan.added, now);
         open.run(now, plan.openedWith, organizationId, userId);
-        passwords.forgetUnused(userId);
+        passwords.removeUnused(userId);
         for (const other of closed) if (other !== organizationId) audit(other, closing(note), now);
         audit(organizationId, note, now);
         return { outcome: 'accepted', userId, organizationId };
       }),
   };
 
-  function toInvitation(row: InvitationRow) {
-    const invitee = { identityBound: row.identity_bound === 1, passwords: passwords.of(row.user_id) };
-    const link = { byOperator: row.by_operator === 1, resets: row.resets === 1 };
-    const invitation: Invitation = {
-      organizationId: row.organization_id,
-      organizationName: row.name,
-      userId: row.user_id,
-      email: row.email,
-      terms: invitationTerms(link, invitee),
-      ...link,
-      passwords: invitee.passwords,
-    };
+  function toInvitation({ byOperator, resets, identityBound, ...row }: InvitationRow) {
+    const invitee = { identityBound: identityBound === 1, passwords: passwords.of(row.userId) };
+    const link = { byOperator: byOperator === 1, resets: resets === 1 };
+    const terms = invitationTerms(link, invitee);
+    const invitation: Invitation = { ...row, ...link, terms, passwords: invitee.passwords };
     return { invitation, invitee };
   }
 }

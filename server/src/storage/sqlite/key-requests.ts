@@ -1,25 +1,15 @@
 import type { KeyRequest } from '../../domain/credential.ts';
-import type { KeyRequestId, UserId } from '../../domain/id.ts';
+import type { UserId } from '../../domain/id.ts';
 import type { KeyRequests } from '../store.ts';
+import { prepareApiEnabled, prepareInsertKey } from './api-keys.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
-interface KeyRequestRow {
-  id: KeyRequestId;
-  user_id: UserId;
-  name: string;
-  state: KeyRequest['state'];
-  requested_at: number;
-  decided_by: UserId | null;
-  expires_at: number;
-}
-
 export function sqliteKeyRequests(database: Database, commits: CommitQueue): KeyRequests {
   const audit = auditWriter(database);
-  const apiEnabled = database
-    .prepare<[string], number>('SELECT api_enabled FROM organization WHERE id = ?')
-    .pluck();
+  const apiEnabled = prepareApiEnabled(database);
+  const insertKey = prepareInsertKey(database);
   const isMember = database.prepare<[string, string]>(
     'SELECT 1 FROM member WHERE organization_id = ? AND user_id = ? AND service = 0',
   );
@@ -35,20 +25,18 @@ export function sqliteKeyRequests(database: Database, commits: CommitQueue): Key
     `INSERT INTO key_request (organization_id, id, user_id, name, state, requested_at, expires_at)
      VALUES (?, ?, ?, ?, 'pending', ?, ?)`,
   );
-  const all = database.prepare<[string, number], KeyRequestRow>(
-    'SELECT * FROM key_request WHERE organization_id = ? AND expires_at > ? ORDER BY id',
+  const all = database.prepare<[string, number], KeyRequest>(
+    `SELECT id, user_id AS userId, name, state, requested_at AS requestedAt, expires_at AS expiresAt
+     FROM key_request WHERE organization_id = ? AND expires_at > ? ORDER BY id`,
   );
   const decide = database.prepare<[string, string, number, string, string, number]>(
     `UPDATE key_request SET state = ?, decided_by = ?, expires_at = ?
      WHERE organization_id = ? AND id = ? AND state = 'pending' AND expires_at > ?`,
   );
-  const use = database.prepare<[string, string, string, number], KeyRequestRow>(
+  const use = database.prepare<[string, string, string, number], { name: string; decidedBy: UserId | null }>(
     `DELETE FROM key_request
-     WHERE organization_id = ? AND id = ? AND user_id = ? AND state = 'approved' AND expires_at > ? RETURNING *`,
-  );
-  const makeKey = database.prepare<[string, string, string, string, string, string, string | null, number]>(
-    `INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_by, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     WHERE organization_id = ? AND id = ? AND user_id = ? AND state = 'approved' AND expires_at > ?
+     RETURNING name, decided_by AS decidedBy`,
   );
 
   return {
@@ -64,7 +52,7 @@ export function sqliteKeyRequests(database: Database, commits: CommitQueue): Key
         return 'created';
       }),
 
-    listKeyRequests: async (organizationId) => all.all(organizationId, commits.now()).map(toKeyRequest),
+    listKeyRequests: async (organizationId) => all.all(organizationId, commits.now()),
 
     decideKeyRequest: (organizationId, id, { state, by, keepMs }, note) =>
       commits.durable((clock) => {
@@ -80,21 +68,10 @@ export function sqliteKeyRequests(database: Database, commits: CommitQueue): Key
         if (apiEnabled.get(organizationId) === 0) return 'api-disabled';
         const request = use.get(organizationId, id, userId, now);
         if (request === undefined) return 'missing';
-        const { name, decided_by: approver } = request;
-        makeKey.run(secret.hash, organizationId, secret.id, userId, name, secret.hint, approver, now);
+        const { name, decidedBy: createdBy } = request;
+        insertKey(organizationId, { ...secret, userId, name, createdBy }, now);
         audit(organizationId, note, now);
         return 'created';
       }),
-  };
-}
-
-function toKeyRequest(row: KeyRequestRow): KeyRequest {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    name: row.name,
-    state: row.state,
-    requestedAt: row.requested_at,
-    expiresAt: row.expires_at,
   };
 }

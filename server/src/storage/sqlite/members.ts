@@ -1,23 +1,16 @@
 import type { UserId } from '../../domain/id.ts';
-import type { Member, MemberRole } from '../../domain/organization.ts';
+import type { Member } from '../../domain/organization.ts';
 import type { Accounts, Members } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { Database } from './database.ts';
+import { type Database, type Stored, withFlags } from './database.ts';
 
-interface MemberRow {
-  user_id: UserId;
-  email: string;
-  role: MemberRole;
-  service: number;
-  joined_at: number;
-  opened_at: number | null;
-  invited_until: number | null;
-}
+type MemberRow = Stored<Member>;
 
 /** The first parameter is the time. */
-const selectMember = `SELECT member.user_id, email, role, service, joined_at, opened_at, expires_at AS invited_until
+const selectMember = `SELECT member.user_id AS userId, email, role, service, joined_at AS joinedAt,
+    opened_at IS NOT NULL AS opened, expires_at AS invitedUntil
   FROM member JOIN user ON user.id = member.user_id
     LEFT JOIN invitation ON invitation.organization_id = member.organization_id
       AND invitation.user_id = member.user_id AND expires_at > ?
@@ -29,7 +22,7 @@ export function sqliteMembers(
 ): Members & Pick<Accounts, 'setMemberRole'> {
   const audit = auditWriter(database);
   const organizationExists = database.prepare<[string]>('SELECT 1 FROM organization WHERE id = ?');
-  // The no-op update makes RETURNING answer for a known address, too.
+  // The update changes nothing, but makes RETURNING answer for a known address, too.
   const upsertUser = database
     .prepare<[string, string, number], UserId>(
       `INSERT INTO user (id, email, created_at) VALUES (?, ?, ?)
@@ -64,8 +57,8 @@ export function sqliteMembers(
     'SELECT 1 FROM thread WHERE organization_id = ? AND user_id = ? AND deleted = 0 LIMIT 1',
   );
 
-  function isLastAdmin(organizationId: string, { role, service, user_id }: MemberRow): boolean {
-    return role === 'admin' && service === 0 && hasOtherAdmin.get(organizationId, user_id) === undefined;
+  function isLastAdmin(organizationId: string, { role, service, userId }: MemberRow): boolean {
+    return role === 'admin' && service === 0 && hasOtherAdmin.get(organizationId, userId) === undefined;
   }
 
   return {
@@ -83,13 +76,13 @@ export function sqliteMembers(
         return { outcome: 'added', userId };
       }),
 
-    // An invitation goes with its membership.
+    // The invitation is removed with the membership.
     removeMember: (organizationId, email, keepAdmin, note) =>
       commits.durable((clock) => {
         const member = byEmail.get(clock.now(), organizationId, email);
         if (member === undefined) return { outcome: 'missing' };
         if (keepAdmin && isLastAdmin(organizationId, member)) return { outcome: 'last-admin' };
-        const userId = member.user_id;
+        const { userId } = member;
         deleteMember.run(organizationId, userId);
         const { changes } = revokeKeysOfUser.run(clock.now(), organizationId, userId, clock.now());
         audit(organizationId, note, clock.now());
@@ -117,20 +110,10 @@ export function sqliteMembers(
       return row && toMember(row);
     },
 
-    async listMembers(organizationId) {
-      return all.all(commits.now(), organizationId).map(toMember);
-    },
+    listMembers: async (organizationId) => all.all(commits.now(), organizationId).map(toMember),
   };
 }
 
 function toMember(row: MemberRow): Member {
-  return {
-    userId: row.user_id,
-    email: row.email,
-    role: row.role,
-    service: row.service === 1,
-    joinedAt: row.joined_at,
-    opened: row.opened_at !== null,
-    invitedUntil: row.invited_until,
-  };
+  return withFlags<Member>(row, 'service', 'opened');
 }

@@ -1,45 +1,21 @@
-import { type Access, type MembershipFacts, standingOf } from '../../domain/account.ts';
-import type { OrganizationId, PasswordId } from '../../domain/id.ts';
-import type { MemberRole } from '../../domain/organization.ts';
-import type { Membership, Memberships } from '../store.ts';
+import type { UserId } from '../../domain/id.ts';
+import type { MembershipRow } from '../memberships.ts';
+import { type Database, type Stored, withFlags } from './database.ts';
 
-export interface MembershipRow {
-  organization_id: OrganizationId;
-  name: string;
-  api_enabled: number;
-  role: MemberRole;
-  service: number;
-  opened_at: number | null;
-  accepted_with: PasswordId | null;
+export const membershipColumns = `member.organization_id AS organizationId, organization.name AS organizationName,
+  api_enabled AS apiEnabled, role, service, opened_at IS NOT NULL AS accepted, member.password_id AS acceptedWith`;
+
+export type StoredMembership = Stored<MembershipRow>;
+
+export function readMembership(row: StoredMembership): MembershipRow {
+  return withFlags<MembershipRow>(row, 'apiEnabled', 'service', 'accepted');
 }
 
-export const membershipColumns = `member.organization_id, organization.name, api_enabled, role, service, opened_at,
-  member.password_id AS accepted_with`;
-
-/** In order of joining. */
-export const membershipsText = `SELECT ${membershipColumns}
-  FROM member JOIN organization ON organization.id = organization_id WHERE user_id = ? ORDER BY joined_at, organization_id`;
-
-export function sortMemberships(access: Access, rows: readonly MembershipRow[]): Memberships {
-  const having = (standing: string) =>
-    rows.filter((row) => standingOf(access, factsOf(row)) === standing).map(toMembership);
-  return { entered: having('entered'), pending: having('pending') };
-}
-
-/** Undefined where the session may not enter it. */
-export function enteredMembership(access: Access, row: MembershipRow): Membership | undefined {
-  return standingOf(access, factsOf(row)) === 'entered' ? toMembership(row) : undefined;
-}
-
-function factsOf({ service, opened_at, accepted_with }: MembershipRow): MembershipFacts {
-  return { service: service === 1, accepted: opened_at !== null, passwordId: accepted_with };
-}
-
-function toMembership(row: MembershipRow): Membership {
-  return {
-    organizationId: row.organization_id,
-    organizationName: row.name,
-    apiEnabled: row.api_enabled === 1,
-    role: row.role,
-  };
+/** In the order of joining. */
+export function prepareListMemberships(database: Database): (userId: UserId) => MembershipRow[] {
+  const list = database.prepare<[string], StoredMembership>(
+    `SELECT ${membershipColumns} FROM member JOIN organization ON organization.id = organization_id
+     WHERE user_id = ? ORDER BY joined_at, organization_id`,
+  );
+  return (userId) => list.all(userId).map(readMembership);
 }

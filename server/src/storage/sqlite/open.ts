@@ -15,7 +15,6 @@ import { sqliteKeyRequests } from './key-requests.ts';
 import { sqliteMembers } from './members.ts';
 import { sqliteOrganizations } from './organizations.ts';
 import { sqlitePurges } from './purge.ts';
-import { sqliteQuotas } from './quotas.ts';
 import { sqliteReplies } from './replies.ts';
 import { sqliteRetention } from './retention.ts';
 import { sqliteSessions } from './sessions.ts';
@@ -40,7 +39,6 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
 
   const apiKeys = sqliteApiKeys(database, commits);
   const applications = sqliteApplications(database, commits);
-  const quotas = sqliteQuotas(database, commits);
 
   return {
     ...sqliteOrganizations(database, commits),
@@ -52,13 +50,13 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     ...sqliteKeyRequests(database, commits),
     ...applications,
     ...sqliteSigningKeys(database, commits),
-    ...sqliteAdmissions(apiKeys, applications, quotas),
+    ...sqliteAdmissions(database, commits, apiKeys, applications),
     ...sqliteThreads(database, commits),
     ...sqliteWalks(database, commits),
     ...sqliteReplies(database, commits, workerLock),
     ...sqliteDocuments(database, commits),
     ...sqliteAudits(database, commits),
-    ...sqliteUsages(database, commits, quotas),
+    ...sqliteUsages(database, commits),
     ...sqliteRetention(database, commits),
     ...sqlitePurges(database, commits),
 

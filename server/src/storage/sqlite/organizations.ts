@@ -1,17 +1,13 @@
-import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { Database } from './database.ts';
+import { type Database, type Stored, withFlags } from './database.ts';
 
-interface OrganizationRow {
-  id: OrganizationId;
-  name: string;
-  api_enabled: number;
-  daily_quota: number;
-  created_at: number;
-}
+type OrganizationRow = Stored<Organization>;
+
+const selectOrganization = `SELECT id, name, api_enabled AS apiEnabled, daily_quota AS dailyQuota,
+  created_at AS createdAt FROM organization`;
 
 export function sqliteOrganizations(database: Database, commits: CommitQueue): Organizations {
   const writeNote = auditWriter(database);
@@ -21,11 +17,9 @@ export function sqliteOrganizations(database: Database, commits: CommitQueue): O
   const update = database.prepare<[number, number, string]>(
     'UPDATE organization SET api_enabled = ?, daily_quota = ? WHERE id = ?',
   );
-  const byId = database.prepare<[string], OrganizationRow>('SELECT * FROM organization WHERE id = ?');
-  const byName = database.prepare<[string], OrganizationRow>(
-    'SELECT * FROM organization WHERE name = ? LIMIT 2',
-  );
-  const all = database.prepare<[], OrganizationRow>('SELECT * FROM organization ORDER BY created_at, id');
+  const byId = database.prepare<[string], OrganizationRow>(`${selectOrganization} WHERE id = ?`);
+  const byName = database.prepare<[string], OrganizationRow>(`${selectOrganization} WHERE name = ? LIMIT 2`);
+  const all = database.prepare<[], OrganizationRow>(`${selectOrganization} ORDER BY created_at, id`);
 
   return {
     createOrganization: ({ id, name, apiEnabled, dailyQuota }, note) =>
@@ -52,18 +46,10 @@ export function sqliteOrganizations(database: Database, commits: CommitQueue): O
       return row && toOrganization(row);
     },
 
-    async listOrganizations() {
-      return all.all().map(toOrganization);
-    },
+    listOrganizations: async () => all.all().map(toOrganization),
   };
 }
 
 function toOrganization(row: OrganizationRow): Organization {
-  return {
-    id: row.id,
-    name: row.name,
-    apiEnabled: row.api_enabled === 1,
-    dailyQuota: row.daily_quota,
-    createdAt: row.created_at,
-  };
+  return withFlags<Organization>(row, 'apiEnabled');
 }

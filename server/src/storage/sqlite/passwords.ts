@@ -1,30 +1,24 @@
 import type { Password } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import { keyIsLive } from './api-keys.ts';
-import type { Database } from './database.ts';
+import { type Database, type Stored, withFlags } from './database.ts';
 
-interface PasswordRow {
-  id: PasswordId;
-  hash: string;
-  proven: number;
-}
-
-/** What several methods do with passwords inside their commits. */
+/** What several methods do with passwords in their transactions. */
 export interface PasswordTable {
-  /** Those that can be signed in with, oldest first. */
+  /** The passwords that can be used to sign in, oldest first. */
   of(userId: UserId): Password[];
   add(userId: UserId, password: Password, now: number): void;
-  /** Proves the password and the memberships accepted with it. */
+  /** Marks the password and the memberships accepted with it as proven. */
   prove(id: PasswordId): void;
-  /** Ends passwords with their sessions and closes the memberships accepted with them; answers where. */
+  /** Removes passwords and their sessions, and closes the memberships accepted with them. Returns their organizations. */
   void(userId: UserId, passwords: readonly Password[], now: number): OrganizationId[];
-  /** Forgets unproven ones that no membership was accepted with. */
-  forgetUnused(userId: UserId): void;
+  /** Removes unproven passwords that no membership was accepted with. */
+  removeUnused(userId: UserId): void;
 }
 
 export function passwordTable(database: Database): PasswordTable {
   const isUsed = 'proven = 1 OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id)';
-  const select = database.prepare<[string], PasswordRow>(
+  const select = database.prepare<[string], Stored<Password>>(
     `SELECT id, hash, proven FROM password WHERE user_id = ? AND (${isUsed}) ORDER BY id`,
   );
   const insert = database.prepare<[string, string, string, number, number]>(
@@ -39,16 +33,18 @@ export function passwordTable(database: Database): PasswordTable {
       'UPDATE member SET opened_at = NULL, password_id = NULL WHERE password_id = ? RETURNING organization_id',
     )
     .pluck();
-  // Keys that the operator made have no maker: they did not come from a session of this password.
+  // Keys made by the operator have no creator: they do not come from a session of this password.
   const revokeKeys = database.prepare<[number, string, string, number]>(
     `UPDATE api_key SET revoked_at = ?
      WHERE organization_id = ? AND user_id = ? AND created_by IS NOT NULL AND ${keyIsLive}`,
   );
   const remove = database.prepare<[string]>('DELETE FROM password WHERE id = ?');
-  const forget = database.prepare<[string]>(`DELETE FROM password WHERE user_id = ? AND NOT (${isUsed})`);
+  const removeUnused = database.prepare<[string]>(
+    `DELETE FROM password WHERE user_id = ? AND NOT (${isUsed})`,
+  );
 
   return {
-    of: (userId) => select.all(userId).map((row) => ({ ...row, proven: row.proven === 1 })),
+    of: (userId) => select.all(userId).map((row) => withFlags<Password>(row, 'proven')),
 
     add(userId, { id, hash, proven }, now) {
       insert.run(id, userId, hash, Number(proven), now);
@@ -68,8 +64,8 @@ export function passwordTable(database: Database): PasswordTable {
       });
     },
 
-    forgetUnused(userId) {
-      forget.run(userId);
+    removeUnused(userId) {
+      removeUnused.run(userId);
     },
   };
 }

@@ -1,25 +1,25 @@
 import { type Access, coveredPassword } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
+import { enteredMembership, sortMemberships } from '../memberships.ts';
 import type { Accounts, Session } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import {
-  enteredMembership,
-  type MembershipRow,
   membershipColumns,
-  membershipsText,
-  sortMemberships,
+  prepareListMemberships,
+  readMembership,
+  type StoredMembership,
 } from './membership-row.ts';
 import { passwordTable } from './passwords.ts';
 
 type SessionRow = {
-  user_id: UserId;
+  userId: UserId;
   email: string;
-  password_id: PasswordId | null;
+  passwordId: PasswordId | null;
   proven: number | null;
-  seen_at: number;
-} & (MembershipRow | { organization_id: null });
+  seenAt: number;
+} & (StoredMembership | { organizationId: null });
 
 export function sqliteSessions(
   database: Database,
@@ -32,7 +32,8 @@ export function sqliteSessions(
      VALUES (@tokenHash, @userId, @proof, @passwordId, @now, @now, min(@now + @idleMs, @now + @lifeMs), @now + @lifeMs)`,
   );
   const find = database.prepare<[OrganizationId | null, string, number], SessionRow>(
-    `SELECT session.user_id, email, session.password_id, proven, seen_at, ${membershipColumns}
+    `SELECT session.user_id AS userId, email, session.password_id AS passwordId, proven, seen_at AS seenAt,
+       ${membershipColumns}
      FROM session JOIN user ON user.id = session.user_id LEFT JOIN password ON password.id = session.password_id
        LEFT JOIN member ON member.organization_id = ? AND member.user_id = session.user_id
        LEFT JOIN organization ON organization.id = member.organization_id
@@ -49,9 +50,9 @@ export function sqliteSessions(
        RETURNING expires_at`,
     )
     .pluck();
-  const memberships = database.prepare<[string], MembershipRow>(membershipsText);
+  const listMemberships = prepareListMemberships(database);
 
-  /** Undefined where the password is no longer the one that was proven. */
+  /** Undefined if the password that was proven is no longer one of the person's. */
   function accessOf(userId: UserId, passwordHash: string | null): Access | undefined {
     if (passwordHash === null) return { proof: 'sso' };
     const password = passwords.of(userId).find(({ hash }) => hash === passwordHash);
@@ -64,7 +65,7 @@ export function sqliteSessions(
         const now = clock.now();
         const access = accessOf(userId, passwordHash);
         if (access === undefined) return 'refused';
-        const { entered, pending } = sortMemberships(access, memberships.all(userId));
+        const { entered, pending } = sortMemberships(access, listMemberships(userId));
         if (entered.length + pending.length === 0) return 'refused';
         const { proof } = access;
         const passwordId = access.proof === 'password' ? access.passwordId : null;
@@ -95,7 +96,7 @@ export function sqliteSessions(
         const expiries = endCovered.all({ userId, covered: coveredPassword(access) ?? null });
         const ended = expiries.filter((expiresAt) => expiresAt > now).length;
         if (ended > 0)
-          for (const { organizationId } of sortMemberships(access, memberships.all(userId)).entered)
+          for (const { organizationId } of sortMemberships(access, listMemberships(userId)).entered)
             audit(organizationId, note, now);
         return ended;
       }),
@@ -103,16 +104,9 @@ export function sqliteSessions(
 }
 
 function toSession(row: SessionRow, now: number): Session {
+  const { userId, email, passwordId, seenAt } = row;
   const access: Access =
-    row.password_id === null
-      ? { proof: 'sso' }
-      : { proof: 'password', passwordId: row.password_id, proven: row.proven === 1 };
-  return {
-    userId: row.user_id,
-    email: row.email,
-    access,
-    seenAt: row.seen_at,
-    now,
-    membership: row.organization_id === null ? undefined : enteredMembership(access, row),
-  };
+    passwordId === null ? { proof: 'sso' } : { proof: 'password', passwordId, proven: row.proven === 1 };
+  const membership = row.organizationId === null ? undefined : enteredMembership(access, readMembership(row));
+  return { userId, email, access, seenAt, now, membership };
 }

@@ -2,16 +2,10 @@ import type { SigningKey, SigningKeys } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
-interface SigningKeyRow {
-  id: string;
-  private_jwk: string;
-  retired_at: number | null;
-}
-
-const columns = 'id, private_jwk, retired_at';
+const columns = 'id, private_jwk AS privateJwk, retired_at AS retiredAt';
 
 export function sqliteSigningKeys(database: Database, commits: CommitQueue): SigningKeys {
-  const active = database.prepare<[], SigningKeyRow>(
+  const active = database.prepare<[], SigningKey>(
     `SELECT ${columns} FROM signing_key WHERE retired_at IS NULL`,
   );
   const insert = database.prepare<[string, string, number]>(
@@ -19,25 +13,22 @@ export function sqliteSigningKeys(database: Database, commits: CommitQueue): Sig
   );
   const retire = database.prepare<[number]>('UPDATE signing_key SET retired_at = ? WHERE retired_at IS NULL');
   const forgetRetired = database.prepare('DELETE FROM signing_key WHERE retired_at IS NOT NULL');
-  // By chance, so that whoever holds the old key cannot have signed for the next epoch beforehand.
+  // Random, so that a holder of the old key cannot have signed a token for the next epoch in advance.
   const raiseEpochs = database.prepare(
     'UPDATE application SET epoch = epoch + 1 + abs(random() % (1 << 44))',
   );
-  const list = database.prepare<[number], SigningKeyRow>(
+  const list = database.prepare<[number], SigningKey>(
     `SELECT ${columns} FROM signing_key WHERE retired_at IS NULL OR retired_at > ?
      ORDER BY created_at DESC, id DESC`,
   );
 
   return {
-    async findActiveSigningKey() {
-      const row = active.get();
-      return row && toSigningKey(row);
-    },
+    findActiveSigningKey: async () => active.get(),
 
     keepSigningKey: ({ id, privateJwk }) =>
       commits.durable((clock) => {
         if (active.get() === undefined) insert.run(id, privateJwk, clock.now());
-        return toSigningKey(active.get()!);
+        return active.get()!;
       }),
 
     rotateSigningKey: ({ id, privateJwk }, forget) =>
@@ -50,10 +41,6 @@ export function sqliteSigningKeys(database: Database, commits: CommitQueue): Sig
         insert.run(id, privateJwk, clock.now());
       }),
 
-    listSigningKeys: async (verifyMs) => list.all(commits.now() - verifyMs).map(toSigningKey),
+    listSigningKeys: async (verifyMs) => list.all(commits.now() - verifyMs),
   };
-}
-
-function toSigningKey({ id, private_jwk, retired_at }: SigningKeyRow): SigningKey {
-  return { id, privateJwk: private_jwk, retiredAt: retired_at };
 }

@@ -23,35 +23,23 @@ export const threadColumns = `thread.organization_id, thread.id, thread.user_id,
 export const threadColumnCount = 10;
 
 export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
-  const [
-    organizationId,
-    id,
-    userId,
-    title,
-    accountId,
-    secondaryId,
-    createdAt,
-    updatedAt,
-    published,
-    deletedAt,
-  ] = row;
   return {
-    organizationId,
-    id,
-    userId,
-    title,
-    accountId,
-    secondaryId,
-    createdAt,
-    updatedAt,
-    published: published === 1,
-    deletedAt,
+    organizationId: row[0],
+    id: row[1],
+    userId: row[2],
+    title: row[3],
+    accountId: row[4],
+    secondaryId: row[5],
+    createdAt: row[6],
+    updatedAt: row[7],
+    published: row[8] === 1,
+    deletedAt: row[9],
   };
 }
 
 /**
  * To be called in the transaction of every change that a reader can see. The version is the time unless the clock is
- * behind, so that one that was lost to a power cut or to a restored backup is not given out again.
+ * behind, so that a version lost to a power cut or to a restored backup is not used again.
  */
 export function prepareRaiseVersion(
   database: Database,
@@ -75,5 +63,27 @@ export function prepareFindThread(
   return (organizationId, threadId) => {
     const row = find.get(organizationId, threadId);
     return row && toThread(row);
+  };
+}
+
+/** The position that a thread leaves, kept so that walks in progress still find the thread there. */
+export interface ThreadMove {
+  readonly leftActivityAt: number;
+  readonly movedAt: number;
+}
+
+/** To be called in the transaction of the move. */
+export function prepareNoteMove(
+  database: Database,
+): (organizationId: OrganizationId, threadId: ThreadId, move: ThreadMove) => void {
+  const count = database
+    .prepare<[], number>('UPDATE store_clock SET move_sequence = move_sequence + 1 RETURNING move_sequence')
+    .pluck();
+  const note = database.prepare<[string, number, string, number, number]>(
+    `INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
+     VALUES (?, ?, ?, ?, ?)`,
+  );
+  return (organizationId, threadId, { leftActivityAt, movedAt }) => {
+    note.run(organizationId, count.get()!, threadId, leftActivityAt, movedAt);
   };
 }

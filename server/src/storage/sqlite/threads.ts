@@ -13,9 +13,9 @@ import {
 } from './messages.ts';
 import { isRunning } from './replies.ts';
 import { sqliteThreadListing } from './thread-listing.ts';
-import { prepareNoteMove } from './thread-moves.ts';
 import {
   prepareFindThread,
+  prepareNoteMove,
   prepareRaiseVersion,
   type ThreadRow,
   threadColumnCount,

@@ -1,18 +1,9 @@
 import type { UsageCount, Usages } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import type { QuotaCounter } from './quotas.ts';
 
-interface UsageRow {
-  day: number;
-  credential_id: string;
-  operation: string;
-  outcome: string;
-  requests: number;
-}
-
-export function sqliteUsages(database: Database, commits: CommitQueue, { readQuota }: QuotaCounter): Usages {
-  // Of an organization that is gone nothing is kept, and what is counted of others is not lost with it.
+export function sqliteUsages(database: Database, commits: CommitQueue): Omit<Usages, 'readQuota'> {
+  // Skips organizations that were purged, so that the counts of the others are not lost.
   const add = database.prepare<[number, string, string, string, number, string]>(
     `INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
      SELECT id, ?, ?, ?, ?, ? FROM organization WHERE id = ?
@@ -23,8 +14,8 @@ export function sqliteUsages(database: Database, commits: CommitQueue, { readQuo
      SELECT id, ?, ? FROM organization WHERE id = ?
      ON CONFLICT DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
   );
-  const list = database.prepare<[string, number, number], UsageRow>(
-    `SELECT day, credential_id, operation, outcome, requests FROM usage_day
+  const list = database.prepare<[string, number, number], UsageCount>(
+    `SELECT day, credential_id AS credentialId, operation, outcome, requests FROM usage_day
      WHERE organization_id = ? AND day BETWEEN ? AND ? ORDER BY day, credential_id, operation, outcome`,
   );
 
@@ -47,10 +38,7 @@ export function sqliteUsages(database: Database, commits: CommitQueue, { readQuo
         }
       }),
 
-    listUsage: async (organizationId, firstDay, lastDay) =>
-      list.all(organizationId, firstDay, lastDay).map(toUsageCount),
-
-    readQuota,
+    listUsage: async (organizationId, firstDay, lastDay) => list.all(organizationId, firstDay, lastDay),
 
     countPrompt: (organizationId, userId, { period, startedAt, personMax, organizationMax }) =>
       commits.unsynced(() => {
@@ -59,8 +47,4 @@ export function sqliteUsages(database: Database, commits: CommitQueue, { readQuo
         return count('') > organizationMax ? 'organization-limit' : 'counted';
       }),
   };
-}
-
-function toUsageCount({ credential_id: credentialId, ...row }: UsageRow): UsageCount {
-  return { ...row, credentialId };
 }

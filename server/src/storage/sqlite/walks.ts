@@ -14,10 +14,10 @@ import {
 import type { ListedThread, Listing, Threads } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import { type Counted, sizeExpression } from './listing-sizes.ts';
 import { toThread } from './thread-row.ts';
-import { listingQueries } from './walk-queries.ts';
 
-/** What every query of a walk is given; one row more than asked for tells whether another page follows. */
+/** `count` is one more than the page has, to find out whether another page follows. */
 interface ListingParameters {
   organizationId: OrganizationId;
   userId: string | null;
@@ -38,8 +38,8 @@ interface MoveParameters extends PageParameters {
   lowestId: string;
 }
 
-/** Few columns, as arrays: a page is many rows. `position` is where the thread stood when the walk began. */
-export type ListedRow = [
+/** The columns of a listed thread, as arrays because a page has many rows. */
+type ThreadColumns = [
   id: ThreadId,
   userId: UserId,
   title: string,
@@ -48,13 +48,14 @@ export type ListedRow = [
   createdAt: number,
   updatedAt: number | null,
   published: number,
-  activityAt: number,
 ];
+/** `activityAt` is the position of the thread when the walk started. */
+type ListedRow = [...ThreadColumns, activityAt: number];
 type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size: number];
 
 /**
- * A walk's start holds the number of the last thread and of the last rename then; both count commits. Later threads are
- * left out by the one; by the other, threads renamed since are found at the position they left.
+ * A walk's start holds the numbers of the last thread and the last move at that time. The walk skips threads with a higher
+ * number, and finds threads that moved later at the position they had before.
  */
 export function sqliteWalks(
   database: Database,
@@ -74,7 +75,7 @@ export function sqliteWalks(
     const rows = laterPages[kind]
       .all(parameters)
       .map((row) => toListedThread(parameters.organizationId, row));
-    // A page that is not full is the last: then it reaches to the end.
+    // A page that is not full is the last one, and reaches to the end of the listing.
     const lowest = rows.length < parameters.count ? bottom : (rows.at(-1)?.position ?? bottom);
     const bounds = { lastMove, lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
     const moved = moves[kind].all({ ...parameters, ...bounds });
@@ -84,12 +85,12 @@ export function sqliteWalks(
   });
 
   return {
-    // One statement, and so one moment: the walk's start, its first page and the size of the listing.
+    // One statement, so that the walk's start, its first page and the size of the listing are consistent.
     async beginWalk(organizationId, listing, limit) {
-      // Before the page is read: a move that it does not show is not dated earlier.
+      // Read before the page, so that a move that the page does not show is not older than the start.
       const at = commits.now();
       const rows = firstPages[kindOf(listing)].all(listingParameters(organizationId, listing, limit));
-      // An empty listing has no second page, and so no use for a start.
+      // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = rows[0]?.slice(-3) ?? [0, 0, 0];
       const threads = rows.map((row) => toListedThread(organizationId, row));
       const start = { lastSequence: Number(lastSequence), lastMove: Number(lastMove), at };
@@ -128,20 +129,82 @@ function toListedThread(
   organizationId: OrganizationId,
   row: readonly [...ListedRow, ...unknown[]],
 ): ListedThread {
-  const [id, userId, title, accountId, secondaryId, createdAt, updatedAt, published, activityAt] = row;
+  const thread = row.slice(0, 8) as ThreadColumns;
   return {
-    thread: toThread([
-      organizationId,
-      id,
-      userId,
-      title,
-      accountId,
-      secondaryId,
-      createdAt,
-      updatedAt,
-      published,
-      null,
-    ]),
-    position: { activityAt, id },
+    thread: toThread([organizationId, ...thread, null]),
+    position: { activityAt: row[8], id: row[0] },
   };
+}
+
+interface Queries {
+  readonly firstPage: string;
+  readonly laterPage: string;
+  readonly moves: string;
+}
+
+/** In the order of `ThreadColumns`. */
+const columns = 'thread.id, user_id, title, account_id, secondary_id, created_at, updated_at, published';
+
+/** `+ 0`, because SQLite would compile a query with a bare parameter again for each value: 50 µs per page. */
+const count = '@count + 0';
+
+export function listingQueries(): Record<ListingKind, Queries> {
+  const own = 'user_id = @userId';
+  const published = 'published = 1';
+  const account = 'account_id = @accountId';
+  return {
+    own: queries('own', `(${own} OR ${published})`, own, published),
+    ownAccount: queries(
+      'own',
+      `(${own} OR ${published}) AND ${account}`,
+      `${own} AND ${account}`,
+      `${account} AND ${published}`,
+    ),
+    published: queries('published', published, published),
+    publishedAccount: queries('published', `${published} AND ${account}`, `${account} AND ${published}`),
+    mine: queries('mine', own, own),
+    mineAccount: queries('mine', `${own} AND ${account}`, `${own} AND ${account}`),
+  };
+}
+
+function queries(counted: Counted, visible: string, ...ranges: string[]): Queries {
+  return {
+    firstPage: `SELECT ${columns}, thread.activity_at,
+        (SELECT max(sequence) FROM thread), (SELECT move_sequence FROM store_clock),
+        ${sizeExpression(counted)} FROM ${merged(ranges)}`,
+    laterPage: `SELECT ${columns}, thread.activity_at FROM ${merged(
+      ranges.map(
+        (range) => `${range} AND (activity_at, id) < (@activityAt, @id) AND sequence <= @lastSequence`,
+      ),
+    )}`,
+    moves: moved(visible),
+  };
+}
+
+/**
+ * Merges index ranges of the same order while they are read, and stops at the end of the page. Only keys are merged; rows
+ * are read only for the threads on the page.
+ */
+function merged(ranges: string[]): string {
+  const keys = ranges.map(
+    (range) => `SELECT activity_at, id, sequence FROM thread
+      WHERE organization_id = @organizationId AND deleted = 0 AND ${range}`,
+  );
+  // Every index ends with the sequence: ordering by it, too, avoids a sort.
+  return `(${keys.join(' UNION ')} ORDER BY activity_at DESC, id DESC, sequence DESC LIMIT ${count}) AS page
+    CROSS JOIN thread ON thread.sequence = page.sequence`;
+}
+
+/**
+ * Threads that moved since the start, at the position that they had then: the store's clock dates later changes above it.
+ * Each move is on one page of a walk, so that the cost of moves does not add up from page to page.
+ */
+function moved(visible: string): string {
+  return `SELECT ${columns}, left_activity_at FROM thread_move INDEXED BY thread_move_position
+    CROSS JOIN thread ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id
+    WHERE thread_move.organization_id = @organizationId AND thread_move.sequence > @lastMove
+      AND (left_activity_at, thread_id) < (@activityAt, @id)
+      AND (left_activity_at, thread_id) >= (@lowestActivityAt, @lowestId)
+      AND ${visible} AND deleted = 0 AND thread.sequence <= @lastSequence
+    ORDER BY left_activity_at DESC, thread_id DESC LIMIT ${count}`;
 }
