@@ -2,68 +2,67 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { type AuditRow, auditColumns, auditValues, toAuditEvent } from '../audit-row.ts';
 import type { AuditNote, Audits } from '../store.ts';
 import type { Database, Run } from './database.ts';
+import { empty, identifier, join, type Sql, sql, statement, type Values } from './sql.ts';
 import { now, type StoreTime } from './store-time.ts';
 
-export { auditValues };
+const columns = join(auditColumns.map(identifier), sql`, `);
+const noteNames = auditColumns.map((column) => `note_${column}`);
+const notePlaceholders = noteNames.map((name) => `:${name}`).join(', ') as Sql;
 
 /**
- * Writes a note down for every row of `deed`, which is a query of the same statement: one row per organization, and none
- * where nothing was done. `organization` and `at` are expressions over that row; from parameter `place` on follow
- * `auditValues(note)`.
+ * Writes an audit note for every row of `change`, a relation of the same statement with one row per organization, and no
+ * row if nothing was changed. `organization` and `at` are expressions over that row. `noteValues` has the values.
  */
-export function auditText(deed: string, organization: string, at: string, place: number): string {
-  const values = auditColumns.map((_, index) => `$${place + index}`);
-  return `INSERT INTO audit_event (organization_id, at, ${auditColumns.join(', ')})
-    SELECT ${organization}, ${at}, ${values.join(', ')} FROM ${deed}`;
+export function insertNote(change: Sql, organization: Sql, at: Sql): Sql {
+  return sql`INSERT INTO audit_event (organization_id, at, ${columns})
+    SELECT ${organization}, ${at}, ${notePlaceholders} FROM ${change}`;
 }
 
-const write = {
-  name: 'write-audit',
-  text: `${auditText(`(SELECT ${now} AS at) AS moment`, '$3', 'at', 4)} RETURNING at`,
-};
+export function noteValues(note: AuditNote): Values {
+  const values = auditValues(note);
+  return Object.fromEntries(noteNames.map((name, index) => [name, values[index]]));
+}
 
-/** For what takes several statements: one more of its transaction, once the deed is done. */
+const write = statement('write-audit')`
+  ${insertNote(sql`(SELECT ${now} AS at) AS moment`, sql`:organizationId`, sql`at`)} RETURNING at`;
+
+/** For operations of several statements: writes the note in the same transaction. */
 export async function writeNote(
   run: Run,
   time: StoreTime,
   organizationId: OrganizationId,
   note: AuditNote,
 ): Promise<void> {
-  const [row] = await run<{ at: number }>(write, [
-    ...time.parameters(),
-    organizationId,
-    ...auditValues(note),
-  ]);
+  const [row] = await run<{ at: number }>(write, { organizationId, ...noteValues(note) });
   time.see(row!.at);
 }
 
-const writeMany = {
-  name: 'write-audits',
-  text: auditText(`unnest($3::text[]) AS organization (id), (SELECT ${now} AS at) AS moment`, 'id', 'at', 4),
-};
+const writeMany = statement('write-audits')`${insertNote(
+  sql`unnest(:organizationIds::text[]) AS organization (id), (SELECT ${now} AS at) AS moment`,
+  sql`id`,
+  sql`at`,
+)}`;
 
-/** The same note in several organizations, each once. */
+/** Writes the same note in several organizations, once in each. */
 export async function writeNotes(
   run: Run,
-  time: StoreTime,
   organizations: readonly { readonly organizationId: OrganizationId }[],
   note: AuditNote,
 ): Promise<void> {
-  const ids = [...new Set(organizations.map(({ organizationId }) => organizationId))];
-  if (ids.length > 0) await run(writeMany, [...time.parameters(), ids, ...auditValues(note)]);
+  const organizationIds = [...new Set(organizations.map(({ organizationId }) => organizationId))];
+  if (organizationIds.length > 0) await run(writeMany, { organizationIds, ...noteValues(note) });
 }
 
-function listText(filter: string): string {
-  return `SELECT at, audit_event.id, actor_kind, actor_user_id, email AS actor_email, action, subject, detail, trace_id
-    FROM audit_event LEFT JOIN "user" ON "user".id = actor_user_id
-    WHERE organization_id = $1 AND (at, audit_event.id) < ($2, $3) ${filter}
-    ORDER BY at DESC, audit_event.id DESC LIMIT $4`;
-}
+const selectEvents = (filter: Sql) => sql`
+  SELECT at, audit_event.id, actor_kind, actor_user_id, email AS actor_email, action, subject, detail, trace_id
+  FROM audit_event LEFT JOIN "user" ON "user".id = actor_user_id
+  WHERE organization_id = :organizationId AND (at, audit_event.id) < (:beforeAt, :beforeId) ${filter}
+  ORDER BY at DESC, audit_event.id DESC LIMIT :limit`;
 
-const listAll = { name: 'list-audit', text: listText('') };
-const listTrace = { name: 'list-audit-of-trace', text: listText('AND trace_id = $5') };
+const list = statement('list-audit')`${selectEvents(empty)}`;
+const listOfTrace = statement('list-audit-of-trace')`${selectEvents(sql`AND trace_id = :traceId`)}`;
 
-/** Above every time and every id. */
+/** Later than every entry. */
 const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 export function postgresAudits({ run, time }: Database): Audits {
@@ -71,11 +70,8 @@ export function postgresAudits({ run, time }: Database): Audits {
     writeAudit: (organizationId, note) => writeNote(run, time, organizationId, note),
 
     async listAudit(organizationId, { before = newest, traceId, limit }) {
-      const values = [organizationId, before.at, before.id, limit];
-      const rows =
-        traceId === undefined
-          ? await run<AuditRow>(listAll, values)
-          : await run<AuditRow>(listTrace, [...values, traceId]);
+      const values = { organizationId, beforeAt: before.at, beforeId: before.id, traceId, limit };
+      const rows = await run<AuditRow>(traceId === undefined ? list : listOfTrace, values);
       return rows.map(toAuditEvent);
     },
   };

@@ -9,10 +9,11 @@ import { openTestDatabase, poolSettings } from '../../../testing/contract/postgr
 import { readMigrations } from '../migrations.ts';
 import { bringUpToDate, Database, migrationsFolder } from './database.ts';
 import { Servers } from './servers.ts';
+import { statement } from './sql.ts';
 import { StoreTime } from './store-time.ts';
 
-const ownBackend = { name: 'own-backend', text: 'SELECT pg_backend_pid() AS pid' };
-const terminate = { name: 'terminate', text: 'SELECT pg_terminate_backend($1, 5000)' };
+const ownBackend = statement('own-backend')`SELECT pg_backend_pid() AS pid`;
+const terminate = statement('terminate')`SELECT pg_terminate_backend(:pid, 5000)`;
 
 describe('A connection that breaks between two statements of a transaction', () => {
   let testDatabase: Awaited<ReturnType<typeof openTestDatabase>>;
@@ -30,16 +31,16 @@ describe('A connection that breaks between two statements of a transaction', () 
     await testDatabase.close();
   });
 
-  it('fails that transaction only', async () => {
+  it('fails only that transaction', async () => {
     const broken = database.transaction(async (run) => {
-      const [backend] = await run<{ pid: number }>(ownBackend, []);
-      await database.run(terminate, [backend!.pid]);
-      // An error without a listener would end this process here.
+      const [backend] = await run<{ pid: number }>(ownBackend);
+      await database.run(terminate, { pid: backend!.pid });
+      // An error event without a listener would end this process here.
       await pause(50);
-      await run(ownBackend, []);
+      await run(ownBackend);
     });
     await assert.rejects(broken, /terminat|not queryable/);
-    assert.equal((await database.run(ownBackend, [])).length, 1);
+    assert.equal((await database.run(ownBackend)).length, 1);
   });
 });
 

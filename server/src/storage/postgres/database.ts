@@ -6,54 +6,44 @@ import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { refuseUnfitPooler } from './pooler.ts';
 import { connectMs, type Servers } from './servers.ts';
+import { bind, type Statement, statement, type Values } from './sql.ts';
 import type { StoreTime } from './store-time.ts';
 
-/** A text with a name: PostgreSQL parses and plans it once per connection. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-}
-
-export type Run = <Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]) => Promise<Row[]>;
+export type Run = <Row>(statement: Statement, values?: Values) => Promise<Row[]>;
 
 export interface PoolSettings {
   readonly connectionsMax: number;
-  /** Told of a connection that broke while nobody used it; the pool opens another. */
+  /** Called when an idle connection breaks; the pool opens another. */
   readonly onError: (error: Error) => void;
   readonly watch?: Pick<StoreWatch, 'writesFail' | 'writesSucceed'>;
-  /** Refuses a database that holds no store yet, instead of making one in it. */
+  /** Rejects a database without a store instead of creating one. */
   readonly mustExist?: boolean;
 }
 
-/** By it PostgreSQL tells who is connected. */
+/** Identifies our connections in `pg_stat_activity`. */
 export const applicationName = 'skein';
 const statementMs = 30_000;
 const idleMs = 30_000;
-/** Any number will do, as long as no other program on this database takes the same. */
+/** Arbitrary, but no other program on this database may use the same number. */
 const migrationLock = 7_305_301;
 
 export const migrationsFolder = join(import.meta.dirname, 'migrations');
 
-/** Counts, times and sequences stay far below 2^53: they are numbers here. */
+/** Counts, times and sequences stay far below 2^53, so that bigint values are read as numbers. */
 export const types = {
   getTypeParser: (type: number, format?: 'text' | 'binary') =>
     type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as 'text'),
 } as pg.CustomTypesConfig;
 
-/** disk_full, io_error, undefined_file, data_corrupted, index_corrupted. A database that cannot be reached is told by any query. */
+/** disk_full, io_error, undefined_file, data_corrupted, index_corrupted. An unreachable database fails every query anyway. */
 const diskErrors = new Set(['53100', '58030', '58P01', 'XX001', 'XX002']);
 const insufficientPrivilege = '42501';
 const readOnlyTransaction = '25006';
-const readWritable = {
-  name: 'read-writable',
-  text: "SELECT current_setting('transaction_read_only') = 'off' AS writable FROM store_clock",
-};
-/** A small write may find room in pages that are there, when others fail: this one needs 128 KiB of its own. */
-const takeRoom = {
-  name: 'take-room',
-  text: `CREATE TEMPORARY TABLE skein_room ON COMMIT DROP AS
-    SELECT repeat(md5(number::text), 32) AS filler FROM generate_series(1, 128) AS number`,
-};
+const readWritable = statement('read-writable')`
+  SELECT current_setting('transaction_read_only') = 'off' AS writable FROM store_clock`;
+/** A small write may fit into pages that exist while larger writes fail: this one needs 128 KiB of new space. */
+const takeRoom = statement('take-room')`CREATE TEMPORARY TABLE skein_room ON COMMIT DROP AS
+  SELECT repeat(md5(number::text), 32) AS filler FROM generate_series(1, 128) AS number`;
 
 export class Database {
   readonly #pool: pg.Pool;
@@ -66,7 +56,7 @@ export class Database {
     this.health = health;
   }
 
-  /** Connects and brings the schema up to date; a node that starts meanwhile waits for its turn. */
+  /** Connects and migrates the schema. Nodes that start at the same time wait for each other. */
   static async open(
     servers: Servers,
     time: StoreTime,
@@ -79,22 +69,22 @@ export class Database {
       connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: idleMs,
       statement_timeout: statementMs,
-      // The server may be gone without a word: nobody waits for its answer longer than for one that is there.
+      // A server that has vanished sends no error: wait for it only a little longer than for one that is there.
       query_timeout: statementMs + 5_000,
       keepAlive: true,
       application_name: applicationName,
       types,
     });
     pool.on('error', onError);
-    // A connection may break between two statements of a transaction, and an error without a listener ends the process.
+    // A connection may break between two statements of a transaction, and an error event without a listener ends the process.
     pool.on('connect', (client) => void client.on('error', () => {}));
     return new Database(pool, time, new WriteHealth(watch));
   }
 
-  /** One statement is one transaction and one flight. */
+  /** Runs one statement as a transaction of its own, in one round trip. */
   readonly run: Run = async (statement, values) => {
     try {
-      const { rows } = await this.#pool.query({ ...statement, values });
+      const { rows } = await this.#pool.query(this.#query(statement, values));
       return rows;
     } catch (error) {
       this.#noteFailure(error as pg.DatabaseError);
@@ -102,14 +92,20 @@ export class Database {
     }
   };
 
-  /** For what one statement cannot do. */
+  #query(statement: Statement, values: Values = {}): pg.QueryConfig {
+    const { name, text } = statement;
+    const isDated = statement.values.includes('clockTime');
+    return { name, text, values: bind(statement, isDated ? { ...this.time.values(), ...values } : values) };
+  }
+
+  /** For operations that need several statements. */
   async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
       const result = await work(
-        async (statement, values) => (await client.query({ ...statement, values })).rows,
+        async (statement, values) => (await client.query(this.#query(statement, values))).rows,
       );
       await client.query('COMMIT');
       return result;
@@ -121,33 +117,33 @@ export class Database {
       );
       throw error;
     } finally {
-      // A connection that cannot roll back, or whose server no longer takes writes, is not used again.
+      // Discard a connection that cannot roll back, or whose server no longer accepts writes.
       client.release(broken);
     }
   }
 
   /**
-   * Rejects unless the server takes writes: every request counts against a quota, so nothing can be served from a standby.
-   * Its connection is closed: the next one may lead to the primary.
+   * Rejects unless the server accepts writes: every request counts against a quota, so a standby cannot serve any.
+   * The connection to a standby is closed, because the next one may lead to the primary.
    */
   async assertWritable(): Promise<void> {
     const client = await this.#pool.connect();
     let writable = false;
     try {
-      const { rows } = await client.query(readWritable);
+      const { rows } = await client.query(this.#query(readWritable));
       writable = rows[0].writable;
     } finally {
       client.release(!writable);
     }
-    if (!writable) throw new Error('The database cannot be written to.');
+    if (!writable) throw new Error('The database does not accept writes.');
   }
 
-  /** Rejects unless the database has room for a new table. The rest of the transaction takes it back. */
+  /** Rejects unless the database has room for a new table, which is dropped when the statement commits. */
   async tryToWrite(): Promise<void> {
     try {
-      await this.run(takeRoom, []);
+      await this.run(takeRoom);
     } catch (error) {
-      // A role without the right to temporary tables: the next real write will tell.
+      // The role may not create temporary tables: the next real write shows whether there is room.
       if ((error as pg.DatabaseError).code !== insufficientPrivilege) throw error;
     }
     this.health.succeeded();
@@ -166,7 +162,7 @@ export class Database {
   }
 }
 
-/** On a connection of its own, without a limit of time: a node waits for as long as another takes. */
+/** Uses a separate connection without a statement timeout: a node waits for as long as another one migrates. */
 async function migrate(servers: Servers, mustExist: boolean): Promise<void> {
   const connect = (statement_timeout?: number) =>
     servers.connect({ application_name: applicationName, ...(statement_timeout && { statement_timeout }) });
@@ -182,13 +178,13 @@ async function migrate(servers: Servers, mustExist: boolean): Promise<void> {
   }
 }
 
-/** Settings of a database on which the service would start and then fail in its work. */
+/** Rejects a database with settings under which the service would start and then fail. */
 async function refuseUnfit(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query(
     "SELECT current_setting('server_encoding') AS encoding, current_setting('default_transaction_isolation') AS isolation",
   );
   const { encoding, isolation } = rows[0];
-  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}: make the database with UTF8`);
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}: create the database with UTF8`);
   if (isolation !== 'read committed') {
     throw new Error(`default_transaction_isolation is '${isolation}': set it to 'read committed'`);
   }
@@ -201,8 +197,8 @@ export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Forward only, in one transaction, under a lock that all nodes of the database share. Where there is nothing to do
- * nothing is written, so that a role without rights on the schema, or a standby, is enough.
+ * Migrates forward only, in one transaction, under a lock that all nodes share. Writes nothing if the schema is up to date,
+ * so that a standby, or a role without rights on the schema, is enough then.
  */
 export async function bringUpToDate(
   client: pg.ClientBase,

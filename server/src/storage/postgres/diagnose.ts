@@ -1,14 +1,15 @@
 import type { Diagnosis } from '../store.ts';
 import type { Database } from './database.ts';
+import { isRunning } from './replies.ts';
+import { statement } from './sql.ts';
+import { serverTime } from './store-time.ts';
 
-const facts = {
-  name: 'diagnose',
-  text: `SELECT current_setting('server_version') AS version, (SELECT version FROM schema_version) AS schema,
+const readFacts = statement('diagnose')`
+  SELECT current_setting('server_version') AS version, (SELECT version FROM schema_version) AS schema,
     pg_is_in_recovery() AS standby, current_setting('synchronous_commit') AS synchronous,
     current_setting('server_encoding') AS encoding,
-    (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock, (SELECT latest_at FROM store_clock) AS latest,
-    (SELECT count(*) FROM message WHERE status IN ('in_progress', 'corroborating')) AS replies`,
-};
+    ${serverTime} AS clock, (SELECT latest_at FROM store_clock) AS latest,
+    (SELECT count(*) FROM message WHERE ${isRunning}) AS replies`;
 
 interface Facts {
   version: string;
@@ -21,36 +22,36 @@ interface Facts {
   replies: number;
 }
 
-/** A clock this far behind the newest row is wrong; below it, a burst of renames explains the difference. */
+/** A burst of renames can put the newest row this far ahead of the clock; beyond it, the clock is wrong. */
 const clockBehindMaxMs = 5000;
 
 export async function diagnose({ run }: Database): Promise<Diagnosis[]> {
-  const began = performance.now();
-  const [found] = (await run(facts, [])) as Facts[];
-  const tookMs = performance.now() - began;
-  const { version, schema, standby, synchronous, encoding, clock, latest, replies } = found!;
-  const writable = !standby && encoding === 'UTF8' && synchronous !== 'off';
+  const startMs = performance.now();
+  const [facts] = await run<Facts>(readFacts);
+  const tookMs = performance.now() - startMs;
+  const { version, schema, clock, latest, replies } = facts!;
   const store = `PostgreSQL ${version}, schema ${schema}, answers in ${tookMs.toFixed(1)} ms`;
+  const fault = faultOf(facts!);
+  const behindMs = latest - clock;
   return [
-    {
-      check: 'store',
-      ok: writable,
-      detail: writable ? store : `${store}; ${faultOf(standby, encoding)}`,
-    },
+    { check: 'store', ok: fault === undefined, detail: fault === undefined ? store : `${store}; ${fault}` },
     {
       check: 'clock',
-      ok: latest - clock < clockBehindMaxMs,
+      ok: behindMs < clockBehindMaxMs,
       detail:
-        latest - clock < clockBehindMaxMs
+        behindMs < clockBehindMaxMs
           ? 'not behind the store'
-          : `${Math.round((latest - clock) / 1000)} s behind the newest row: set the database server's clock right`,
+          : `${Math.round(behindMs / 1000)} s behind the newest row: correct the clock of the database server`,
     },
-    { check: 'replies', ok: true, detail: `${replies} on their way` },
+    { check: 'replies', ok: true, detail: `${replies} in progress` },
   ];
 }
 
-function faultOf(standby: boolean, encoding: string): string {
-  if (standby) return 'it is a standby that cannot be written to: name the primary';
-  if (encoding !== 'UTF8') return `its encoding is ${encoding}: make the database with UTF8`;
-  return 'synchronous_commit is off, so that a power cut loses acknowledged writes: set it to on';
+function faultOf({ standby, encoding, synchronous }: Facts): string | undefined {
+  if (standby) return 'it is a standby and does not accept writes: use the address of the primary';
+  if (encoding !== 'UTF8') return `its encoding is ${encoding}: create the database with UTF8`;
+  if (synchronous === 'off') {
+    return 'synchronous_commit is off, so a power cut loses acknowledged writes: set it to on';
+  }
+  return undefined;
 }

@@ -10,124 +10,93 @@ import {
   passagesPerCommit,
   withinLimits,
 } from '../document-parts.ts';
-import type { AuditNote, Documents, NewDocument, PutDocumentOutcome } from '../store.ts';
+import type { AuditNote, DocumentBudget, Documents, NewDocument, PutDocumentOutcome } from '../store.ts';
 import { writeNote } from './audit.ts';
 import type { Database, Run } from './database.ts';
+import { type Sql, sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
 
 interface ReadyRow {
+  /** The id of its rows. A document that replaced another is known by the other's id. */
   id: DocumentId;
-  known_id: DocumentId;
-  account_key: string;
+  knownId: DocumentId;
+  accountKey: string;
   passages: number;
 }
 
-// Whoever changes which documents an organization has waits for whoever does so now: names stay unique, counts and budget
-// right. Not by the organization's row: creates must not wait for it.
-const gate = {
-  name: 'lock-documents',
-  text: `SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization WHERE id = $1`,
-};
-const readyColumns = 'id, coalesce(kept_id, id) AS known_id, account_key, passages';
-const findByName = {
-  name: 'find-document-by-name',
-  text: `SELECT ${readyColumns} FROM document
-    WHERE organization_id = $1 AND account_key = $2 AND name = $3 AND state = 'ready'`,
-};
-const findById = {
-  name: 'find-document-by-id',
-  text: `SELECT ${readyColumns} FROM document
-    WHERE organization_id = $1 AND coalesce(kept_id, id) = $2 AND state = 'ready'`,
-};
-const findTaken = {
-  name: 'find-document-budget-taken',
-  text: `SELECT count(*) AS documents, coalesce(sum(bytes), 0)::bigint AS bytes FROM document
-    WHERE organization_id = $1 AND state <> 'removed' AND id <> $2`,
-};
-const insertDocument = {
-  name: 'insert-document',
-  text: `INSERT INTO document (organization_id, id, account_key, name, title, url, passages, bytes, added_at, state)
-    VALUES ($3, $4, $5, $6, $7, $8, $9, $10, ${now}, 'writing') RETURNING added_at`,
-};
-const insertPassages = {
-  name: 'insert-passages',
-  text: `WITH held AS (
-      UPDATE document SET added_at = ${now} WHERE organization_id = $3 AND id = $4 AND state = 'writing'
-      RETURNING organization_id, id)
-    INSERT INTO passage (organization_id, number, document_id, heading, text, terms)
-    SELECT held.organization_id, nextval('passage_number'), held.id, heading, passage,
-      array_to_tsvector(string_to_array(terms, ' '))
-    FROM held, unnest($5::text[], $6::text[], $7::text[]) WITH ORDINALITY AS part (heading, passage, terms, place)
-    ORDER BY place RETURNING number`,
-};
-const showDocument = {
-  name: 'show-document',
-  text: `UPDATE document SET state = 'ready', added_at = ${now}, kept_id = $5
-    WHERE organization_id = $3 AND id = $4 AND state = 'writing' RETURNING added_at`,
-};
-const hideDocument = {
-  name: 'hide-document',
-  text: `UPDATE document SET state = 'removed' WHERE organization_id = $1 AND id = $2`,
-};
-const deletePassages = {
-  name: 'delete-passages',
-  text: `DELETE FROM passage WHERE organization_id = $1 AND number IN (
-      SELECT number FROM passage WHERE organization_id = $1 AND document_id = $2 LIMIT $3)
-    RETURNING number`,
-};
-const deleteDocument = {
-  name: 'delete-document',
-  text: 'DELETE FROM document WHERE organization_id = $1 AND id = $2',
-};
-const growCorpus = {
-  name: 'grow-corpus',
-  text: `INSERT INTO corpus (organization_id, account_key, number, passages)
-    VALUES ($1, $2, nextval('corpus_number'), $3)
-    ON CONFLICT (organization_id, account_key) DO UPDATE SET passages = corpus.passages + excluded.passages
-    RETURNING number`,
-};
-const abandonDocument = {
-  name: 'abandon-document',
-  text: `UPDATE document SET state = 'removed' WHERE organization_id = $1 AND id = $2 AND state = 'writing'
-    RETURNING id`,
-};
-const abandonSilent = {
-  name: 'abandon-silent-documents',
-  text: `UPDATE document SET state = 'removed'
-    WHERE state <> 'ready' AND state = 'writing' AND added_at < ${now} - $3::bigint`,
-};
-const findRemoved = {
-  name: 'find-removed-documents',
-  text: `SELECT organization_id, id FROM document WHERE state <> 'ready' AND state = 'removed'`,
-};
+// Serializes changes of an organization's set of documents: names stay unique, counts and budget correct. It is not the lock
+// of the organization's row, because creating threads must not wait for it.
+const lockDocuments = statement('lock-documents')`
+  SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization
+  WHERE id = :organizationId`;
+const selectReady = (condition: Sql) => sql`
+  SELECT id, coalesce(kept_id, id) AS "knownId", account_key AS "accountKey", passages FROM document
+  WHERE organization_id = :organizationId AND ${condition} AND state = 'ready'`;
+const findByName = statement('find-document-by-name')`
+  ${selectReady(sql`account_key = :accountKey AND name = :name`)}`;
+const findById = statement('find-document-by-id')`${selectReady(sql`coalesce(kept_id, id) = :documentId`)}`;
+const readTaken = statement('find-document-budget-taken')`
+  SELECT count(*) AS documents, coalesce(sum(bytes), 0)::bigint AS bytes FROM document
+  WHERE organization_id = :organizationId AND state <> 'removed' AND id <> :replacedId`;
+const insertDocument = statement('insert-document')`
+  INSERT INTO document (organization_id, id, account_key, name, title, url, passages, bytes, added_at, state)
+  VALUES (:organizationId, :id, :accountKey, :name, :title, :url, :passages, :bytes, ${now}, 'writing')`;
+const insertPassages = statement('insert-passages')`WITH held AS (
+    UPDATE document SET added_at = ${now}
+    WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING organization_id, id)
+  INSERT INTO passage (organization_id, number, document_id, heading, text, terms)
+  SELECT held.organization_id, nextval('passage_number'), held.id, heading, passage,
+    array_to_tsvector(string_to_array(terms, ' '))
+  FROM held, unnest(:headings::text[], :texts::text[], :terms::text[])
+    WITH ORDINALITY AS part (heading, passage, terms, place)
+  ORDER BY place RETURNING number`;
+const showDocument = statement('show-document')`UPDATE document
+  SET state = 'ready', added_at = ${now}, kept_id = :keptId
+  WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING id`;
+const hideDocument = statement('hide-document')`
+  UPDATE document SET state = 'removed' WHERE organization_id = :organizationId AND id = :id`;
+const deletePassages = statement('delete-passages')`DELETE FROM passage
+  WHERE organization_id = :organizationId AND number IN (
+    SELECT number FROM passage WHERE organization_id = :organizationId AND document_id = :id LIMIT ${passagesPerCommit})
+  RETURNING number`;
+const deleteDocument = statement('delete-document')`
+  DELETE FROM document WHERE organization_id = :organizationId AND id = :id`;
+const growCorpus = statement(
+  'grow-corpus',
+)`INSERT INTO corpus (organization_id, account_key, number, passages)
+  VALUES (:organizationId, :accountKey, nextval('corpus_number'), :passages)
+  ON CONFLICT (organization_id, account_key) DO UPDATE SET passages = corpus.passages + excluded.passages
+  RETURNING number`;
+const abandonDocument = statement('abandon-document')`UPDATE document SET state = 'removed'
+  WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING id`;
+const abandonSilent = statement('abandon-silent-documents')`UPDATE document SET state = 'removed'
+  WHERE state <> 'ready' AND state = 'writing' AND added_at < ${now} - ${abandonedAfterMs}`;
+const findRemoved = statement(
+  'find-removed-documents',
+)`SELECT organization_id AS "organizationId", id FROM document
+  WHERE state <> 'ready' AND state = 'removed'`;
 
-/** Documents on their way in and out: see `putDocument` in the port. */
+/** Writes and removes documents in several commits: see `putDocument` in the port. */
 export function postgresDocumentWriter(
   database: Database,
 ): Pick<Documents, 'putDocument' | 'removeDocument' | 'sweepDocuments'> {
   const { run, time } = database;
 
-  /** Answers the number of its corpus, or why it may not be added. */
-  function begin(
-    organizationId: OrganizationId,
-    document: NewDocument,
-    budget: Parameters<typeof budgetFault>[0],
-  ) {
+  /** Returns the number of its corpus, or why it may not be added. */
+  function startDocument(organizationId: OrganizationId, document: NewDocument, budget: DocumentBudget) {
     return database.transaction(async (runHere) => {
-      if ((await runHere(gate, [organizationId])).length === 0) return 'organization-missing';
-      const { id, name, title, url, bytes, passages } = document;
-      const key = accountKey(document.accountId);
-      const [known] = await runHere<ReadyRow>(findByName, [organizationId, key, name]);
-      const [taken] = await runHere<{ documents: number; bytes: number }>(findTaken, [
+      if ((await runHere(lockDocuments, { organizationId })).length === 0) return 'organization-missing';
+      const replaced = await findSameName(runHere, organizationId, document);
+      const [taken] = await runHere<{ documents: number; bytes: number }>(readTaken, {
         organizationId,
-        known?.id ?? '',
-      ]);
+        replacedId: replaced?.id ?? '',
+      });
       const fault = budgetFault(budget, taken!, document);
       if (fault !== undefined) return fault;
-      const values = [organizationId, id, key, name, title, url, passages.length, bytes];
-      await runHere(insertDocument, [...time.parameters(), ...values]);
-      const [corpus] = await runHere<{ number: number }>(growCorpus, [organizationId, key, 0]);
-      return corpus!.number;
+      const key = accountKey(document.accountId);
+      const passages = document.passages.length;
+      await runHere(insertDocument, { ...document, organizationId, accountKey: key, passages });
+      return grow(runHere, organizationId, key, 0);
     });
   }
 
@@ -137,59 +106,52 @@ export function postgresDocumentWriter(
     corpus: number,
     part: readonly IndexedPassage[],
   ): Promise<void> {
-    const written = await run(insertPassages, [
-      ...time.parameters(),
+    const written = await run(insertPassages, {
       organizationId,
       id,
-      part.map(({ heading }) => heading),
-      part.map(({ text }) => text),
-      part.map(({ terms }) => terms.map((term) => scoped(corpus, term)).join(' ')),
-    ]);
+      headings: part.map(({ heading }) => heading),
+      texts: part.map(({ text }) => text),
+      terms: part.map(({ terms }) => terms.map((term) => scoped(corpus, term)).join(' ')),
+    });
     if (written.length < part.length) throw abandoned(id);
   }
 
-  async function hide(runHere: Run, organizationId: OrganizationId, ready: ReadyRow): Promise<void> {
-    await runHere(hideDocument, [organizationId, ready.id]);
-    await runHere(growCorpus, [organizationId, ready.account_key, -ready.passages]);
-  }
-
+  /** Makes the document visible in place of one with the same name, which it returns. */
   function show(organizationId: OrganizationId, document: NewDocument, note: AuditNote) {
     return database.transaction(async (runHere) => {
-      await runHere(gate, [organizationId]);
-      const { id, name, passages } = document;
-      const key = accountKey(document.accountId);
-      const [known] = await runHere<ReadyRow>(findByName, [organizationId, key, name]);
-      if (known !== undefined) await hide(runHere, organizationId, known);
-      const keptId = known?.known_id ?? null;
-      const shown = await runHere(showDocument, [...time.parameters(), organizationId, id, keptId]);
+      await runHere(lockDocuments, { organizationId });
+      const { id, passages } = document;
+      const replaced = await findSameName(runHere, organizationId, document);
+      if (replaced !== undefined) await hide(runHere, organizationId, replaced);
+      const keptId = replaced?.knownId ?? null;
+      const shown = await runHere(showDocument, { organizationId, id, keptId });
       if (shown.length === 0) throw abandoned(id);
-      await runHere(growCorpus, [organizationId, key, passages.length]);
-      const told = keptId === null ? note : replacing(note, keptId);
-      await writeNote(runHere, time, organizationId, told);
-      return known;
+      await grow(runHere, organizationId, accountKey(document.accountId), passages.length);
+      await writeNote(runHere, time, organizationId, keptId === null ? note : replacing(note, keptId));
+      return replaced;
     });
   }
 
-  /** Of a document that nobody sees any more. Answers how many passages it had. */
+  /** Deletes a document that is no longer visible. Returns the number of its passages. */
   async function clear(organizationId: OrganizationId, id: DocumentId): Promise<number> {
     let removed = 0;
     for (;;) {
-      const gone = await run(deletePassages, [organizationId, id, passagesPerCommit]);
-      removed += gone.length;
-      if (gone.length < passagesPerCommit) break;
+      const { length } = await run(deletePassages, { organizationId, id });
+      removed += length;
+      if (length < passagesPerCommit) break;
     }
-    await run(deleteDocument, [organizationId, id]);
+    await run(deleteDocument, { organizationId, id });
     return removed;
   }
 
-  /** What cannot be removed now is left to `sweepDocuments`. */
+  /** Leaves the rest to `sweepDocuments` if it fails. */
   async function clearIfPossible(organizationId: OrganizationId, id: DocumentId): Promise<void> {
     await clear(organizationId, id).catch(() => {});
   }
 
-  /** Unless it is ready after all: the commit may have happened though the connection broke before it was told. */
+  /** Keeps the document if it is ready: its commit may have succeeded although the connection broke before the answer. */
   async function abandon(organizationId: OrganizationId, id: DocumentId): Promise<void> {
-    const hidden = await run(abandonDocument, [organizationId, id]);
+    const hidden = await run(abandonDocument, { organizationId, id });
     if (hidden.length > 0) await clear(organizationId, id);
   }
 
@@ -197,14 +159,14 @@ export function postgresDocumentWriter(
     async putDocument(organizationId, given, note, budget): Promise<PutDocumentOutcome> {
       const document = withinLimits(given);
       const { id } = document;
-      const begun = await begin(organizationId, document, budget);
-      if (typeof begun === 'string') return { outcome: begun };
+      const corpus = await startDocument(organizationId, document, budget);
+      if (typeof corpus === 'string') return { outcome: corpus };
       try {
-        for (const part of partsOf(document.passages)) await writePart(organizationId, id, begun, part);
-        const known = await show(organizationId, document, note);
-        if (known === undefined) return { outcome: 'added', id };
-        await clearIfPossible(organizationId, known.id);
-        return { outcome: 'replaced', id: known.known_id };
+        for (const part of partsOf(document.passages)) await writePart(organizationId, id, corpus, part);
+        const replaced = await show(organizationId, document, note);
+        if (replaced === undefined) return { outcome: 'added', id };
+        await clearIfPossible(organizationId, replaced.id);
+        return { outcome: 'replaced', id: replaced.knownId };
       } catch (error) {
         await abandon(organizationId, id).catch(() => {});
         throw error;
@@ -212,32 +174,46 @@ export function postgresDocumentWriter(
     },
 
     async removeDocument(organizationId, documentId, note) {
-      const known = await database.transaction(async (runHere) => {
-        await runHere(gate, [organizationId]);
-        const [ready] = await runHere<ReadyRow>(findById, [organizationId, documentId]);
+      const removed = await database.transaction(async (runHere) => {
+        await runHere(lockDocuments, { organizationId });
+        const [ready] = await runHere<ReadyRow>(findById, { organizationId, documentId });
         if (ready === undefined) return undefined;
         await hide(runHere, organizationId, ready);
         await writeNote(runHere, time, organizationId, note);
         return ready;
       });
-      if (known === undefined) return 'missing';
-      await clearIfPossible(organizationId, known.id);
+      if (removed === undefined) return 'missing';
+      await clearIfPossible(organizationId, removed.id);
       return 'removed';
     },
 
     async sweepDocuments() {
-      await run(abandonSilent, [...time.parameters(), abandonedAfterMs]);
-      const left = await run<{ organization_id: OrganizationId; id: DocumentId }>(findRemoved, []);
-      let removed = 0;
-      for (const { organization_id: organizationId, id } of left) {
-        removed += await clear(organizationId, id);
-      }
-      return removed;
+      await run(abandonSilent);
+      const removed = await run<{ organizationId: OrganizationId; id: DocumentId }>(findRemoved);
+      let passages = 0;
+      for (const { organizationId, id } of removed) passages += await clear(organizationId, id);
+      return passages;
     },
   };
 }
 
-/** The dot belongs to no term, so that one corpus's terms are never another's. */
+async function findSameName(run: Run, organizationId: OrganizationId, { accountId, name }: NewDocument) {
+  const values = { organizationId, accountKey: accountKey(accountId), name };
+  return (await run<ReadyRow>(findByName, values))[0];
+}
+
+async function hide(run: Run, organizationId: OrganizationId, { id, accountKey, passages }: ReadyRow) {
+  await run(hideDocument, { organizationId, id });
+  await grow(run, organizationId, accountKey, -passages);
+}
+
+/** Changes the number of passages of a corpus, creating it if needed, and returns the corpus's own number. */
+async function grow(run: Run, organizationId: OrganizationId, accountKey: string, passages: number) {
+  const [corpus] = await run<{ number: number }>(growCorpus, { organizationId, accountKey, passages });
+  return corpus!.number;
+}
+
+/** The dot is not part of any term, so the terms of two corpora never coincide. */
 export function scoped(corpus: number, term: string): string {
   return `${corpus}·${term}`;
 }

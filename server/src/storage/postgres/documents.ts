@@ -1,75 +1,58 @@
-import type pg from 'pg';
 import type { Document, DocumentOutline } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../account-key.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { Database } from './database.ts';
 import { postgresDocumentWriter, scoped } from './document-writer.ts';
+import { sql, statement } from './sql.ts';
 
-interface DocumentRow {
-  id: DocumentId;
-  account_key: string;
-  name: string;
-  title: string;
-  url: string | null;
-  passages: number;
-  bytes: number;
-  added_at: number;
-}
+type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };
 
 interface PassageRow {
   number: PassageNumber;
-  document_id: DocumentId;
+  storedId: DocumentId;
   heading: string;
   text: string;
 }
 
 interface SourceRow {
-  id: DocumentId;
-  known_id: DocumentId;
+  storedId: DocumentId;
+  documentId: DocumentId;
   name: string;
   title: string;
   url: string | null;
 }
 
-const selectDocuments = `SELECT coalesce(kept_id, id) AS id, account_key, name, title, url, passages, bytes, added_at
-    FROM document WHERE organization_id = $1 AND state = 'ready'`;
-const list = { name: 'list-documents', text: `${selectDocuments} ORDER BY name, account_key` };
-const find = { name: 'find-document', text: `${selectDocuments} AND coalesce(kept_id, id) = $2` };
-const findCorpora = {
-  name: 'find-corpora',
-  text: 'SELECT number, passages FROM corpus WHERE organization_id = $1 AND account_key = ANY($2::text[])',
-};
-const findHolders = {
-  name: 'find-holders',
-  text: `SELECT place, passage.number FROM unnest($2::text[]) WITH ORDINALITY AS asked (query, place)
-    CROSS JOIN LATERAL (
-      SELECT number FROM passage WHERE organization_id = $1 AND terms @@ query::tsquery
-        AND document_id <> ALL (ARRAY(
-          SELECT id FROM document WHERE organization_id = $1 AND state <> 'ready')) LIMIT $3) AS passage`,
-};
-const readAll = {
-  name: 'read-passages',
-  text: `SELECT number, document_id, heading, text
-    FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (wanted, place)
-    JOIN passage ON passage.organization_id = $1 AND number = wanted ORDER BY place`,
-};
-const readSources = {
-  name: 'read-sources',
-  text: `SELECT id, coalesce(kept_id, id) AS known_id, name, title, url FROM document
-    WHERE organization_id = $1 AND id = ANY ($2::text[]) AND state = 'ready'`,
-};
-const outline = {
-  name: 'outline-documents',
-  text: `SELECT title, ARRAY(
-      SELECT heading FROM passage
-      WHERE passage.organization_id = $1 AND document_id = document.id AND heading <> ''
-      GROUP BY heading ORDER BY min(number) LIMIT $4) AS headings,
-      coalesce((SELECT text FROM passage
-        WHERE passage.organization_id = $1 AND document_id = document.id ORDER BY number LIMIT 1), '') AS opening
-    FROM document WHERE organization_id = $1 AND account_key = ANY ($2::text[]) AND state = 'ready'
-    ORDER BY name LIMIT $3`,
-};
+const selectDocuments = sql`
+  SELECT coalesce(kept_id, id) AS id, account_key AS "accountKey", name, title, url, passages AS "passageCount", bytes,
+    added_at AS "addedAt"
+  FROM document WHERE organization_id = :organizationId AND state = 'ready'`;
+const list = statement('list-documents')`${selectDocuments} ORDER BY name, account_key`;
+const find = statement('find-document')`${selectDocuments} AND coalesce(kept_id, id) = :documentId`;
+const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus
+  WHERE organization_id = :organizationId AND account_key = ANY(:accountKeys::text[])`;
+const findHolders = statement('find-holders')`
+  SELECT place, passage.number FROM unnest(:queries::text[]) WITH ORDINALITY AS asked (query, place)
+  CROSS JOIN LATERAL (
+    SELECT number FROM passage WHERE organization_id = :organizationId AND terms @@ query::tsquery
+      AND document_id <> ALL (ARRAY(
+        SELECT id FROM document WHERE organization_id = :organizationId AND state <> 'ready')) LIMIT :limit) AS passage`;
+const readPassages = statement('read-passages')`SELECT number, document_id AS "storedId", heading, text
+  FROM unnest(:passages::bigint[]) WITH ORDINALITY AS asked (wanted, place)
+  JOIN passage ON passage.organization_id = :organizationId AND number = wanted ORDER BY place`;
+const readSources = statement('read-sources')`
+  SELECT id AS "storedId", coalesce(kept_id, id) AS "documentId", name, title, url FROM document
+  WHERE organization_id = :organizationId AND id = ANY (:storedIds::text[]) AND state = 'ready'`;
+const outline = statement('outline-documents')`SELECT title, ARRAY(
+    SELECT heading FROM passage
+    WHERE passage.organization_id = :organizationId AND document_id = document.id AND heading <> ''
+    GROUP BY heading ORDER BY min(number) LIMIT :headings) AS headings,
+    coalesce((SELECT text FROM passage
+      WHERE passage.organization_id = :organizationId AND document_id = document.id ORDER BY number LIMIT 1), '')
+      AS opening
+  FROM document
+  WHERE organization_id = :organizationId AND account_key = ANY (:accountKeys::text[]) AND state = 'ready'
+  ORDER BY name LIMIT :documents`;
 
 export function postgresDocuments(database: Database): Documents {
   const { run } = database;
@@ -77,47 +60,51 @@ export function postgresDocuments(database: Database): Documents {
   return {
     ...postgresDocumentWriter(database),
 
-    listDocuments: async (organizationId) => (await run<DocumentRow>(list, [organizationId])).map(toDocument),
+    listDocuments: async (organizationId) =>
+      (await run<DocumentRow>(list, { organizationId })).map(toDocument),
 
     async findDocument(organizationId, documentId) {
-      const [row] = await run<DocumentRow>(find, [organizationId, documentId]);
+      const [row] = await run<DocumentRow>(find, { organizationId, documentId });
       return row && toDocument(row);
     },
 
-    outlineDocuments(organizationId, accountId, { documents, headings }) {
-      const keys = [accountKey(null), accountKey(accountId)];
-      return run<DocumentOutline & pg.QueryResultRow>(outline, [organizationId, keys, documents, headings]);
-    },
+    outlineDocuments: (organizationId, accountId, { documents, headings }) =>
+      run<DocumentOutline>(outline, { organizationId, accountKeys: keysOf(accountId), documents, headings }),
 
     async findPassages(organizationId, accountId, terms, limit) {
-      const keys = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
-      const corpora = await run<{ number: number; passages: number }>(findCorpora, [organizationId, keys]);
+      const values = { organizationId, accountKeys: keysOf(accountId) };
+      const corpora = await run<{ number: number; passages: number }>(findCorpora, values);
       const passageCount = corpora.reduce((sum, { passages }) => sum + passages, 0);
       const holders: PassageNumber[][] = terms.map(() => []);
       if (passageCount === 0 || terms.length === 0) return { passageCount, holders };
       const numbers = corpora.map(({ number }) => number);
-      const values = [organizationId, terms.map((term) => queryFor(numbers, term)), limit];
-      const found = await run<{ place: number; number: PassageNumber }>(findHolders, values);
+      const queries = terms.map((term) => queryFor(numbers, term));
+      type Holder = { place: number; number: PassageNumber };
+      const found = await run<Holder>(findHolders, { organizationId, queries, limit });
       for (const { place, number } of found) holders[place - 1]!.push(number);
       return { passageCount, holders };
     },
 
     async readPassages(organizationId, passages) {
-      const rows = await run<PassageRow>(readAll, [organizationId, passages]);
-      const ids = [...new Set(rows.map(({ document_id }) => document_id))];
-      const found = ids.length === 0 ? [] : await run<SourceRow>(readSources, [organizationId, ids]);
-      const sources = new Map(found.map((source) => [source.id, source]));
-      return rows.flatMap(({ number, document_id, heading, text }) => {
-        const source = sources.get(document_id);
-        if (source === undefined) return [];
-        const { known_id: documentId, name, title, url } = source;
-        return [{ number, documentId, name, title, url, heading, text }];
+      const rows = await run<PassageRow>(readPassages, { organizationId, passages });
+      const storedIds = [...new Set(rows.map(({ storedId }) => storedId))];
+      const found =
+        storedIds.length === 0 ? [] : await run<SourceRow>(readSources, { organizationId, storedIds });
+      const sources = new Map(found.map(({ storedId, ...source }) => [storedId, source]));
+      return rows.flatMap(({ storedId, ...passage }) => {
+        const source = sources.get(storedId);
+        return source === undefined ? [] : [{ ...source, ...passage }];
       });
     },
   };
 }
 
-/** Terms are letters and digits: nothing in them could end the quotes. */
+/** The corpora that a search covers: the organization's general documents, and those of the account. */
+function keysOf(accountId: string | null): string[] {
+  return [...new Set([accountKey(null), accountKey(accountId)])];
+}
+
+/** Terms consist of letters and digits, so they cannot end the quotes. */
 function queryFor(corpora: readonly number[], terms: string): string {
   const allOf = (corpus: number) =>
     terms
@@ -127,7 +114,6 @@ function queryFor(corpora: readonly number[], terms: string): string {
   return corpora.map((corpus) => `(${allOf(corpus)})`).join(' | ');
 }
 
-function toDocument(row: DocumentRow): Document {
-  const { id, name, title, url, passages: passageCount, bytes, added_at: addedAt } = row;
-  return { id, accountId: accountOfKey(row.account_key), name, title, url, passageCount, bytes, addedAt };
+function toDocument({ accountKey, ...document }: DocumentRow): Document {
+  return { ...document, accountId: accountOfKey(accountKey) };
 }

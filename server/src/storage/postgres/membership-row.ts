@@ -1,48 +1,43 @@
-import { type Access, type MembershipFacts, standingOf } from '../../domain/account.ts';
+import { type Access, standingOf } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { Membership, Memberships } from '../store.ts';
+import { sql, statement } from './sql.ts';
 
 export interface MembershipRow {
-  organization_id: OrganizationId;
-  name: string;
-  api_enabled: boolean;
+  organizationId: OrganizationId;
+  organizationName: string;
+  apiEnabled: boolean;
   role: MemberRole;
   service: boolean;
-  opened_at: number | null;
-  accepted_with: PasswordId | null;
+  accepted: boolean;
+  acceptedWith: PasswordId | null;
 }
 
-export const membershipColumns = `member.organization_id, organization.name, api_enabled, role, service, opened_at,
-  member.password_id AS accepted_with`;
+export const membershipColumns = sql`member.organization_id AS "organizationId",
+  organization.name AS "organizationName", api_enabled AS "apiEnabled", role, service, opened_at IS NOT NULL AS accepted,
+  member.password_id AS "acceptedWith"`;
 
-/** In order of joining. */
-export const membershipsOf = {
-  name: 'list-memberships',
-  text: `SELECT ${membershipColumns} FROM member JOIN organization ON organization.id = organization_id
-    WHERE user_id = $1 ORDER BY joined_at, organization_id`,
-};
+/** In the order of joining. */
+export const listMemberships = statement('list-memberships')`
+  SELECT ${membershipColumns} FROM member JOIN organization ON organization.id = organization_id
+  WHERE user_id = :userId ORDER BY joined_at, organization_id`;
 
 export function sortMemberships(access: Access, rows: readonly MembershipRow[]): Memberships {
   const having = (standing: string) =>
-    rows.filter((row) => standingOf(access, factsOf(row)) === standing).map(toMembership);
+    rows.filter((row) => standingIn(access, row) === standing).map(toMembership);
   return { entered: having('entered'), pending: having('pending') };
 }
 
-/** Undefined where the session may not enter it. */
+/** Undefined if the session may not enter it. */
 export function enteredMembership(access: Access, row: MembershipRow): Membership | undefined {
-  return standingOf(access, factsOf(row)) === 'entered' ? toMembership(row) : undefined;
+  return standingIn(access, row) === 'entered' ? toMembership(row) : undefined;
 }
 
-function factsOf({ service, opened_at, accepted_with }: MembershipRow): MembershipFacts {
-  return { service, accepted: opened_at !== null, passwordId: accepted_with };
+function standingIn(access: Access, { service, accepted, acceptedWith }: MembershipRow) {
+  return standingOf(access, { service, accepted, passwordId: acceptedWith });
 }
 
-function toMembership(row: MembershipRow): Membership {
-  return {
-    organizationId: row.organization_id,
-    organizationName: row.name,
-    apiEnabled: row.api_enabled,
-    role: row.role,
-  };
+function toMembership({ organizationId, organizationName, apiEnabled, role }: MembershipRow): Membership {
+  return { organizationId, organizationName, apiEnabled, role };
 }

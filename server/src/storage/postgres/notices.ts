@@ -4,13 +4,14 @@ import pg from 'pg';
 import type { Replies, ReplyName, ReplyNotice } from '../store.ts';
 import { applicationName, type Database } from './database.ts';
 import { connectMs, type Servers } from './servers.ts';
+import { statement } from './sql.ts';
 
 const channel = 'skein_replies';
-/** A notification holds 8,000 bytes; a reply's names take about 110. */
+/** A notification holds 8,000 bytes; the ids of a reply take about 110. */
 const namesPerNotification = 50;
 const reconnectMs = 1_000;
 
-const notify = { name: 'notify', text: 'SELECT pg_notify($1, $2)' };
+const notify = statement('notify')`SELECT pg_notify(:channel, :payload)`;
 
 interface Notification {
   readonly from: string;
@@ -19,8 +20,8 @@ interface Notification {
 }
 
 /**
- * NOTIFY from any connection, LISTEN on one of its own. It is a hint: with a pooler in between that passes no
- * notifications on, or while that connection is away, other nodes find out by asking.
+ * Sends NOTIFY on any connection and listens on a separate one. A notice is a hint: behind a pooler that drops
+ * notifications, or while the listening connection is down, nodes find out by polling.
  */
 export function postgresNotices(
   { run }: Database,
@@ -32,20 +33,20 @@ export function postgresNotices(
 
   async function listen(listener: (notice: ReplyNotice) => void): Promise<void> {
     while (!closed) {
-      // No log line here: whatever else needs the database reports the failure.
+      // Not logged: other queries fail as well and are reported.
       await listenOnce(listener).catch(() => {});
       if (!closed) await pause(reconnectMs, undefined, { ref: false });
     }
   }
 
-  /** Until the connection breaks. */
+  /** Resolves or rejects when the connection ends. */
   async function listenOnce(listener: (notice: ReplyNotice) => void): Promise<void> {
     const client = new pg.Client({
       connectionString: await servers.primary(),
       application_name: `${applicationName} notices`,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
-      // A peer that is gone without a word is noticed within minutes, not after the system's two hours.
+      // Detects a vanished peer within minutes; the system's default is two hours.
       keepAliveInitialDelayMillis: 10_000,
     });
     if (closed) return;
@@ -74,9 +75,9 @@ export function postgresNotices(
         threadId,
         messageId,
       ]);
-      for (let at = 0; at === 0 || at < names.length; at += namesPerNotification) {
-        const payload = { from, waiting, ended: names.slice(at, at + namesPerNotification) };
-        await run(notify, [channel, JSON.stringify(payload)]);
+      for (let start = 0; start === 0 || start < names.length; start += namesPerNotification) {
+        const payload = { from, waiting, ended: names.slice(start, start + namesPerNotification) };
+        await run(notify, { channel, payload: JSON.stringify(payload) });
       }
     },
 
@@ -89,7 +90,7 @@ export function postgresNotices(
   };
 }
 
-/** Any database user can send a notification, and a later release may send other ones: ignore what we do not know. */
+/** Any database user can send a notification, and a later release may send other kinds: ignore unknown ones. */
 function readNotification(payload: string | undefined): Notification | undefined {
   try {
     const notice = JSON.parse(payload ?? '');

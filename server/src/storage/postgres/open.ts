@@ -19,31 +19,22 @@ import { postgresRetention } from './retention.ts';
 import { Servers } from './servers.ts';
 import { postgresSessions } from './sessions.ts';
 import { postgresSigningKeys } from './signing-keys.ts';
+import { statement } from './sql.ts';
 import { type NodeClock, now, StoreTime, serverTime } from './store-time.ts';
 import { postgresThreads } from './threads.ts';
 import { postgresUsages } from './usage.ts';
 import { postgresWalks } from './walks.ts';
 
-const keepSecret = {
-  name: 'keep-secret',
-  text: 'INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-};
-const readSecret = { name: 'read-secret', text: 'SELECT value FROM secret WHERE name = $1' };
-const readTime = {
-  name: 'read-time',
-  text: `SELECT latest_at, greatest(latest_at, ${now}) AS at,
-    greatest(0, greatest(latest_at, $2::bigint) - coalesce($1::bigint, ${serverTime})) AS ahead FROM store_clock`,
-};
-
-interface TimeRow {
-  latest_at: number;
-  at: number;
-  ahead: number;
-}
+const keepSecret = statement('keep-secret')`
+  INSERT INTO secret (name, value) VALUES (:name, :candidate) ON CONFLICT DO NOTHING`;
+const readSecret = statement('read-secret')`SELECT value FROM secret WHERE name = :name`;
+const readTime = statement('read-time')`SELECT latest_at AS latest, greatest(latest_at, ${now}) AS at,
+  greatest(0, greatest(latest_at, :clockFloor::bigint) - coalesce(:clockTime::bigint, ${serverTime})) AS "aheadMs"
+  FROM store_clock`;
 
 const systemClock: NodeClock = { steady: () => performance.now() };
 
-/** The store of many nodes. Nothing is kept in a node but connections: any of them can go at any time. */
+/** The store of many nodes. A node keeps nothing but connections: any of them can go away at any time. */
 export async function openPostgresStore(
   url: string,
   settings: PoolSettings,
@@ -54,9 +45,9 @@ export async function openPostgresStore(
   const database = await Database.open(servers, time, settings);
   const { run } = database;
   const beforeMs = time.steady();
-  const [found] = await run<TimeRow>(readTime, time.parameters());
-  time.see(found!.latest_at);
-  const jumps = new ClockJumps({ time: found!.at, beforeMs, afterMs: time.steady() });
+  const [start] = await run<{ latest: number; at: number }>(readTime);
+  time.see(start!.latest);
+  const jumps = new ClockJumps({ time: start!.at, beforeMs, afterMs: time.steady() });
   const { close: closeNotices, ...notices } = postgresNotices(database, servers);
 
   return {
@@ -81,8 +72,8 @@ export async function openPostgresStore(
     ...notices,
 
     async secret(name, candidate) {
-      await run(keepSecret, [name, candidate]);
-      const [kept] = await run<{ value: Buffer }>(readSecret, [name]);
+      await run(keepSecret, { name, candidate });
+      const [kept] = await run<{ value: Buffer }>(readSecret, { name });
       return kept!.value;
     },
 
@@ -94,11 +85,12 @@ export async function openPostgresStore(
     connections: () => database.pool,
 
     async clockAheadMs() {
-      const [read] = await run<TimeRow>(readTime, time.parameters());
-      return read!.ahead;
+      const [clocks] = await run<{ aheadMs: number }>(readTime);
+      return clocks!.aheadMs;
     },
 
     diagnose: () => diagnose(database),
+
     async close() {
       await closeNotices();
       await database.close();

@@ -1,89 +1,48 @@
-import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../store.ts';
-import { auditText, auditValues } from './audit.ts';
+import { insertNote, noteValues } from './audit.ts';
 import type { Database } from './database.ts';
+import { sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
 
-interface OrganizationRow {
-  id: OrganizationId;
-  name: string;
-  api_enabled: boolean;
-  daily_quota: number;
-  created_at: number;
-}
+const columns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "dailyQuota", created_at AS "createdAt"`;
 
-const columns = 'id, name, api_enabled, daily_quota, created_at';
-
-const insert = {
-  name: 'insert-organization',
-  text: `WITH made AS (
-      INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at)
-      SELECT $3, $4, $5, $6, at, at FROM (SELECT ${now} AS at) AS moment RETURNING id, created_at
-    ), noted AS (${auditText('made', 'made.id', 'created_at', 7)})
-    SELECT created_at FROM made`,
-};
-const update = {
-  name: 'update-organization',
-  text: `WITH changed AS (
-      UPDATE organization SET api_enabled = coalesce($4, api_enabled), daily_quota = coalesce($5, daily_quota)
-      WHERE id = $3 AND (api_enabled <> $4 OR daily_quota <> $5) RETURNING ${columns}
-    ), noted AS (${auditText('changed', 'changed.id', now, 6)})
-    SELECT ${columns} FROM changed`,
-};
-const byId = { name: 'read-organization', text: `SELECT ${columns} FROM organization WHERE id = $1` };
-const byIdOrName = {
-  name: 'find-organization',
-  text: `SELECT ${columns} FROM organization WHERE id = $1
-    UNION ALL (SELECT ${columns} FROM organization WHERE name = $1 AND id <> $1 LIMIT 2)`,
-};
-const all = {
-  name: 'list-organizations',
-  text: `SELECT ${columns} FROM organization ORDER BY created_at, id`,
-};
+const insert = statement('insert-organization')`WITH made AS (
+    INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at)
+    SELECT :id, :name, :apiEnabled, :dailyQuota, at, at FROM (SELECT ${now} AS at) AS moment RETURNING id, created_at
+  ), noted AS (${insertNote(sql`made`, sql`made.id`, sql`created_at`)})
+  SELECT created_at FROM made`;
+const update = statement('update-organization')`WITH changed AS (
+    UPDATE organization
+    SET api_enabled = coalesce(:apiEnabled, api_enabled), daily_quota = coalesce(:dailyQuota, daily_quota)
+    WHERE id = :organizationId AND (api_enabled <> :apiEnabled OR daily_quota <> :dailyQuota) RETURNING ${columns}
+  ), noted AS (${insertNote(sql`changed`, sql`changed.id`, now)})
+  SELECT * FROM changed`;
+const findById = statement(
+  'read-organization',
+)`SELECT ${columns} FROM organization WHERE id = :organizationId`;
+const findByIdOrName = statement('find-organization')`SELECT ${columns} FROM organization WHERE id = :idOrName
+  UNION ALL (SELECT ${columns} FROM organization WHERE name = :idOrName AND id <> :idOrName LIMIT 2)`;
+const list = statement('list-organizations')`SELECT ${columns} FROM organization ORDER BY created_at, id`;
 
 export function postgresOrganizations({ run, time }: Database): Organizations {
   return {
-    async createOrganization({ id, name, apiEnabled, dailyQuota }, note) {
-      const [row] = await run<{ created_at: number }>(insert, [
-        ...time.parameters(),
-        id,
-        name,
-        apiEnabled,
-        dailyQuota,
-        ...auditValues(note),
-      ]);
+    async createOrganization(organization, note) {
+      const [row] = await run<{ created_at: number }>(insert, { ...organization, ...noteValues(note) });
       time.see(row!.created_at);
     },
 
-    async updateOrganization(organizationId, { apiEnabled, dailyQuota }, note) {
-      const [changed] = await run<OrganizationRow>(update, [
-        ...time.parameters(),
-        organizationId,
-        apiEnabled ?? null,
-        dailyQuota ?? null,
-        ...auditValues(note),
-      ]);
-      const row = changed ?? (await run<OrganizationRow>(byId, [organizationId]))[0];
-      return row && toOrganization(row);
+    async updateOrganization(organizationId, { apiEnabled = null, dailyQuota = null }, note) {
+      const values = { organizationId, apiEnabled, dailyQuota, ...noteValues(note) };
+      const [changed] = await run<Organization>(update, values);
+      return changed ?? (await run<Organization>(findById, { organizationId }))[0];
     },
 
     async findOrganization(idOrName) {
-      const rows = await run<OrganizationRow>(byIdOrName, [idOrName]);
-      const row = rows.find(({ id }) => id === idOrName) ?? (rows.length === 1 ? rows[0] : undefined);
-      return row && toOrganization(row);
+      const rows = await run<Organization>(findByIdOrName, { idOrName });
+      return rows.find(({ id }) => id === idOrName) ?? (rows.length === 1 ? rows[0] : undefined);
     },
 
-    listOrganizations: async () => (await run<OrganizationRow>(all, [])).map(toOrganization),
-  };
-}
-
-function toOrganization(row: OrganizationRow): Organization {
-  return {
-    id: row.id,
-    name: row.name,
-    apiEnabled: row.api_enabled,
-    dailyQuota: row.daily_quota,
-    createdAt: row.created_at,
+    listOrganizations: () => run<Organization>(list),
   };
 }

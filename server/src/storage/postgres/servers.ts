@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { postgresUrls } from '../postgres-urls.ts';
-import { withPlainTlsMode } from './tls.ts';
+import { withExplicitTlsMode } from './tls.ts';
 
 export const connectMs = 5_000;
 
 const readOnly = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
-/** The servers that a URL names: one, or several of which one takes writes. */
+/** The servers that a URL names: one, or several of which one is the primary. */
 export class Servers {
   readonly #urls: readonly string[];
   #finding: Promise<string> | undefined;
@@ -14,12 +14,12 @@ export class Servers {
   constructor(url: string) {
     const read = postgresUrls(url);
     if ('fault' in read) throw new Error(`its URL ${read.fault}`);
-    this.#urls = read.urls.map((one) => withPlainTlsMode(new URL(one)).href);
+    this.#urls = read.urls.map((one) => withExplicitTlsMode(new URL(one)).href);
   }
 
   /**
-   * The URL of the server to connect to. A single one is not looked at. Of several it is the one that takes writes now;
-   * they are asked each time, because a failover may have come in between.
+   * The URL of the server to connect to. A single server is used without asking. Of several it is the one that accepts
+   * writes now; they are asked each time, because a failover may have happened since.
    */
   async primary(): Promise<string> {
     if (this.#urls.length === 1) return this.#urls[0]!;
@@ -29,7 +29,7 @@ export class Servers {
     return this.#finding;
   }
 
-  /** A connected client. What breaks it later is told by the query that it breaks. */
+  /** A connected client. If the connection breaks later, the query that uses it fails. */
   async connect(config: pg.ClientConfig): Promise<pg.Client> {
     const connectionString = await this.primary();
     const client = new pg.Client({
@@ -43,24 +43,24 @@ export class Servers {
     return client;
   }
 
-  /** What a pool needs: its clients look for the primary whenever they connect. */
+  /** For a pool whose clients look for the primary whenever they connect. */
   poolConfig(): Pick<pg.PoolConfig, 'connectionString'> & { Client?: typeof pg.Client } {
     const connectionString = this.#urls[0]!;
     return this.#urls.length === 1 ? { connectionString } : { connectionString, Client: primaryClient(this) };
   }
 }
 
-/** All are asked at once: a host that is gone without a word delays nobody. */
+/** Asks all servers at once, so that a host that does not answer causes no delay. */
 async function findPrimary(urls: readonly string[]): Promise<string> {
   try {
-    return await Promise.any(urls.map(takesWrites));
+    return await Promise.any(urls.map(assertPrimary));
   } catch (error) {
     const faults = (error as AggregateError).errors.map((fault: Error) => fault.message || String(fault));
-    throw new Error(`none of its hosts takes writes: ${faults.join('; ')}`);
+    throw new Error(`none of its hosts accepts writes: ${faults.join('; ')}`);
   }
 }
 
-async function takesWrites(url: string): Promise<string> {
+async function assertPrimary(url: string): Promise<string> {
   const { host } = new URL(url);
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs - 1_000 });
   client.on('error', () => {});
@@ -79,7 +79,7 @@ async function takesWrites(url: string): Promise<string> {
 
 function primaryClient(servers: Servers): typeof pg.Client {
   class PrimaryClient extends pg.Client {
-    // As a pool calls it.
+    // The form with a callback, which a pool calls.
     #connect = super.connect.bind(this) as (callback: (error: Error) => void) => void;
 
     override connect = ((callback: (error: Error) => void) => {

@@ -1,23 +1,20 @@
-/** The clocks that a node reads. Without a wall clock of its own the database's counts: all nodes then share one. */
+import { sql } from './sql.ts';
+
+/** The clocks that a node reads. Without a wall clock of its own it uses the database's, which all nodes share. */
 export interface NodeClock {
   readonly wall?: () => number;
-  /** Only ever runs on; from where does not matter. */
+  /** Never goes backwards; its starting point does not matter. */
   steady(): number;
 }
 
-export const serverTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+export const serverTime = sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
 
 /**
- * The first two parameters of every statement that dates something, and the time they make. Where the clock has been set
- * back, the store's time goes at half its pace until the clock has caught up: leases and deadlines still run out, and
- * the two meet again. In a SELECT of its own, so that it is asked for once and an index can be searched by it.
+ * The store's time. `Database` binds its two values in every statement that uses it. After the clock was set back, the
+ * store's time advances at half speed until the clock has caught up, so that leases and deadlines still run out. It is a
+ * subquery so that it is evaluated once and can be used to search an index.
  */
-export const now = nowText('$1', '$2');
-
-/** The same where the two parameters stand elsewhere. */
-export function nowText(wall: string, floor: string): string {
-  return `(SELECT greatest(coalesce(${wall}::bigint, ${serverTime}), ${floor}::bigint))`;
-}
+export const now = sql`(SELECT greatest(coalesce(:clockTime::bigint, ${serverTime}), :clockFloor::bigint))`;
 
 export class StoreTime {
   readonly #clock: NodeClock;
@@ -28,16 +25,20 @@ export class StoreTime {
     this.#seen = { time: 0, steadyMs: clock.steady() };
   }
 
-  parameters(): [wall: number | null, floor: number] {
+  /** The values of `now`. */
+  values(): { readonly clockTime: number | null; readonly clockFloor: number } {
     const sinceMs = this.#clock.steady() - this.#seen.steadyMs;
-    return [this.#clock.wall?.() ?? null, this.#seen.time + Math.floor(sinceMs / 2)];
+    return {
+      clockTime: this.#clock.wall?.() ?? null,
+      clockFloor: this.#seen.time + Math.floor(sinceMs / 2),
+    };
   }
 
   steady(): number {
     return this.#clock.steady();
   }
 
-  /** A time that the store has given out: none earlier follows. */
+  /** Records a time that the store has given out, so that it never gives out an earlier one. */
   see(time: number): void {
     if (time > this.#seen.time) this.#seen = { time, steadyMs: this.#clock.steady() };
   }

@@ -1,85 +1,74 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Threads } from '../store.ts';
-import { auditText, auditValues } from './audit.ts';
+import { insertNote, noteValues } from './audit.ts';
 import type { Database } from './database.ts';
 import { adjustSizes } from './listing-sizes.ts';
 import { isRunning } from './replies.ts';
+import { type Sql, sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
-import { findThread, nextVersion, ownThread, seenThread } from './thread-row.ts';
-import { apiOpen, grantedText, isRevoked } from './write-grant.ts';
+import { findThread, lockOwnThread, nextVersion, seenThread } from './thread-row.ts';
+import { granted, isApiOpen, isRevoked } from './write-grant.ts';
 
-/** In the order in which creates and renames lock, too. */
-const gateText = (condition: string) =>
-  `gate AS (SELECT id AS gate_id FROM organization WHERE id = $3 AND ${condition} FOR NO KEY UPDATE)`;
-const gate = gateText('true');
+/** The organization's row is locked before the thread's, as by creates and renames. */
+const lockOrganization = (condition: Sql) => sql`gate AS (
+    SELECT id AS gate_id FROM organization WHERE id = :organizationId AND ${condition} FOR NO KEY UPDATE)`;
 
-const softDelete = {
-  name: 'delete-thread',
-  text: `WITH ${seenThread}, ${gateText(apiOpen('$6'))}, ${grantedText('gate', '$6')},
-    held_thread AS (${ownThread('granted')}
-    ), doomed AS (
-      SELECT held_thread.* FROM held_thread JOIN seen USING (version)
-    ), deleted AS (
-      UPDATE thread SET deleted_at = greatest(${now}, doomed.activity_at), ${nextVersion} FROM doomed
-      WHERE thread.organization_id = $3 AND thread.id = $4
-      RETURNING thread.user_id, thread.account_id, thread.deleted_at, -1 AS threads,
-        CASE WHEN thread.published THEN -1 ELSE 0 END AS published
-    ), cancelled AS (
-      UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(${now}, message.created_at)
-      FROM doomed WHERE message.organization_id = $3 AND message.thread_id = $4 AND ${isRunning}
-      RETURNING message.id
-    ), sizes AS (${adjustSizes('$3', 'deleted')}
-    ), noted AS (${auditText('deleted', '$3', 'deleted_at', 7)})
-    SELECT (SELECT count(*) FROM held_thread)::int AS held, (SELECT count(*) FROM deleted)::int AS deleted,
-      ARRAY(SELECT id FROM cancelled) AS cancelled`,
-};
-const restore = {
-  name: 'restore-thread',
-  text: `WITH ${gate}, gone AS (
-      SELECT thread.* FROM gate JOIN thread ON organization_id = $3 AND thread.id = $4 AND user_id = $5
-        AND deleted_at >= ${now} - $6::bigint FOR UPDATE OF thread
-    ), restored AS (
-      UPDATE thread SET deleted_at = NULL, ${nextVersion} FROM gone WHERE thread.organization_id = $3 AND thread.id = $4
-      RETURNING thread.user_id, thread.account_id, gone.deleted_at, 1 AS threads,
-        CASE WHEN thread.published THEN 1 ELSE 0 END AS published
-    ), sizes AS (${adjustSizes('$3', 'restored')}
-    ), noted AS (${auditText('restored', '$3', `greatest(${now}, deleted_at)`, 7)})
-    SELECT count(*)::int AS restored FROM restored`,
-};
-const publish = {
-  name: 'publish-thread',
-  text: `WITH ${gate}, shown AS (
-      SELECT thread.* FROM gate JOIN thread ON organization_id = $3 AND thread.id = $4 AND deleted_at IS NULL
-        AND published <> $5 FOR UPDATE OF thread
-    ), changed AS (
-      UPDATE thread SET published = $5, ${nextVersion} FROM shown WHERE thread.organization_id = $3 AND thread.id = $4
-      RETURNING thread.user_id, thread.account_id, 0 AS threads,
-        CASE WHEN thread.published THEN 1 ELSE -1 END AS published
-    ), sizes AS (${adjustSizes('$3', 'changed')}
-    ), noted AS (${auditText('changed', '$3', now, 6)})
-    SELECT count(*)::int AS changed FROM changed`,
-};
+const softDelete = statement('delete-thread')`
+  WITH ${seenThread}, ${lockOrganization(isApiOpen)}, ${granted(sql`gate`)},
+  held_thread AS (${lockOwnThread(sql`granted`)}
+  ), unchanged AS (
+    SELECT held_thread.* FROM held_thread JOIN seen USING (version)
+  ), deleted AS (
+    UPDATE thread SET deleted_at = greatest(${now}, unchanged.activity_at), ${nextVersion} FROM unchanged
+    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
+    RETURNING thread.user_id, thread.account_id, thread.deleted_at, -1 AS threads,
+      CASE WHEN thread.published THEN -1 ELSE 0 END AS published
+  ), cancelled AS (
+    UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(${now}, message.created_at)
+    FROM unchanged
+    WHERE message.organization_id = :organizationId AND message.thread_id = :threadId AND ${isRunning}
+    RETURNING message.id
+  ), sizes AS (${adjustSizes(sql`deleted`)}
+  ), noted AS (${insertNote(sql`deleted`, sql`:organizationId`, sql`deleted_at`)})
+  SELECT EXISTS (SELECT FROM held_thread) AS held, EXISTS (SELECT FROM deleted) AS deleted,
+    ARRAY(SELECT id FROM cancelled) AS cancelled`;
+const restore = statement('restore-thread')`WITH ${lockOrganization(sql`true`)}, gone AS (
+    SELECT thread.* FROM gate JOIN thread ON organization_id = :organizationId AND thread.id = :threadId
+      AND user_id = :userId AND deleted_at >= ${now} - :withinMs::bigint FOR UPDATE OF thread
+  ), restored AS (
+    UPDATE thread SET deleted_at = NULL, ${nextVersion} FROM gone
+    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
+    RETURNING thread.user_id, thread.account_id, gone.deleted_at, 1 AS threads,
+      CASE WHEN thread.published THEN 1 ELSE 0 END AS published
+  ), sizes AS (${adjustSizes(sql`restored`)}
+  ), noted AS (${insertNote(sql`restored`, sql`:organizationId`, sql`greatest(${now}, deleted_at)`)})
+  SELECT 1 FROM restored`;
+const publish = statement('publish-thread')`WITH ${lockOrganization(sql`true`)}, shown AS (
+    SELECT thread.* FROM gate JOIN thread ON organization_id = :organizationId AND thread.id = :threadId
+      AND deleted_at IS NULL AND published <> :published FOR UPDATE OF thread
+  ), changed AS (
+    UPDATE thread SET published = :published, ${nextVersion} FROM shown
+    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
+    RETURNING thread.user_id, thread.account_id, 0 AS threads,
+      CASE WHEN thread.published THEN 1 ELSE -1 END AS published
+  ), sizes AS (${adjustSizes(sql`changed`)}
+  ), noted AS (${insertNote(sql`changed`, sql`:organizationId`, now)})
+  SELECT 1 FROM changed`;
 
-/** What puts a thread into listings and takes it out of them, and so changes their sizes. */
-export function postgresThreadListing(
-  database: Database,
-): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
-  const { run, time } = database;
-  const find = findThread(run);
-  const revoked = isRevoked(database);
-
+/** The operations that add a thread to listings or remove it from them, and so change their sizes. */
+export function postgresThreadListing({
+  run,
+}: Database): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
   const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
-    const values = [organizationId, threadId, writer.userId, writer.keyHash, ...auditValues(note)];
-    const [row] = await run<{ held: number; deleted: number; cancelled: MessageId[] }>(softDelete, [
-      ...time.parameters(),
-      ...values,
-    ]);
+    type Deletion = { held: boolean; deleted: boolean; cancelled: MessageId[] };
+    const values = { organizationId, threadId, ...writer, ...noteValues(note) };
+    const [row] = await run<Deletion>(softDelete, values);
     const { held, deleted, cancelled } = row!;
-    if (deleted === 1) return { outcome: 'deleted', cancelled };
-    // It was changed between the look and the lock: a reply may have been added, which has to be cancelled too.
-    if (held === 1) return deleteThread(organizationId, threadId, writer, note);
-    if (await revoked(organizationId, writer)) return { outcome: 'revoked' };
-    const thread = await find(organizationId, threadId);
+    if (deleted) return { outcome: 'deleted', cancelled };
+    // The thread was changed between the read and the lock: a reply may have been added, which must be cancelled too.
+    if (held) return deleteThread(organizationId, threadId, writer, note);
+    if (await isRevoked(run, organizationId, writer)) return { outcome: 'revoked' };
+    const thread = await findThread(run, organizationId, threadId);
     return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
   };
 
@@ -87,16 +76,14 @@ export function postgresThreadListing(
     deleteThread,
 
     async restoreThread(organizationId, threadId, userId, withinMs, note) {
-      const values = [organizationId, threadId, userId, withinMs, ...auditValues(note)];
-      const [row] = await run<{ restored: number }>(restore, [...time.parameters(), ...values]);
-      return row!.restored === 1 ? 'restored' : 'missing';
+      const values = { organizationId, threadId, userId, withinMs, ...noteValues(note) };
+      return (await run(restore, values)).length === 1 ? 'restored' : 'missing';
     },
 
     async setThreadPublished(organizationId, threadId, published, note) {
-      const values = [organizationId, threadId, published, ...auditValues(note)];
-      const [row] = await run<{ changed: number }>(publish, [...time.parameters(), ...values]);
-      if (row!.changed === 1) return 'done';
-      const thread = await find(organizationId, threadId);
+      const values = { organizationId, threadId, published, ...noteValues(note) };
+      if ((await run(publish, values)).length === 1) return 'done';
+      const thread = await findThread(run, organizationId, threadId);
       return thread !== undefined && thread.deletedAt === null ? 'done' : 'missing';
     },
   };

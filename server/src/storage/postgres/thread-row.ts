@@ -1,72 +1,60 @@
-import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Run } from './database.ts';
+import { type Sql, sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
 
-export interface ThreadRow {
-  organization_id: OrganizationId;
-  id: ThreadId;
-  user_id: UserId;
-  title: string;
-  account_id: string | null;
-  secondary_id: string | null;
-  created_at: number;
-  updated_at: number | null;
-  published: boolean;
-  deleted_at: number | null;
-}
+/** The columns of a listed thread: `relation` has the names of the table's columns. */
+export const listedColumns = (
+  relation: Sql,
+) => sql`${relation}.id, ${relation}.user_id AS "userId", ${relation}.title,
+    ${relation}.account_id AS "accountId", ${relation}.secondary_id AS "secondaryId",
+    ${relation}.created_at AS "createdAt", ${relation}.updated_at AS "updatedAt", ${relation}.published`;
 
-export const threadColumns = `thread.organization_id, thread.id, thread.user_id, thread.title, thread.account_id,
-  thread.secondary_id, thread.created_at, thread.updated_at, thread.published, thread.deleted_at`;
+export const threadColumns = sql`thread.organization_id AS "organizationId", ${listedColumns(sql`thread`)},
+    thread.deleted_at AS "deletedAt"`;
 
 /**
- * For the SET of every UPDATE of a thread: a number that no earlier change had. It is the time unless the clock is behind,
- * so that a version that was lost to a power cut or to a restored backup is not given out again.
+ * For the SET clause of every UPDATE of a thread: a number that no earlier change had. It is the time unless the clock is
+ * behind, so that a version lost to a power cut or to a restored backup is not used again.
  */
-export const nextVersion = `version = greatest(thread.version + 1, ${now})`;
+export const nextVersion = sql`version = greatest(thread.version + 1, ${now})`;
 
-const select = {
-  name: 'find-thread',
-  text: `SELECT ${threadColumns} FROM thread WHERE organization_id = $1 AND id = $2`,
-};
-
-export function findThread(
-  run: Run,
-): (organizationId: OrganizationId, threadId: ThreadId) => Promise<Thread | undefined> {
-  return async (organizationId, threadId) => {
-    const [row] = await run<ThreadRow>(select, [organizationId, threadId]);
-    return row && toThread(row);
-  };
-}
+/** A condition on the row of a thread: the reader may read it. */
+export const isReadable = sql`deleted_at IS NULL AND (published OR user_id = :userId)`;
 
 /**
- * The user's thread (organization $3, thread $4, user $5) as the latest commit left it, held until ours: a locked row is
- * read anew. `gate` is the relation that holds the organization's row.
+ * The user's thread as the latest commit left it, locked until ours: PostgreSQL rereads a row that it waited for. `gate`
+ * is the relation that holds the organization's row.
  */
-export function ownThread(gate: string): string {
-  return `SELECT thread.*, ${gate}.* FROM ${gate} JOIN thread ON organization_id = $3
-    AND thread.id = $4 AND user_id = $5 AND deleted_at IS NULL FOR UPDATE OF thread`;
-}
+export const lockOwnThread = (gate: Sql) => sql`
+      SELECT thread.*, ${gate}.* FROM ${gate} JOIN thread ON organization_id = :organizationId
+        AND thread.id = :threadId AND user_id = :userId AND deleted_at IS NULL FOR UPDATE OF thread`;
 
 /**
- * The thread as it was when the statement began, like all other rows that are not locked. Of another version than the
- * locked row, it was changed while we waited, and so may those others have been.
+ * The thread as it was when the statement started, like all rows that the statement does not lock. If its version differs
+ * from that of the locked row, the thread was changed while the statement waited, and so may those other rows have been.
  */
-export const seenThread = `seen AS (
-      SELECT version, user_id, deleted_at FROM thread WHERE organization_id = $3 AND id = $4
+export const seenThread = sql`seen AS (
+      SELECT version, user_id, deleted_at FROM thread WHERE organization_id = :organizationId AND id = :threadId
     )`;
 
-export function toThread(row: ThreadRow): Thread {
-  return {
-    organizationId: row.organization_id,
-    id: row.id,
-    userId: row.user_id,
-    title: row.title,
-    accountId: row.account_id,
-    secondaryId: row.secondary_id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    published: row.published,
-    deletedAt: row.deleted_at,
-  };
+/**
+ * Part of a statement that moves a thread: records the position that it leaves, so that walks in progress still meet it
+ * there. `left` has one row or none, with the thread as it was and the `tick_at` and `tick_sequence` of the move.
+ */
+export const insertMove = (left: Sql) => sql`moved AS (
+      INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
+      SELECT :organizationId, tick_sequence, :threadId, activity_at, tick_at FROM ${left}
+    )`;
+
+const find = statement('find-thread')`
+  SELECT ${threadColumns} FROM thread WHERE organization_id = :organizationId AND id = :threadId`;
+
+export async function findThread(
+  run: Run,
+  organizationId: OrganizationId,
+  threadId: ThreadId,
+): Promise<Thread | undefined> {
+  return (await run<Thread>(find, { organizationId, threadId }))[0];
 }

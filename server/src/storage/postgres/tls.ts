@@ -3,20 +3,20 @@ import { postgresUrls } from '../postgres-urls.ts';
 
 /**
  * The driver treats all of these as `verify-full`: it never falls back to an unencrypted connection, and always checks
- * the certificate and the name in it. It warns that its next release will be weaker: written out, they stay as they are.
+ * the certificate and the host name. It warns that a later release will be weaker, so we write `verify-full` explicitly.
  */
 const verified = ['prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** The address with its `sslmode` written as what it means to the driver. */
-export function withPlainTlsMode(url: URL): URL {
-  const written = new URL(url);
+/** The address with its `sslmode` replaced by the mode that the driver uses for it. */
+export function withExplicitTlsMode(url: URL): URL {
+  const explicit = new URL(url);
   if (verified.includes(url.searchParams.get('sslmode') ?? '') && !isLibpqCompatible(url)) {
-    written.searchParams.set('sslmode', 'verify-full');
+    explicit.searchParams.set('sslmode', 'verify-full');
   }
-  return written;
+  return explicit;
 }
 
-/** What others on the network could do to a connection by this address; undefined where they can do nothing. */
+/** Why a connection to this address is not safe from others on the network; undefined if it is safe. */
 export function tlsRisk(address: string): string | undefined {
   const read = postgresUrls(address);
   const risks = 'fault' in read ? [] : read.urls.map((url) => riskOf(new URL(url)));
@@ -25,7 +25,7 @@ export function tlsRisk(address: string): string | undefined {
 
 function riskOf(url: URL): string | undefined {
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname);
-  // Without a host, and with a folder, it is a socket of this machine.
+  // No host, or a folder: a socket of this machine.
   if (host === '' || host.startsWith('/') || isLoopback(host)) return undefined;
   const mode = url.searchParams.get('sslmode') ?? url.searchParams.get('ssl') ?? process.env.PGSSLMODE ?? '';
   if (mode === 'no-verify' || (isLibpqCompatible(url) && ['prefer', 'require'].includes(mode))) {

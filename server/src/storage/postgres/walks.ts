@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
+import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../account-key.ts';
 import {
   bottom,
@@ -11,77 +12,133 @@ import {
   writeStart,
 } from '../listing-page.ts';
 import type { ListedThread, Listing, Threads } from '../store.ts';
-import type { Database, Statement } from './database.ts';
-import { type ThreadRow, toThread } from './thread-row.ts';
-import { listingQueries } from './walk-queries.ts';
+import type { Database } from './database.ts';
+import { mineSize, ownSize, publishedSize } from './listing-sizes.ts';
+import { join, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
+import { now } from './store-time.ts';
+import { listedColumns } from './thread-row.ts';
 
-type ListedRow = Omit<ThreadRow, 'organization_id' | 'deleted_at'> & { activity_at: number };
-type FirstPageRow = ListedRow & { thread_sequence: number; move_sequence: number; size: number; now: number };
-/** There is always one: without a thread it has the time alone. */
+type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
+type FirstPageRow = ListedRow & { lastSequence: number; lastMove: number; size: number; now: number };
+/** There is always a row: without a thread it has only the time. */
 type LaterPageRow = (ListedRow | { id: null }) & { now: number };
 
-const texts = listingQueries();
-const statement = (kind: ListingKind, page: 'firstPage' | 'laterPage' | 'moves'): Statement => ({
-  name: `${page} ${kind}`,
-  text: texts[kind][page],
-});
+interface Queries {
+  readonly firstPage: Statement;
+  readonly laterPage: Statement;
+  readonly moves: Statement;
+}
+
+const columns = sql`id, user_id, title, account_id, secondary_id, created_at, updated_at, published, activity_at`;
+const pageColumns = sql`${listedColumns(sql`page`)}, page.activity_at AS "activityAt"`;
+const position = sql`activity_at DESC, id DESC`;
+
+/** Merges index ranges of the same order: reads a page of each, then takes the first rows of all. */
+function mergeRanges(ranges: readonly Sql[]): Sql {
+  const pages = ranges.map(
+    (range) => sql`(SELECT ${columns} FROM thread
+      WHERE organization_id = :organizationId AND deleted_at IS NULL AND ${range} ORDER BY ${position} LIMIT :count)`,
+  );
+  return sql`(SELECT * FROM (${join(pages, sql` UNION `)}) AS side ORDER BY ${position} LIMIT :count) AS page`;
+}
+
+function queriesOf(kind: ListingKind, size: Sql, visible: Sql, ...ranges: Sql[]): Queries {
+  const isLater = sql`(activity_at, id) < (:afterActivityAt, :afterId) AND sequence <= :lastSequence`;
+  const later = ranges.map((range) => sql`${range} AND ${isLater}`);
+  return {
+    firstPage: statement(`firstPage ${kind}`)`
+      SELECT ${pageColumns}, organization.thread_sequence AS "lastSequence", organization.move_sequence AS "lastMove",
+        ${size} AS size, ${now} AS now
+      FROM organization CROSS JOIN ${mergeRanges(ranges)} WHERE organization.id = :organizationId
+      ORDER BY page.activity_at DESC, page.id DESC`,
+    laterPage: statement(`laterPage ${kind}`)`
+      SELECT ${pageColumns}, moment.now FROM (SELECT ${now} AS now) AS moment LEFT JOIN ${mergeRanges(later)} ON true
+      ORDER BY page.activity_at DESC, page.id DESC`,
+    // A rename since the start of the walk left the position that the thread had then, because the organization's time puts
+    // every later position above it. Each move belongs to one page of a walk, so renames do not add up from page to page.
+    moves: statement(`moves ${kind}`)`
+      SELECT ${listedColumns(sql`thread`)}, left_activity_at AS "activityAt"
+      FROM thread_move
+      JOIN thread ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id
+      WHERE thread_move.organization_id = :organizationId AND thread_move.sequence > :lastMove
+        AND (left_activity_at, thread_id) < (:afterActivityAt, :afterId)
+        AND (left_activity_at, thread_id) >= (:lowestActivityAt, :lowestId)
+        AND ${visible} AND deleted_at IS NULL AND thread.sequence <= :lastSequence
+      ORDER BY left_activity_at DESC, thread_id DESC LIMIT :count`,
+  };
+}
+
+const mine = sql`user_id = :userId`;
+const published = sql`published`;
+const own = sql`(${mine} OR ${published})`;
+const inAccount = (range: Sql) => sql`${range} AND account_id = :accountId`;
+const queries: Readonly<Record<ListingKind, Queries>> = {
+  own: queriesOf('own', ownSize, own, mine, published),
+  ownAccount: queriesOf('ownAccount', ownSize, inAccount(own), inAccount(mine), inAccount(published)),
+  published: queriesOf('published', publishedSize, published, published),
+  publishedAccount: queriesOf('publishedAccount', publishedSize, inAccount(published), inAccount(published)),
+  mine: queriesOf('mine', mineSize, mine, mine),
+  mineAccount: queriesOf('mineAccount', mineSize, inAccount(mine), inAccount(mine)),
+};
 
 /**
- * A walk's start holds the number of the organization's last thread and last rename then; both count its commits. Later
- * threads are left out by the one; by the other, threads renamed since are found at the position they left.
+ * The start of a walk holds the numbers of the organization's last thread and last move at that time; both count commits.
+ * Threads with a higher number are left out. Threads that have moved since are found at the position that they left.
  */
-export function postgresWalks(database: Database): Pick<Threads, 'beginWalk' | 'continueWalk'> {
-  const { run, time } = database;
+export function postgresWalks({ run }: Database): Pick<Threads, 'beginWalk' | 'continueWalk'> {
   return {
-    // One statement, and so one moment: the walk's start, its first page and the size of the listing.
+    // One statement, so that the start, the first page and the size of the listing are of the same moment.
     async beginWalk(organizationId, listing, limit) {
-      const kind = kindOf(listing);
-      const values = [...parameters(organizationId, listing, limit), ...time.parameters()];
-      const rows = await run<FirstPageRow>(statement(kind, 'firstPage'), values);
+      const { firstPage } = queries[kindOf(listing)];
+      const rows = await run<FirstPageRow>(firstPage, valuesOf(organizationId, listing, limit));
       const threads = rows.map((row) => toListedThread(organizationId, row));
-      // An empty listing has no second page, and so no use for a start.
-      const { thread_sequence, move_sequence, now, size } = rows[0] ?? noRow;
-      const start = writeStart({ lastSequence: thread_sequence, lastMove: move_sequence, at: now });
-      return { ...cut(threads, limit), start, size };
+      // An empty listing has no second page, so its start is never used.
+      const { lastSequence, lastMove, now, size } = rows[0] ?? {
+        lastSequence: 0,
+        lastMove: 0,
+        now: 0,
+        size: 0,
+      };
+      return { ...cut(threads, limit), start: writeStart({ lastSequence, lastMove, at: now }), size };
     },
 
     async continueWalk(organizationId, listing, limit, { start, after }) {
-      const kind = kindOf(listing);
-      const begun = readStart(start);
-      const { activityAt, id } = after;
-      const page = [...parameters(organizationId, listing, limit), activityAt, id, begun.lastSequence];
-      // The page first: a thread that is renamed in between is missing from the page, and its note is found.
-      const found = await run<LaterPageRow>(statement(kind, 'laterPage'), [...page, ...time.parameters()]);
-      if (isExpired(begun, found[0]!.now)) return 'expired';
+      const { laterPage, moves } = queries[kindOf(listing)];
+      const started = readStart(start);
+      const { lastSequence, lastMove } = started;
+      const values = {
+        ...valuesOf(organizationId, listing, limit),
+        afterActivityAt: after.activityAt,
+        afterId: after.id,
+        lastSequence,
+        lastMove,
+      };
+      // The page is read before the moves: a thread renamed in between is missing from the page, but its move is found.
+      const found = await run<LaterPageRow>(laterPage, values);
+      if (isExpired(started, found[0]!.now)) return 'expired';
       const rows = found.filter((row) => row.id !== null).map((row) => toListedThread(organizationId, row));
-      // A page that is not full is the last: then it reaches to the end.
+      // A page that is not full is the last one and reaches to the end of the listing.
       const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
-      const moves = await run<ListedRow>(statement(kind, 'moves'), [
-        ...page,
-        begun.lastMove,
-        lowest.activityAt,
-        lowest.id,
-      ]);
-      const moved = moves.map((row) => toListedThread(organizationId, row));
+      const range = { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
+      const left = await run<ListedRow>(moves, { ...values, ...range });
+      const moved = left.map((row) => toListedThread(organizationId, row));
       return cut(withoutRepeats([...rows, ...moved].sort(byPosition)), limit);
     },
   };
 }
 
-const noRow = { thread_sequence: 0, move_sequence: 0, now: 0, size: 0 };
-
-/** Between two statements a thread of the page may have been renamed: it is then found at the same position twice. */
+/** A thread of the page that is renamed between the two statements is found twice at the same position. */
 function withoutRepeats(rows: ListedThread[]): ListedThread[] {
   return rows.filter(({ thread }, index) => thread.id !== rows[index - 1]?.thread.id);
 }
 
-/** One row more than asked for tells whether another page follows. */
-function parameters(organizationId: OrganizationId, listing: Listing, limit: number): unknown[] {
-  const { userId, accountId } = listing;
-  return [organizationId, userId, accountId ?? null, accountKey(accountId), limit + 1];
+/** Reads one row more than the page has, to know whether another page follows. */
+function valuesOf(organizationId: OrganizationId, { userId, accountId }: Listing, limit: number): Values {
+  return { organizationId, userId, accountId, accountKey: accountKey(accountId), count: limit + 1 };
 }
 
 function toListedThread(organizationId: OrganizationId, row: ListedRow): ListedThread {
-  const thread = toThread({ ...row, organization_id: organizationId, deleted_at: null });
-  return { thread, position: { activityAt: row.activity_at, id: row.id } };
+  const { id, userId, title, accountId, secondaryId, createdAt, updatedAt, published, activityAt } = row;
+  const listed = { id, userId, title, accountId, secondaryId, createdAt, updatedAt, published };
+  return { thread: { organizationId, ...listed, deletedAt: null }, position: { activityAt, id } };
 }

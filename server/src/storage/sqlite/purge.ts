@@ -62,10 +62,8 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
     `UPDATE audit_event SET actor_user_id = @actor, subject = @subject, detail = @detail
      WHERE organization_id = @organizationId AND at = @at AND id = @id`,
   );
-  const read: Read = async <Row>(text: string, values: readonly (string | number)[]) => {
-    const named = Object.fromEntries(values.map((value, index) => [String(index + 1), value]));
-    return database.prepare<[object], Row>(text).all(named);
-  };
+  const read: Read = async <Row>(text: string, values: object) =>
+    database.prepare<[object], Row>(text).all(values);
 
   /** Without a trace in the file, as far as SQLite can: see docs/operating.md. */
   function step<T>(work: (isLate: () => boolean) => T): Promise<T> {
@@ -201,11 +199,10 @@ function preparePeople(database: Database) {
         add(removed, table, statement.run(organizationId, userId).changes);
     },
     forget(organizationId: OrganizationId, userId: UserId, removed: Counts): void {
-      const names = { 1: organizationId, 2: userId };
       // While they are a member here, the step that ends the membership is still to come.
-      if (belongs.get({ 2: userId }) === 1) return;
+      if (belongs.get({ userId }) === 1) return;
       for (const [table, statement] of secrets) add(removed, table, statement.run(userId).changes);
-      if (left.get(names) === 1) return;
+      if (left.get({ organizationId, userId }) === 1) return;
       const placeholder = purgedEmail(userId);
       add(removed, 'user', rename.run(placeholder, userId, placeholder).changes);
     },
