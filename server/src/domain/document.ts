@@ -74,8 +74,12 @@ export function storableUrl(url: string | null): string | null {
   return url !== null && url.length <= fixed.documentUrlLengthMax.default ? url : null;
 }
 
-/** What the names of files that can be read end in. */
-export const documentEndings = ['.md', '.markdown', '.txt', '.text', '.html', '.htm', '.pdf'] as const;
+/** The endings of the names of files that can be read. */
+export const documentEndings = [
+  ...['.md', '.markdown', '.txt', '.text', '.html', '.htm', '.pdf'],
+  // Manual pages, by section.
+  ...['.1', '.2', '.3', '.4', '.5', '.6', '.7', '.8'],
+];
 
 /** Why a file cannot be opened, as it follows the file's name. */
 export function fileFault(code: string | undefined): string {

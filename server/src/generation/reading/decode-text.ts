@@ -1,20 +1,27 @@
 import { UnreadableDocument } from '../../domain/document.ts';
 
-/** The text of a file: UTF-8, or UTF-16 where its first bytes say so. Line breaks become `\n`. */
-export function decodeText(bytes: Uint8Array): string {
-  const text = decode(bytes);
+/** Decodes a file as UTF-8, or as UTF-16 if it has that byte order mark. Line breaks become `\n`. */
+export function decodeText(bytes: Uint8Array, encoding = 'utf-8'): string {
   // Backspaces are the bold print of terminals: `N`, backspace, `N`.
   return cleanText(
-    text
+    decode(bytes, encoding)
       .replace(/[^\n][\b]/g, '')
       .replace(/\r\n?|\u0085|\u2028/g, '\n')
       .replace(/[\f\u2029]/g, '\n\n'),
   );
 }
 
+/** The encoding that a page declares in its first bytes, such as ISO-8859-1. Browsers look no further either. */
+export function declaredEncoding(page: Uint8Array): string | undefined {
+  const head = new TextDecoder('latin1').decode(page.subarray(0, 1024));
+  const [, label] = /<(?:meta|\?xml)\b[^>]*?\b(?:charset|encoding)\s*=\s*["']?\s*([\w:-]+)/i.exec(head) ?? [];
+  // A page whose declaration can be read byte by byte is not UTF-16.
+  return label === undefined || /^utf-?16/i.test(label) ? undefined : label;
+}
+
 /**
- * Without what no reader sees: control characters, soft hyphens, zero-width spaces; ligatures become letters,
- * and a letter with its accents one character. Letter by letter: `normalize` takes minutes for 600,000 accents in a row.
+ * Removes control characters, soft hyphens and zero-width spaces, and replaces ligatures and combining accents by
+ * letters. Works letter by letter: `normalize` takes minutes for 600,000 accents in a row.
  */
 export function cleanText(text: string): string {
   return text
@@ -24,12 +31,16 @@ export function cleanText(text: string): string {
     .replace(/\P{M}\p{M}{1,8}/gu, (letter) => letter.normalize('NFC'));
 }
 
-function decode(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array, encoding: string): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const label = hasMark ? 'utf-8' : encoding;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return new TextDecoder(label, { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new UnreadableDocument('is not UTF-8 text', { cause });
+    const isUnknown = cause instanceof RangeError;
+    const fault = isUnknown ? `declares the unknown encoding ${label}` : `is not ${label.toUpperCase()} text`;
+    throw new UnreadableDocument(fault, { cause });
   }
 }

@@ -154,6 +154,87 @@ GNU coreutils 9.1		  April 2022				 LS(1)
     ]);
   });
 
+  it('reads the source of a manual page, in man and in mdoc macros', async () => {
+    const man = `.\\" A comment
+.de XX
+skipped
+..
+.ds L" \\(lq
+.TH LS "1" "2024" "GNU"
+.SH NAME
+ls \\- list \\fIdirectory\\fR contents
+.SH "OPTIONS AND MORE"
+See
+.BR ls (5),
+too.
+.PP
+Second & last.
+.TP
+\\fB\\-a\\fR, \\fB\\-\\-all\\fR
+show all
+.IP
+and \\*(L"more\\(rq
+.ie n .IP "\\-b, <x>" 4
+.el .IP "other" 4
+be brief
+.PP
+\\-c
+.RS 4
+compact
+.RE
+.PP
+After:
+.IP \\(bu 2
+one
+.IP 2. 4
+two
+.nf
+  code  \\e n
+.fi
+`;
+    const { title } = await read('ls.1', man);
+    assert.equal(title, 'ls(1)');
+    assert.deepEqual(await passagesOf('ls.1', man), [
+      'NAME: ls - list directory contents',
+      'OPTIONS AND MORE: See ls(5), too.\n\nSecond & last.',
+      'OPTIONS AND MORE: -a, --all\nshow all\n\nand “more”',
+      'OPTIONS AND MORE: -b, <x>\nbe brief',
+      'OPTIONS AND MORE: -c\ncompact',
+      'OPTIONS AND MORE: After:\n\n- one\n2. two\n\n```\n  code  \\ n\n```',
+    ]);
+    const mdoc = `.Dd May 1
+.Dt CAT 1
+.Os
+.Sh NAME
+.Nm cat
+.Nd print files
+.Sh SYNOPSIS
+.Nm
+.Op Fl bn
+.Op Ar file ...
+.Sh DESCRIPTION
+.Bl -tag -width x
+.It Fl b Ns = Ns Ar n , Fl -blank
+Number
+.Pq see Xr ls 1 ,
+.Em not
+blank.
+.El
+.Bl -enum
+.It
+First.
+.It
+Second.
+.El
+`;
+    assert.deepEqual(await passagesOf('cat.txt', mdoc), [
+      'NAME: cat - print files',
+      'SYNOPSIS: cat [-bn] [file ...]',
+      'DESCRIPTION: -b=n, --blank\nNumber (see ls(1)), not blank.',
+      'DESCRIPTION: 1. First.\n2. Second.',
+    ]);
+  });
+
   it('takes an option at the beginning of a line of running text, and a command that ends in ?, as text', async () => {
     const text =
       'It saves data, using the\n-o,  --output or -O options.  If\nit gets many.\n\n$ test; echo $?\n\nIt prints 0.';
@@ -288,6 +369,19 @@ describe('reading any file', () => {
     for (const bytes of [Buffer.from(`\ufeff${text}`), little, big]) {
       assert.equal((await readDocument('a.txt', bytes)).passages[0]?.text, text);
     }
+  });
+
+  it('decodes a page in the encoding that it declares', async () => {
+    const page = (head: string) => Buffer.from(`${head}<p>Caf\xe9 \x93quoted\x94`, 'latin1');
+    for (const head of [
+      '<meta charset=iso-8859-1>',
+      '<meta http-equiv="Content-Type" content="text/html; charset=windows-1252">',
+      '<?xml version="1.0" encoding="latin1"?>',
+    ])
+      assert.equal((await readDocument('a.html', page(head))).passages[0]?.text, 'Café “quoted”');
+    await refuses('a.html', page(''), 'is not UTF-8 text');
+    await refuses('a.html', page('<meta charset="utf-8">'), 'is not UTF-8 text');
+    await refuses('a.html', page('<meta charset="nonsense">'), 'declares the unknown encoding nonsense');
   });
 
   it('removes what cannot be kept, and makes letters of ligatures', async () => {

@@ -2,18 +2,17 @@ import { type DocumentText, storableTitle, storableUrl, UnreadableDocument } fro
 import { defaultLimits, limits as fixed, type Limits } from '../../domain/limits.ts';
 import { cutText } from '../../domain/text.ts';
 import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
-import { cleanText, decodeText } from './decode-text.ts';
+import { cleanText, declaredEncoding, decodeText } from './decode-text.ts';
 import { bareName, formatOf } from './formats.ts';
 import { readHtml } from './html.ts';
+import { isManualSource, readManualPage } from './manual-page.ts';
 import { readMarkdown } from './markdown.ts';
 import { readPdf } from './pdf.ts';
 import { readPlainText } from './plain-text.ts';
 import { withQuestionHeadings } from './questions.ts';
 import { splitPassages } from './split-passages.ts';
 
-const headingLengthMax = fixed.headingLengthMax.default;
-
-/** Reads a file in this very thread, which a hostile one can keep busy for as long as it likes. */
+/** Reads a file in the calling thread. A hostile file can keep it busy for minutes. */
 export async function parseDocument(
   name: string,
   bytes: Uint8Array,
@@ -37,10 +36,27 @@ export async function parseDocument(
   };
 }
 
-/** A heading stands above many passages. What is cut off is kept once, as text below it. */
+async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
+  const format = formatOf(name);
+  if (format === 'pdf') return readPdf(bytes, limits);
+  if (format === 'html') return readHtml(decodeText(bytes, declaredEncoding(bytes)));
+  const text = decodeText(bytes);
+  checkTextLength(text.length, limits);
+  if (format === 'markdown') return readMarkdown(text);
+  return isManualSource(text) ? readManualPage(text) : readPlainText(text);
+}
+
+/** The title in the document's metadata, else its first heading of the first level, else the file's name. */
+function titleOf(reading: Reading, name: string): string {
+  const heading = reading.blocks.find((block) => block.kind === 'heading' && block.level === 1);
+  const candidates = [reading.title, heading?.text, bareName(name)];
+  const titles = candidates.map((text) => evenSpaces(cleanText(text ?? '')));
+  return storableTitle(titles.find((text) => text !== '') ?? name);
+}
+
+/** A heading is stored with each passage below it, so a long one is cut, and kept once in full as a paragraph. */
 function withShortHeading(block: Block): Block[] {
-  if (block.kind !== 'heading') return [block];
-  const text = cutText(block.text, headingLengthMax);
+  const text = block.kind === 'heading' ? cutText(block.text, fixed.headingLengthMax.default) : block.text;
   return text === block.text
     ? [block]
     : [
@@ -51,22 +67,4 @@ function withShortHeading(block: Block): Block[] {
 
 function lengthOf(parts: readonly { readonly text: string }[]): number {
   return parts.reduce((length, { text }) => length + text.length, 0);
-}
-
-async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
-  const format = formatOf(name);
-  if (format === 'pdf') return readPdf(bytes, limits);
-  const text = decodeText(bytes);
-  if (format === 'html') return readHtml(text);
-  checkTextLength(text.length, limits);
-  return format === 'markdown' ? readMarkdown(text) : readPlainText(text);
-}
-
-/** What the document says it is called, else its first heading of the first level, else the file's name. */
-function titleOf(reading: Reading, name: string): string {
-  const heading = reading.blocks.find((block) => block.kind === 'heading' && block.level === 1);
-  const candidates = [reading.title, heading?.text, bareName(name), name];
-  const title =
-    candidates.map((text) => evenSpaces(cleanText(text ?? ''))).find((text) => text !== '') ?? name;
-  return storableTitle(title);
 }

@@ -2,25 +2,24 @@ import { UnreadableDocument } from '../../domain/document.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
-import { blocksOfLines } from './pdf-blocks.ts';
-import { type Line, linesOfPage, type Run, withoutRunningLines } from './pdf-lines.ts';
+import { blocksOfLines, type Line, linesOfPage, type Run, withoutRunningLines } from './pdf-layout.ts';
 import { isTitle } from './plain-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 
-/** What programs write where nobody gave a title. */
+/** Titles that programs write if the author gave none. */
 const notATitle =
   /^(?:untitled|title|none|null|document\s*\d*|presentation\s*\d*|microsoft \w+ - .*|.*\.(?:docx?|pptx?|xlsx?|odt|rtf|tex|dvi|indd|qxd|pdf|html?|txt|md))$/i;
 const titleLengthMax = 200;
 
-/** The text of a PDF. One that only shows pictures of text has none. */
+/** Reads the text of a PDF. Scanned pages have none. */
 export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Reading> {
   const pdf = await openPdf(bytes);
   try {
     const title = await statedTitle(pdf);
     const blocks = blocksOfLines(withoutRunningLines(await pagesOf(pdf, limits)));
     if (blocks.length === 0) {
-      throw new UnreadableDocument('holds no text: a scan would have to be recognised first');
+      throw new UnreadableDocument('holds no text: run text recognition (OCR) on scanned pages first');
     }
     return { title: title ?? openingTitle(blocks), blocks };
   } catch (error) {
@@ -30,11 +29,11 @@ export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Readin
   }
 }
 
-/** The parser is 1.7 MB of source, loaded when the first PDF comes. */
+/** The parser is 1.7 MB of source, so it is loaded with the first PDF. */
 async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   const { getDocumentProxy } = await import('unpdf');
   try {
-    // `verbosity: 0`: warnings about a file's faults are not for the terminal.
+    // `verbosity: 0` keeps warnings about the file off the terminal.
     return await getDocumentProxy(bytes, { verbosity: 0, disableFontFace: true });
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') {

@@ -40,6 +40,7 @@ export function sectionsOf(blocks: readonly Block[], title: string): Section[] {
   };
   for (const block of blocks) {
     if (block.kind === 'term') {
+      if (block.text === '' && term === '') continue;
       // Several terms may share one description.
       const shared = body.length === 0 && term !== '' ? `${term}, ` : '';
       if (shared.length > headingLengthMax) body.push({ kind: 'paragraph', text: term });
