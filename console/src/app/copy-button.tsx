@@ -6,7 +6,7 @@ import { copyText } from './copy-text.ts';
 
 interface CopyButtonProps {
   readonly value: string;
-  /** What it copies, as in "Copy the trace id". */
+  /** What it copies, as in "Copy trace ID". */
   readonly label: string;
   /** The icon alone, where space is short; the label is then its name. */
   readonly compact?: boolean;
@@ -20,7 +20,7 @@ export function CopyButton({ value, label, compact = false }: CopyButtonProps) {
     return () => clearTimeout(timer);
   }, [outcome]);
   const copy = async () => {
-    const text = (await copyText(value)) ? 'Copied' : 'Could not be copied';
+    const text = (await copyText(value)) ? 'Copied' : 'Copy failed';
     setOutcome(text);
     announce(text);
   };

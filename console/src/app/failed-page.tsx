@@ -17,7 +17,7 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
       void router.invalidate();
     };
     return (
-      <Page title="This page could not be shown">
+      <Page title="We couldn't load this page">
         <Failure error={error} onRetry={retry} />
       </Page>
     );
@@ -44,11 +44,11 @@ function isOutdated(error: unknown): boolean {
 
 function ReloadPage({ outdated }: { outdated: boolean }) {
   return (
-    <Page title={outdated ? 'There is a newer version' : 'Something went wrong'}>
+    <Page title={outdated ? 'A new version is available' : 'Something went wrong'}>
       <Text mb="md">
         {outdated
-          ? 'Skein was updated since this window was opened. Reload to go on; what you typed is kept.'
-          : 'The application ran into a problem. Reload to go on; what you typed is kept.'}
+          ? 'Skein was updated since you opened this page. Reload to continue. Your drafts are saved.'
+          : 'Something unexpected happened. Reload to continue. Your drafts are saved.'}
       </Text>
       <Button onClick={() => location.reload()}>Reload</Button>
     </Page>

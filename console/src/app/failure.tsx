@@ -5,13 +5,13 @@ import { CopyButton } from './copy-button.tsx';
 
 interface FailureProps {
   readonly error: unknown;
-  /** What could not be done: "The threads could not be loaded". */
+  /** What could not be done: "Couldn’t load threads". */
   readonly title?: string;
   readonly onRetry?: () => void;
 }
 
 /** A failure as people see it: what happened, what to quote to support, and another try. */
-export function Failure({ error, title = 'That did not work', onRetry }: FailureProps) {
+export function Failure({ error, title = 'Something went wrong', onRetry }: FailureProps) {
   const traceId = error instanceof ApiError ? error.traceId : null;
   return (
     <Alert role="alert" color="red" variant="light" title={title} icon={<IconAlertTriangle aria-hidden />}>
@@ -19,9 +19,9 @@ export function Failure({ error, title = 'That did not work', onRetry }: Failure
         <Text size="sm">{failureText(error)}</Text>
         {traceId !== null && (
           <Group gap={6}>
-            <Text size="xs">Trace id</Text>
+            <Text size="xs">Trace ID</Text>
             <Code>{traceId}</Code>
-            <CopyButton compact value={traceId} label="Copy the trace id" />
+            <CopyButton compact value={traceId} label="Copy trace ID" />
           </Group>
         )}
         {onRetry !== undefined && (
@@ -41,5 +41,7 @@ export function Failure({ error, title = 'That did not work', onRetry }: Failure
 
 /** The service's own sentences are written for people; others (of a bug) are not. */
 export function failureText(error: unknown): string {
-  return error instanceof ApiError ? error.message : 'Something went wrong in the application.';
+  return error instanceof ApiError
+    ? error.message
+    : 'Something unexpected happened in the console. Reload the page and try again.';
 }

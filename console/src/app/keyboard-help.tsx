@@ -18,7 +18,7 @@ export default function KeyboardHelp({ opened }: { opened: boolean }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Keys</Table.Th>
-              <Table.Th>What they do</Table.Th>
+              <Table.Th>Action</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -37,8 +37,8 @@ export default function KeyboardHelp({ opened }: { opened: boolean }) {
           </Table.Tbody>
         </Table>
         <Switch
-          label="Single keys"
-          description="Turn / N and ? off where something types them unasked, such as speech input."
+          label="Single-key shortcuts"
+          description="Turn off the /, N and ? shortcuts if something else types them, such as speech input."
           checked={singleKeys}
           onChange={(event) => setSingleKeys(event.currentTarget.checked)}
         />

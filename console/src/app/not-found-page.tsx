@@ -4,13 +4,13 @@ import { Page } from './page.tsx';
 
 export function NotFoundPage() {
   return (
-    <Page title="Nothing is here">
+    <Page title="Page not found">
       <Text mb="md">
-        What you are looking for was deleted, was never here, or is not published to you. If somebody sent you
-        the link, ask them to publish the thread.
+        It may have been deleted, or you may not have access. If someone sent you the link, ask them to
+        publish the thread.
       </Text>
       <Button component={Link} to="/" variant="default">
-        Go to your threads
+        Go to my threads
       </Button>
     </Page>
   );

@@ -23,7 +23,7 @@ export function OrganizationSwitcher() {
     <Menu position="bottom-start" width="target">
       <Menu.Target>
         <UnstyledButton className={classes.organization}>
-          <VisuallyHidden>Switch the organization, now</VisuallyHidden>
+          <VisuallyHidden>Switch organization, currently</VisuallyHidden>
           <SkeinMark />
           <span className={classes.name}>{current.name}</span>
           <IconSelector size={16} aria-hidden />

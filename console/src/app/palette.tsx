@@ -45,8 +45,8 @@ export default function Palette({ opened }: { opened: boolean }) {
         <Modal.Title>Find</Modal.Title>
       </VisuallyHidden>
       <Spotlight.Search
-        aria-label="Find a page or a thread"
-        placeholder="Find a page or a thread"
+        aria-label="Search pages and threads"
+        placeholder="Search pages and threads"
         leftSection={<IconSearch size={20} aria-hidden />}
       />
       <Spotlight.ActionsList id={listId}>
@@ -99,7 +99,7 @@ function useDeeds(): Deed[] {
       act: () => void navigate({ to: '/settings/account' }),
     },
     {
-      label: dark ? 'Use dark colours' : 'Use light colours',
+      label: dark ? 'Switch to dark theme' : 'Switch to light theme',
       icon: <IconMoon size={20} aria-hidden />,
       act: () => setColorScheme(dark ? 'dark' : 'light'),
     },
@@ -120,7 +120,7 @@ function Threads({ text }: { text: string }) {
   useFirstSelected(threads.length);
   if (threads.length === 0) {
     const searching = mine.isSearching || published.isSearching;
-    return <Spotlight.Empty>{searching ? 'Searching…' : 'No thread has this in its title.'}</Spotlight.Empty>;
+    return <Spotlight.Empty>{searching ? 'Searching…' : 'No threads with this title.'}</Spotlight.Empty>;
   }
   return (
     <Spotlight.ActionsGroup label={search === '' ? 'Recent threads' : 'Threads'}>

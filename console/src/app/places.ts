@@ -11,8 +11,13 @@ import {
 
 /** Where one can go: the sidebar and the palette offer the same. */
 export const threadPlaces = [
-  { to: '/', label: 'Mine', hint: 'Threads you began', Icon: IconMessages },
-  { to: '/published', label: 'Published', hint: 'Threads everyone here can read', Icon: IconWorld },
+  { to: '/', label: 'My threads', hint: 'Threads you started', Icon: IconMessages },
+  {
+    to: '/published',
+    label: 'Published',
+    hint: 'Threads that everyone in the organization can read',
+    Icon: IconWorld,
+  },
 ] as const;
 
 export const settingPlaces = [

@@ -16,7 +16,7 @@ interface SecretShownOnceProps {
 export function SecretShownOnce({
   label,
   value,
-  warning = 'Copy it now: it is not shown again.',
+  warning = 'Copy it now. You won’t see it again.',
 }: SecretShownOnceProps) {
   const id = useId();
   return (

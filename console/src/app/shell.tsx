@@ -21,7 +21,7 @@ export function Shell() {
   return (
     <div className={classes.shell}>
       <a href="#main" className={classes.skip}>
-        Skip to the page
+        Skip to content
       </a>
       <aside className={classes.sidebar}>
         <Sidebar />

@@ -5,13 +5,13 @@ import { openOverlay } from './overlay.ts';
 export const searchFieldId = 'thread-search';
 
 export const shortcuts = [
-  { keys: ['Ctrl', 'K'], does: 'Open the palette: go anywhere, find a thread' },
-  { keys: ['/'], does: 'Search in the titles of threads' },
+  { keys: ['Ctrl', 'K'], does: 'Open search' },
+  { keys: ['/'], does: 'Search threads by title' },
   { keys: ['N'], does: 'New thread' },
   { keys: ['?'], does: 'Show this help' },
-  { keys: ['↑', '↓'], does: 'Move through the list of threads' },
-  { keys: ['Enter'], does: 'Send what you have written; with Shift, begin a line' },
-  { keys: ['Esc'], does: 'Clear the search, or close what is open' },
+  { keys: ['↑', '↓'], does: 'Move through the thread list' },
+  { keys: ['Enter'], does: 'Send. Shift + Enter adds a line' },
+  { keys: ['Esc'], does: 'Clear search or close a dialog' },
 ] as const;
 
 /** Keys without Ctrl can be turned off: speech input may type them unasked (WCAG 2.1.4). */

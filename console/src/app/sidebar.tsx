@@ -15,7 +15,7 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
     <div className={classes.sidebar}>
       <Group gap="xs" wrap="nowrap">
         <OrganizationSwitcher />
-        {onClose && <CloseButton aria-label="Close the menu" onClick={onClose} />}
+        {onClose && <CloseButton aria-label="Close menu" onClick={onClose} />}
       </Group>
       <Button
         component={Link}

@@ -25,7 +25,7 @@ export function AccountPage() {
             {organizations.map(({ id, name, role }) => (
               <Text key={id} size="sm">
                 {name}: {role}
-                {id === current.id && organizations.length > 1 && ' (you are here)'}
+                {id === current.id && organizations.length > 1 && ' (current)'}
               </Text>
             ))}
           </Stack>
@@ -50,9 +50,9 @@ function PasswordForm({ email }: { email: string }) {
   const form = useForm({
     initialValues: { current: '', next: '', again: '' },
     validate: {
-      current: (current) => (current === '' ? 'Enter the password you have now' : null),
+      current: (current) => (current === '' ? 'Enter your current password' : null),
       next: (next) => ([...next].length < 10 ? 'At least 10 characters' : null),
-      again: (again, { next }) => (again === next ? null : 'The two are not the same'),
+      again: (again, { next }) => (again === next ? null : 'The passwords don’t match'),
     },
   });
   const change = useMutation<unknown, ApiError, { current: string; next: string }>({
@@ -83,19 +83,19 @@ function PasswordForm({ email }: { email: string }) {
           />
           <PasswordInput
             label="New password"
-            description="At least 10 characters; a few words are better than a riddle."
+            description="At least 10 characters. A few unrelated words work well."
             autoComplete="new-password"
             {...form.getInputProps('next')}
           />
           <PasswordInput
-            label="New password again"
+            label="Confirm new password"
             autoComplete="new-password"
             {...form.getInputProps('again')}
           />
-          {change.isError && <Failure error={change.error} title="The password was not changed" />}
+          {change.isError && <Failure error={change.error} title="Password not changed" />}
           {changed && (
             <Alert color="teal" variant="light">
-              Your password is changed. You were signed out everywhere else.
+              Password changed. You have been signed out everywhere else.
             </Alert>
           )}
           <Group>
@@ -117,7 +117,7 @@ function SignOutEverywhere() {
         Sessions
       </Title>
       <Text size="sm" mb="md">
-        If you left a computer signed in, or lost one, end all sessions, this one included.
+        Lost a device or left one signed in? End all your sessions, including this one.
       </Text>
       <Button variant="default" onClick={() => setAsking(true)}>
         Sign out everywhere
@@ -135,7 +135,7 @@ function SignOutEverywhere() {
         }}
       >
         <Text size="sm">
-          Every browser, this one included, has to sign in again. API keys are not touched.
+          You will need to sign in again in every browser, including this one. API keys keep working.
         </Text>
       </Confirm>
     </Paper>

@@ -8,8 +8,7 @@ export function AdminsOnly({ title }: { title: string }) {
   return (
     <Page title={title}>
       <EmptyState title="This page is for admins">
-        You are a member of {name}. An admin of the organization can see and change this, or make you an
-        admin.
+        Only admins of {name} can open this page. Ask an admin to make you one.
       </EmptyState>
     </Page>
   );

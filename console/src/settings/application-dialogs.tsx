@@ -31,7 +31,7 @@ function NewApplicationForm({ onClose, onMade }: Omit<NewApplicationProps, 'open
   const change = useChange<ClientSecretJson>();
   const form = useForm({
     initialValues: { name: '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Give it a name' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
   });
   const { nameLengthMax } = useLimits();
   const create = form.onSubmit(({ name }) => {
@@ -49,12 +49,12 @@ function NewApplicationForm({ onClose, onMade }: Omit<NewApplicationProps, 'open
       <Stack>
         <TextInput
           label="Name"
-          description="The program that will use it."
+          description="The program that uses this application."
           maxLength={nameLengthMax}
           data-autofocus
           {...form.getInputProps('name')}
         />
-        {change.isError && <Failure error={change.error} title="The application could not be created" />}
+        {change.isError && <Failure error={change.error} title="Application not created" />}
         <FormActions submitLabel="Create application" loading={change.isPending} onCancel={onClose} />
       </Stack>
     </form>
@@ -92,11 +92,11 @@ function ClientCredentials({
     <Stack>
       <div>
         <Text size="sm" fw={600} mb={4}>
-          Client id
+          Client ID
         </Text>
         <Group gap={4}>
           <Code>{id}</Code>
-          <CopyButton compact value={id} label="Copy the client id" />
+          <CopyButton compact value={id} label="Copy client ID" />
         </Group>
       </div>
       <SecretShownOnce label="Client secret" value={clientSecret} />
@@ -105,9 +105,9 @@ function ClientCredentials({
           <Text size="sm" fw={600}>
             Get a token
           </Text>
-          <CopyButton value={curl} label="Copy the command" />
+          <CopyButton value={curl} label="Copy command" />
         </Group>
-        <Code block tabIndex={0} role="region" aria-label="A command that gets a token">
+        <Code block tabIndex={0} role="region" aria-label="Command to get a token">
           {curl}
         </Code>
       </div>

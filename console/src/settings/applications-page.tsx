@@ -38,7 +38,7 @@ function Applications() {
     <Page
       title={title}
       width="wide"
-      description="Machine-to-machine clients: they exchange their id and secret for a token, and read all published threads."
+      description="Machine-to-machine clients. They exchange a client ID and secret for a token and can read all published threads."
       actions={
         <Button leftSection={<IconApps size={16} aria-hidden />} onClick={() => setMaking(true)}>
           Create application
@@ -46,7 +46,7 @@ function Applications() {
       }
     >
       {error !== null && (
-        <Failure error={error} title="The applications could not be loaded" onRetry={() => refetch()} />
+        <Failure error={error} title="Couldn’t load applications" onRetry={() => refetch()} />
       )}
       {error === null && (
         <DataTable
@@ -55,15 +55,15 @@ function Applications() {
           columns={columns(setRotating, setDoomed)}
           empty={
             <EmptyState title="No applications yet">
-              An application is a program that reads published threads for the organization with short-lived
-              tokens. Create one to get its client id and secret.
+              An application reads the organization’s published threads with short-lived tokens. Create one to
+              get a client ID and secret.
             </EmptyState>
           }
         />
       )}
       {data !== undefined && (
         <Text size="sm" c="dimmed" mt="md">
-          Tokens come from <Code>{data.tokenUrl}</Code>
+          Token endpoint: <Code>{data.tokenUrl}</Code>
         </Text>
       )}
       <NewApplicationDialog opened={making} onClose={() => setMaking(false)} onMade={setSecret} />
@@ -71,8 +71,8 @@ function Applications() {
       <Confirm
         opened={rotating !== null}
         onClose={() => setRotating(null)}
-        title={`Rotate the secret of ${rotating?.name}?`}
-        confirmLabel="Rotate now"
+        title={`Rotate the secret for ${rotating?.name}?`}
+        confirmLabel="Rotate secret"
         destructive
         onConfirm={async () =>
           setSecret(
@@ -81,8 +81,8 @@ function Applications() {
         }
       >
         <Text size="sm">
-          The old secret and all live tokens stop working at once. The application is refused until it has the
-          new secret.
+          The old secret and all live tokens stop working immediately. The application can’t get tokens until
+          it has the new secret.
         </Text>
       </Confirm>
       <Confirm
@@ -93,7 +93,7 @@ function Applications() {
         destructive
         onConfirm={() => change.mutateAsync({ method: 'DELETE', path: `/applications/${doomed?.id}` })}
       >
-        <Text size="sm">Its secret and all live tokens stop working at once. This cannot be undone.</Text>
+        <Text size="sm">Its secret and all live tokens stop working immediately. This cannot be undone.</Text>
       </Confirm>
     </Page>
   );
@@ -106,11 +106,11 @@ function columns(
   return [
     { heading: 'Name', cell: ({ name }) => name },
     {
-      heading: 'Client id',
+      heading: 'Client ID',
       cell: ({ id, name }) => (
         <Group gap={4} wrap="nowrap">
           <Code>{id}</Code>
-          <CopyButton compact value={id} label={`Copy the client id of ${name}`} />
+          <CopyButton compact value={id} label={`Copy client ID of ${name}`} />
         </Group>
       ),
     },
@@ -126,7 +126,7 @@ function columns(
             size="xs"
             variant="default"
             onClick={() => rotate(application)}
-            aria-label={`Rotate secret of ${application.name}`}
+            aria-label={`Rotate secret for ${application.name}`}
           >
             Rotate secret
           </Button>

@@ -33,11 +33,11 @@ function Audit() {
     <Page
       title="Audit log"
       width="wide"
-      description="Who did what, and when. Newest first; nothing is ever removed."
+      description="Who did what, and when. Newest first. Entries are never removed."
     >
       <TextInput
         label="Trace id"
-        description="From an error message, an answer's X-Request-Id, or a failed reply."
+        description="From an error message or a response's X-Request-Id, or a failed reply."
         placeholder="0f8fad5b-d9cb-469f-a165-70867728950e"
         leftSection={<IconSearch size={16} aria-hidden />}
         value={typed}
@@ -47,7 +47,7 @@ function Audit() {
         type="search"
       />
       {error !== null && (
-        <Failure error={error} title="The log could not be loaded" onRetry={() => refetch()} />
+        <Failure error={error} title="Couldn’t load the audit log" onRetry={() => refetch()} />
       )}
       {error === null && (
         <DataTable
@@ -56,13 +56,11 @@ function Audit() {
           columns={columns}
           empty={
             traceId === '' ? (
-              <EmptyState title="Nothing has happened yet">
-                Changes of settings will be listed here.
-              </EmptyState>
+              <EmptyState title="No activity yet">Changes to settings appear here.</EmptyState>
             ) : (
-              <EmptyState title="No entry has this trace id">
-                Only changes, sign-ins and failed replies are written down here. What a single request did is
-                in the service's own log, under the same id.
+              <EmptyState title="No entries with this trace ID">
+                The audit log records changes, sign-ins and failed replies. Look for individual requests in
+                the service’s own log, by the same trace ID.
               </EmptyState>
             )
           }
@@ -82,9 +80,9 @@ function Audit() {
 const columns: Column<AuditEventJson>[] = [
   { heading: 'When', cell: ({ at }) => <When iso={at} exact /> },
   { heading: 'Who', cell: ({ actor }) => <Email address={actor} /> },
-  { heading: 'What', cell: ({ action }) => describeAction(action) },
+  { heading: 'Action', cell: ({ action }) => describeAction(action) },
   {
-    heading: 'To what',
+    heading: 'Target',
     cell: (event) => (
       <div>
         <Subject {...event} />
@@ -99,7 +97,7 @@ const columns: Column<AuditEventJson>[] = [
     cell: ({ traceId }) => (
       <Group gap={4} wrap="nowrap">
         <Code title={traceId}>{traceId.slice(0, 8)}…</Code>
-        <CopyButton compact value={traceId} label="Copy the trace id" />
+        <CopyButton compact value={traceId} label="Copy trace ID" />
       </Group>
     ),
   },

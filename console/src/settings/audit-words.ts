@@ -3,15 +3,15 @@ const words: Record<string, string> = {
   'organization.created': 'Created the organization',
   'organization.changed': 'Changed the organization',
   'member.added': 'Added a member',
-  'member.invited': 'Made an invitation link',
+  'member.invited': 'Created an invitation link',
   'member.joined': 'Accepted an invitation',
   'member.role-changed': "Changed a member's role",
   'member.removed': 'Removed a member',
   'session.started': 'Signed in',
-  'session.refused': 'Refused sign-ins',
+  'session.refused': 'Failed sign-ins',
   'session.ended-everywhere': 'Signed out everywhere',
   'password.changed': 'Changed the password',
-  'password.voided': 'Voided a password set before the address was proven',
+  'password.voided': 'Removed a password set before the email was verified',
   'key.created': 'Created an API key',
   'key.requested': 'Requested an API key',
   'key.approved': 'Approved a key request',
@@ -29,7 +29,7 @@ const words: Record<string, string> = {
   'thread.unpublished': 'Unpublished a thread',
   'thread.deleted': 'Deleted a thread',
   'thread.restored': 'Restored a thread',
-  'reply.failed': 'Could not write a reply',
+  'reply.failed': 'Reply failed',
 };
 
 export function describeAction(action: string): string {

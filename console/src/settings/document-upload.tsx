@@ -41,16 +41,16 @@ export function DocumentUpload({ endings }: DocumentUploadProps) {
         maxSize={bytesMax}
         // The name decides: browsers know no type for Markdown.
         validator={({ name }) => (hasEnding(name, endings) ? null : unreadable(endings))}
-        inputProps={{ 'aria-label': 'Files to add' }}
-        aria-label="Drop files here, or press to choose them"
+        inputProps={{ 'aria-label': 'Add files' }}
+        aria-label="Drop files here or click to choose"
         p="lg"
       >
         <Group justify="center" gap="sm" style={{ pointerEvents: 'none' }}>
           <IconFileUpload size={28} aria-hidden />
           <div>
-            <Text fw={500}>Drop files here, or press to choose them</Text>
+            <Text fw={500}>Drop files here or click to choose</Text>
             <Text size="sm" c="dimmed">
-              {endings.join(', ')}; up to {sizeMax} each. A file of the same name replaces the earlier one.
+              {endings.join(', ')}, up to {sizeMax} each. A file with the same name replaces the existing one.
             </Text>
           </div>
         </Group>
@@ -74,7 +74,7 @@ function AccountChoice({ value, onChange }: { value: string; onChange: (account:
   return (
     <Autocomplete
       label="Account"
-      description="Leave it empty for general documents, which serve every thread."
+      description="Leave empty for general documents, which are used for every thread."
       placeholder="General"
       data={[...(data?.accounts ?? [])]}
       value={value}
@@ -130,7 +130,7 @@ function useUploads(account: string) {
       await refresh();
     } catch (error) {
       change(uploadId, { outcome: { ok: false, text: failureText(error) } });
-      announce(`${file.name} was not added`);
+      announce(`${file.name} not added`);
     }
   }
 
@@ -144,9 +144,9 @@ function useUploads(account: string) {
     for (const { file, errors } of rejections) {
       const [first] = errors;
       const text =
-        first?.code === 'file-too-large' ? `Larger than ${sizeMax}` : (first?.message ?? 'Refused');
+        first?.code === 'file-too-large' ? `Larger than ${sizeMax}` : (first?.message ?? 'Rejected');
       begin(file.name, { ok: false, text });
-      announce(`${file.name} was not added`);
+      announce(`${file.name} not added`);
     }
   }
 
@@ -159,5 +159,5 @@ function hasEnding(name: string | undefined, endings: readonly string[]): boolea
 }
 
 function unreadable(endings: readonly string[]) {
-  return { code: 'unreadable', message: `Only ${endings.join(', ')} can be read` };
+  return { code: 'unreadable', message: `Supported formats: ${endings.join(', ')}` };
 }

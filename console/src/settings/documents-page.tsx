@@ -25,11 +25,9 @@ export function DocumentsPage() {
     <Page
       title="Documents"
       width="wide"
-      description="What replies draw on. General documents serve every thread; those of an account serve its threads only."
+      description="Replies are based on these documents. General documents are used for every thread, account documents only for that account’s threads."
     >
-      {error !== null && (
-        <Failure error={error} title="The documents could not be loaded" onRetry={() => refetch()} />
-      )}
+      {error !== null && <Failure error={error} title="Couldn’t load documents" onRetry={() => refetch()} />}
       {isAdmin && data !== undefined && <DocumentUpload endings={data.endings} />}
       {data !== undefined && <Storage storage={data.storage} />}
       {data?.documents.some(({ accountId }) => accountId !== null) && (
@@ -43,8 +41,8 @@ export function DocumentsPage() {
           empty={
             <EmptyState title="No documents yet">
               {isAdmin
-                ? 'Drop files above: replies then answer from them, and name them as sources.'
-                : 'Replies have nothing to draw on yet. An admin can add documents here.'}
+                ? 'Drop files above. Replies will use them and cite them as sources.'
+                : 'Replies have no documents to use yet. An admin can add some here.'}
             </EmptyState>
           }
         />
@@ -57,7 +55,7 @@ export function DocumentsPage() {
         destructive
         onConfirm={() => change.mutateAsync({ method: 'DELETE', path: `/documents/${doomed?.id}` })}
       >
-        <Text size="sm">The next reply no longer draws on it. Replies that cite it keep what they cite.</Text>
+        <Text size="sm">New replies won’t use it. Existing replies keep their citations.</Text>
       </Confirm>
     </Page>
   );
@@ -87,7 +85,7 @@ function AccountFilter({ documents, value, onChange }: AccountFilterProps) {
       data={[
         { value: 'all', label: 'All documents' },
         { value: 'general', label: 'General documents' },
-        ...[...accounts].sort().map((id) => ({ value: `=${id}`, label: `Of account ${id}` })),
+        ...[...accounts].sort().map((id) => ({ value: `=${id}`, label: `Account ${id}` })),
       ]}
       value={value}
       onChange={(chosen) => onChange(chosen ?? 'all')}

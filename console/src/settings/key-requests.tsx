@@ -102,7 +102,7 @@ function Request({ request, onRevealed }: RequestProps) {
           )}
         </Group>
       </Group>
-      {change.isError && <Failure error={change.error} title="The request was not changed" />}
+      {change.isError && <Failure error={change.error} title="Request not updated" />}
     </Stack>
   );
 }
@@ -155,17 +155,17 @@ function RequestForm({ onClose }: { onClose: () => void }) {
     <form onSubmit={submit} noValidate>
       <Stack>
         <Text size="sm">
-          An admin approves the request. You then reveal the key here, and nobody else sees it. It acts for
-          you: it creates threads in your name and reads your own and all published ones.
+          An admin reviews the request. Once approved, you reveal the key here and only you see it. The key
+          acts as you: it creates threads in your name and reads your threads and all published ones.
         </Text>
         <TextInput
           label="Name"
-          description="What the key is for. Admins see it."
+          description="What the key is for. Admins can see this."
           maxLength={nameLengthMax}
           data-autofocus
           {...form.getInputProps('name')}
         />
-        {change.isError && <Failure error={change.error} title="The key was not requested" />}
+        {change.isError && <Failure error={change.error} title="Key not requested" />}
         <FormActions submitLabel="Request key" loading={change.isPending} onCancel={onClose} />
       </Stack>
     </form>

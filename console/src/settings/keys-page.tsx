@@ -34,8 +34,8 @@ export function KeysPage() {
       width="wide"
       description={
         isAdmin
-          ? 'Every key of the organization. A key is shown in full only once, when it is made.'
-          : 'Your personal keys. Request one, and an admin approves it; only you see it.'
+          ? 'All API keys of the organization. A key is shown in full only once, when you create it.'
+          : 'Your personal keys. Request one from an admin. Only you will see it.'
       }
       actions={
         <Button leftSection={<IconKey size={16} aria-hidden />} onClick={() => setMaking(true)}>
@@ -43,9 +43,7 @@ export function KeysPage() {
         </Button>
       }
     >
-      {error !== null && (
-        <Failure error={error} title="The keys could not be loaded" onRetry={() => refetch()} />
-      )}
+      {error !== null && <Failure error={error} title="Couldn’t load API keys" onRetry={() => refetch()} />}
       {data && <KeyRequests requests={data.requests} />}
       {error === null && (
         <DataTable
@@ -55,8 +53,8 @@ export function KeysPage() {
           empty={
             <EmptyState title="No keys yet">
               {isAdmin
-                ? 'Another program needs a key to create and read threads. Create one for yourself, for a service account, or org-wide.'
-                : 'Another program needs a key to create and read threads. Request one: an admin approves it, and you reveal it here.'}
+                ? 'Programs need a key to create and read threads. Create one for yourself, for a service account, or for the whole organization.'
+                : 'You don’t have any keys. Request one from an admin.'}
             </EmptyState>
           }
         />
@@ -175,8 +173,8 @@ function RevokeDialog({ doomed, onClose }: { doomed: KeyJson | null; onClose: ()
       onConfirm={() => change.mutateAsync({ method: 'POST', path: `/keys/${doomed?.id}/revoke` })}
     >
       <Text size="sm">
-        Whoever uses it is refused from the next request on. This cannot be undone; a new key can take its
-        place.
+        Requests with this key will be rejected immediately. You can’t undo this, but you can create a new
+        key.
       </Text>
     </Confirm>
   );

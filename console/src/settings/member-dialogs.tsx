@@ -36,7 +36,7 @@ function InviteForm({ onClose, onInvited }: Omit<InviteProps, 'opened'>) {
   const change = useChange<InvitedJson>();
   const form = useForm({
     initialValues: { email: '', role: 'member', service: false },
-    validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'An email address is needed') },
+    validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an email address') },
   });
   const invite = form.onSubmit(({ email, role, service }) => {
     const added = ({ link, expiresAt }: InvitedJson) => {
@@ -55,19 +55,19 @@ function InviteForm({ onClose, onInvited }: Omit<InviteProps, 'opened'>) {
             <Radio
               value="member"
               label="Member"
-              description="Asks, reads, and publishes their own threads."
+              description="Can ask questions, read threads and publish their own."
             />
-            <Radio value="admin" label="Admin" description="Also sees and changes all settings." />
+            <Radio value="admin" label="Admin" description="Can also view and change all settings." />
           </Stack>
         </Radio.Group>
         <Switch
           label="Service account"
-          description="For automation: it owns keys and threads, and cannot sign in."
+          description="For automation. Owns keys and threads but can’t sign in."
           {...form.getInputProps('service', { type: 'checkbox' })}
         />
-        {change.isError && <Failure error={change.error} title="The member was not added" />}
+        {change.isError && <Failure error={change.error} title="Member not added" />}
         <FormActions
-          submitLabel={form.values.service ? 'Add account' : 'Add and make a link'}
+          submitLabel={form.values.service ? 'Add account' : 'Add and create link'}
           loading={change.isPending}
           onCancel={onClose}
         />
@@ -89,7 +89,7 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
       {invited !== null && (
         <Stack>
           <Text size="sm">
-            Hand this link to {invited.email}, and to nobody else: whoever opens it first gets in.
+            Send this link only to {invited.email}. Anyone who has it can join in their place.
             {invited.expiresAt !== null && (
               <> It works once, until {momentOf(new Date(invited.expiresAt))}.</>
             )}
@@ -97,7 +97,7 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
           <SecretShownOnce
             label="Invitation link"
             value={invited.link ?? ''}
-            warning="Copy it now: it is not shown again. A new link can be made at any time, and voids this one."
+            warning="Copy it now. You won’t see it again. You can create a new link at any time, which replaces this one."
           />
           <Group justify="flex-end">
             <Button onClick={onClose}>Done</Button>
@@ -128,8 +128,8 @@ export function RemoveMemberDialog({ member, onClose }: { member: MemberJson | n
     >
       <Stack gap="sm">
         <Text size="sm">
-          {isSelf ? 'You lose' : 'They lose'} access at once. Published threads stay; coming back revives no
-          key.
+          {isSelf ? 'You lose' : 'They lose'} access immediately. Published threads stay. Revoked keys don’t
+          come back if they rejoin.
         </Text>
         {member !== null && <DyingKeys keys={member.keys} />}
       </Stack>
@@ -138,13 +138,13 @@ export function RemoveMemberDialog({ member, onClose }: { member: MemberJson | n
 }
 
 function DyingKeys({ keys }: Pick<MemberJson, 'keys'>) {
-  if (keys.length === 0) return <Text size="sm">No personal key is revoked by it: there is none.</Text>;
+  if (keys.length === 0) return <Text size="sm">No personal keys will be revoked.</Text>;
   return (
     <div>
       <Text size="sm" fw={600}>
         {keys.length === 1
-          ? 'This personal key is revoked:'
-          : `These ${keys.length} personal keys are revoked:`}
+          ? 'This personal key will be revoked:'
+          : `These ${keys.length} personal keys will be revoked:`}
       </Text>
       <List size="sm">
         {keys.map(({ id, name, hint }) => (

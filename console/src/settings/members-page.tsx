@@ -47,23 +47,21 @@ function Members() {
     <Page
       title="Members"
       width="wide"
-      description="Who belongs to the organization. Admins see and change its settings; members ask and read."
+      description="People in the organization. Admins manage settings. Members ask questions and read threads."
       actions={
         <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
           Add member
         </Button>
       }
     >
-      {error !== null && (
-        <Failure error={error} title="The members could not be loaded" onRetry={() => refetch()} />
-      )}
-      {failed !== null && <Failure error={failed} title="The member was not changed" />}
+      {error !== null && <Failure error={error} title="Couldn’t load members" onRetry={() => refetch()} />}
+      {failed !== null && <Failure error={failed} title="Member not changed" />}
       {error === null && (
         <DataTable
           caption="Members"
           rows={data?.members}
           columns={columns({ setRole, renew, remove: setLeaving })}
-          empty={<EmptyState title="Nobody here yet">Add people by their address.</EmptyState>}
+          empty={<EmptyState title="No members yet">Add people by email address.</EmptyState>}
         />
       )}
       <InviteDialog opened={inviting} onClose={() => setInviting(false)} onInvited={setInvited} />
@@ -81,7 +79,7 @@ interface Actions {
 
 function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
   return [
-    { heading: 'Address', cell: (member) => <Address {...member} /> },
+    { heading: 'Email', cell: (member) => <Address {...member} /> },
     {
       heading: 'Role',
       cell: (member) => (
@@ -101,7 +99,7 @@ function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
     },
     { heading: 'State', cell: (member) => <MemberState {...member} /> },
     { heading: 'Joined', cell: ({ joinedAt }) => <When iso={joinedAt} /> },
-    { heading: 'Live keys', cell: ({ keys }) => keys.length },
+    { heading: 'Active keys', cell: ({ keys }) => keys.length },
     {
       heading: 'Actions',
       headingHidden: true,
@@ -113,7 +111,7 @@ function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
               variant="default"
               onClick={() => renew(member)}
               aria-label={`New link for ${member.email}`}
-              title="A link in the place of the earlier one"
+              title="Create a new link and replace the old one"
             >
               New link
             </Button>

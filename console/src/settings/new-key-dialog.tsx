@@ -62,14 +62,14 @@ function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; o
       <Stack>
         <TextInput
           label="Name"
-          description="For you and other admins; callers never see it."
+          description="Visible to you and other admins. API callers never see it."
           maxLength={nameLengthMax}
           data-autofocus
           {...form.getInputProps('name')}
         />
         <Radio.Group
           label="Scope"
-          description="Chosen now and never changed afterwards."
+          description="You can’t change the scope later."
           {...form.getInputProps('scope')}
         >
           <Stack gap="sm" mt="xs">
@@ -81,20 +81,20 @@ function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; o
             <Radio
               value="org-wide"
               label="Org-wide"
-              description="Acts for the organization: reads all published threads, and changes nothing. It outlives whoever made it."
+              description="Acts for the organization. Reads all published threads and can’t change anything. It stays valid when its creator leaves."
             />
           </Stack>
         </Radio.Group>
         {form.values.scope === 'personal' && (
           <Select
             label="Owner"
-            description="You, or a service account. Members request their own keys."
+            description="You or a service account. Members request their own keys."
             data={owners}
             allowDeselect={false}
             {...form.getInputProps('ownerId')}
           />
         )}
-        {change.isError && <Failure error={change.error} title="The key could not be created" />}
+        {change.isError && <Failure error={change.error} title="Key not created" />}
         <FormActions submitLabel="Create key" loading={change.isPending} onCancel={onClose} />
       </Stack>
     </form>
@@ -122,14 +122,14 @@ export function MadeKey({ made, onClose }: { made: NewKeyJson; onClose: () => vo
           <Text size="sm" fw={600}>
             Try it
           </Text>
-          <CopyButton value={made.curl} label="Copy the command" />
+          <CopyButton value={made.curl} label="Copy command" />
         </Group>
-        <Code block tabIndex={0} role="region" aria-label="A command that uses the key">
+        <Code block tabIndex={0} role="region" aria-label="Command that uses the key">
           {made.curl}
         </Code>
       </div>
       <Alert variant="light" p="xs">
-        Keep the key where your program reads its secrets from, never in its source.
+        Store the key with your program’s secrets, never in its source code.
       </Alert>
       <Group justify="flex-end">
         <Button onClick={onClose}>Done</Button>

@@ -8,8 +8,8 @@ export function OutsideBeta({ title }: { title: string }) {
   return (
     <Page title={title}>
       <EmptyState title="The public API is in beta">
-        {name} is not part of it yet, so there are no credentials to make here. Everything else in the console
-        works: threads, documents and members. To take part, ask whoever runs this service to let {name} in.
+        {name} isn’t part of the beta yet, so you can’t create credentials. Threads, documents and members
+        work as usual. To join the beta, contact the operator of this service.
       </EmptyState>
     </Page>
   );

@@ -54,18 +54,17 @@ function Rotate({ rotated, onClose }: { rotated: KeyJson; onClose: () => void })
     >
       <Stack>
         <Text size="sm">
-          A new key with the same name and owner takes the place of this one. It is shown once, on the next
-          page.
+          Rotating creates a new key with the same name and owner. You’ll see it once, in the next step.
         </Text>
         <Select
           label="Revoke the old key"
-          description="Until then both keys work."
+          description="Both keys work until then."
           data={graces}
           allowDeselect={false}
           value={oldValidFor}
           onChange={(value) => setOldValidFor(value as Grace)}
         />
-        {change.isError && <Failure error={change.error} title="The key was not rotated" />}
+        {change.isError && <Failure error={change.error} title="Key not rotated" />}
         <FormActions submitLabel="Rotate key" loading={change.isPending} onCancel={onClose} />
       </Stack>
     </form>

@@ -26,13 +26,11 @@ export function UsagePage() {
       width="wide"
       description={
         role === 'admin'
-          ? 'Requests to the public API by all credentials of the organization.'
-          : "The organization's quota, and the requests of your own keys."
+          ? 'API requests by all of the organization’s credentials.'
+          : 'The organization’s quota and requests made with your keys.'
       }
     >
-      {error !== null && (
-        <Failure error={error} title="The usage could not be loaded" onRetry={() => refetch()} />
-      )}
+      {error !== null && <Failure error={error} title="Couldn’t load usage" onRetry={() => refetch()} />}
       {error === null && data === undefined && <Skeleton height={420} aria-busy="true" />}
       {data !== undefined && (
         <Stack gap="lg">
@@ -54,7 +52,7 @@ function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
           Today's quota
         </Title>
         <Text size="sm" c="dimmed">
-          Begins anew {untilReset(resetsAt)}, at midnight UTC
+          Resets {untilReset(resetsAt)}, at midnight UTC
         </Text>
       </Group>
       <Text mb={6}>
@@ -66,12 +64,12 @@ function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
       <Progress
         value={part}
         size="lg"
-        aria-label="Part of today's quota that is used"
+        aria-label="Share of today’s quota used"
         color={part >= 90 ? 'red' : 'indigo'}
       />
       {part >= 90 && (
         <Text size="sm" mt={6}>
-          {part >= 100 ? 'It is used up: requests are refused until then.' : 'Less than a tenth is left.'}
+          {part >= 100 ? 'Quota used up. Requests are rejected until it resets.' : 'Less than 10% left.'}
         </Text>
       )}
     </Paper>
@@ -97,11 +95,11 @@ function Requests({ usage }: { usage: UsageJson }) {
     <Paper withBorder p={{ base: 'sm', xs: 'lg' }} component="section" aria-labelledby="requests">
       <Group justify="space-between" mb="md">
         <Title order={2} id="requests">
-          The last {usage.days.length} days
+          Last {usage.days.length} days
         </Title>
         <SegmentedControl
           size="xs"
-          aria-label="Divide the requests by"
+          aria-label="Group requests by"
           data={dimensions.map((value) => ({ value, label: labels[value] }))}
           value={dimension}
           onChange={(value) => setDimension(value as Dimension)}
@@ -109,7 +107,7 @@ function Requests({ usage }: { usage: UsageJson }) {
       </Group>
       {series.length === 0 ? (
         <EmptyState title="No requests yet">
-          Requests with a key or an application's token are counted here, a second after they were answered.
+          Requests with an API key or an application token appear here within a second.
         </EmptyState>
       ) : (
         <>
@@ -138,7 +136,7 @@ function Totals({ series, heading }: { series: readonly Series[]; heading: strin
             Today
           </Table.Th>
           <Table.Th scope="col" ta="end">
-            Part
+            Share
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

@@ -13,7 +13,7 @@ export interface Series {
 
 /** More than these could not be told apart in a chart. */
 const seriesMax = 6;
-export const othersName = 'Others';
+export const othersName = 'Other';
 export const successName = 'Success';
 
 /** The largest first; what is left over is one series of its own. */

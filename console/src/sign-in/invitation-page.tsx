@@ -34,7 +34,7 @@ export function InvitationPage() {
       {reading.isError ? (
         <Failure
           error={reading.error}
-          title="The invitation could not be read"
+          title="Couldn’t open the invitation"
           onRetry={() => void reading.refetch()}
         />
       ) : reading.data ? (
@@ -67,11 +67,11 @@ function isGone(error: Error | null): boolean {
 
 function Gone() {
   return (
-    <Doorstep title="This invitation cannot be used">
+    <Doorstep title="This invitation is no longer valid">
       <Stack>
         <Alert color="yellow" variant="light" icon={<IconMailOff aria-hidden />}>
-          It was used already, has expired, or the link is not complete. Ask whoever sent it for a new one. If
-          you have set your password already, just sign in.
+          It may have been used, expired, or the link may be incomplete. Ask the person who sent it for a new
+          one. If you already set a password, sign in.
         </Alert>
         <Button component={Link} to="/sign-in" variant="default">
           Go to sign in
@@ -93,7 +93,9 @@ function Ways({ token, invitation }: { token: string; invitation: InvitationJson
   }
   return (
     <Stack>
-      <Text size="sm">{invitation.email} signs in with a provider. Continue there, then accept.</Text>
+      <Text size="sm">
+        {invitation.email} signs in with an identity provider. Continue there, then accept the invitation.
+      </Text>
       <SingleSignOn returnTo="/join" />
     </Stack>
   );
@@ -120,8 +122,8 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
       <Stack>
         <Text size="sm">
           {chooses
-            ? 'Choose the password that you will sign in with. If you have one here already, enter that.'
-            : 'You have a password already. Enter it to join.'}
+            ? 'Choose a password. If you already have one here, enter it.'
+            : 'You already have a password. Enter it to join.'}
         </Text>
         <TextInput
           label="Email"
@@ -134,7 +136,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
         <PasswordInput
           label={chooses ? 'New password' : 'Your password'}
           {...(chooses && {
-            description: 'At least 10 characters. A few words that do not belong together are best.',
+            description: 'At least 10 characters. A few unrelated words work well.',
           })}
           name="password"
           autoComplete={chooses ? 'new-password' : 'current-password'}
@@ -145,12 +147,12 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
           error={fault}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide password' }}
         />
         {chooses && <PasswordStrength password={password} />}
         {accepting.isError && fault === null && <Refused error={accepting.error} />}
         <Button type="submit" loading={accepting.isPending}>
-          {chooses ? 'Set the password and join' : 'Join'}
+          {chooses ? 'Set password and join' : 'Join'}
         </Button>
       </Stack>
     </form>
@@ -173,6 +175,6 @@ function Refused({ error }: { error: Error }) {
   return error instanceof ApiError && error.status === 429 ? (
     <TooManyAttempts error={error} />
   ) : (
-    <Failure error={error} title="You could not join" />
+    <Failure error={error} title="Couldn’t join" />
   );
 }

@@ -18,12 +18,12 @@ export function JoinPage() {
         <Text size="sm">
           You are signed in as {user.email}.{' '}
           {invitations.length === 0
-            ? 'No organization is waiting for you to join.'
-            : 'Join only organizations that you know: their admins see what you publish there.'}
+            ? 'You have no invitations.'
+            : 'Only join organizations you know. Their admins can see what you publish there.'}
         </Text>
         <PendingInvitations onJoined={() => router.history.replace(returnTo)} />
         {invitations.length === 0 && (
-          <Button onClick={() => void navigate({ to: '/' })}>Go to your threads</Button>
+          <Button onClick={() => void navigate({ to: '/' })}>Go to my threads</Button>
         )}
         <Button variant="subtle" loading={signingOut.isPending} onClick={() => signingOut.mutate()}>
           Sign out

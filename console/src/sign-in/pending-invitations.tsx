@@ -40,7 +40,7 @@ export function PendingInvitations({ onJoined }: { onJoined?: () => void }) {
           </Button>
         </Group>
       ))}
-      {joining.isError && <Failure error={joining.error} title="You could not join" />}
+      {joining.isError && <Failure error={joining.error} title="Couldn’t join" />}
     </Stack>
   );
 }

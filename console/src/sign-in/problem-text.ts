@@ -8,11 +8,12 @@ export function problemText(problem: string): string {
 }
 
 const problems: Record<Problem, string> = {
-  'session-ended': 'Your session has ended. Sign in to go on where you were.',
-  'provider-unavailable': 'Your provider cannot be reached. Try again, or use your password.',
-  cancelled: 'You did not finish signing in with your provider.',
-  expired: 'That took too long. Try again.',
-  unverified: 'Your provider has not verified your address. Verify it there, or use your password.',
-  'unknown-person': 'Nobody here has this address. Ask an admin of your organization for an invitation.',
-  failed: 'Signing in with your provider did not work. Try again, or use your password.',
+  'session-ended': 'Your session has ended. Sign in to continue.',
+  'provider-unavailable': 'We couldn’t reach your identity provider. Try again or use your password.',
+  cancelled: 'Sign-in with your identity provider was cancelled.',
+  expired: 'Sign-in timed out. Try again.',
+  unverified:
+    'Your identity provider hasn’t verified your email address. Verify it there or use your password.',
+  'unknown-person': 'No account has this email address. Ask an admin of your organization for an invitation.',
+  failed: 'Sign-in with your identity provider failed. Try again or use your password.',
 };

@@ -61,7 +61,7 @@ function PasswordForm({ returnTo }: { returnTo: string }) {
           autoComplete="current-password"
           required
           withAsterisk={false}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide password' }}
         />
         {signingIn.isError && <Refused error={signingIn.error} />}
         <Button type="submit" loading={signingIn.isPending}>
@@ -75,7 +75,7 @@ function PasswordForm({ returnTo }: { returnTo: string }) {
 function Refused({ error }: { error: Error }) {
   if (!(error instanceof ApiError)) return <Failure error={error} />;
   if (error.status === 429) return <TooManyAttempts error={error} />;
-  if (error.status !== 401) return <Failure error={error} title="You could not be signed in" />;
+  if (error.status !== 401) return <Failure error={error} title="Couldn’t sign you in" />;
   return (
     <Alert
       role="alert"
@@ -84,8 +84,7 @@ function Refused({ error }: { error: Error }) {
       title={error.message}
       icon={<IconAlertTriangle aria-hidden />}
     >
-      If you have forgotten your password, whoever runs this service can make a link for you to choose a new
-      one.
+      Forgot your password? The operator of this service can send you a link to choose a new one.
     </Alert>
   );
 }

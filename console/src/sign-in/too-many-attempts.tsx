@@ -15,7 +15,7 @@ export function TooManyAttempts({ error }: { error: ApiError }) {
     return () => clearInterval(timer);
   }, [waitSeconds]);
   return (
-    <Alert color="yellow" variant="light" icon={<IconClock aria-hidden />} title="Too many attempts failed">
+    <Alert color="yellow" variant="light" icon={<IconClock aria-hidden />} title="Too many failed attempts">
       <span role="alert">{`Wait ${waitSeconds} seconds, then try again.`}</span>{' '}
       <span aria-hidden>{left === 0 ? 'You can try again now.' : `${left} s left.`}</span>
     </Alert>

@@ -11,7 +11,7 @@ export function CodeBlock({ node }: { node: HtmlNode }) {
     <figure className={classes.code}>
       <figcaption className={classes.codeHead}>
         <span>{language ?? 'Code'}</span>
-        <CopyButton compact value={text} label="Copy the code" />
+        <CopyButton compact value={text} label="Copy code" />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys. */}
       <pre tabIndex={0}>

@@ -123,11 +123,11 @@ function Hint({ running, excess }: { running: boolean; excess: number }) {
     const most = promptLengthMax.toLocaleString('en');
     return (
       <>
-        A prompt has at most {most} characters: this one has {excess.toLocaleString('en')} too many.
+        Prompts can have up to {most} characters. Remove {excess.toLocaleString('en')} to send.
       </>
     );
   }
-  if (running) return <>A reply is being written. You can send once it has ended; your draft is kept.</>;
+  if (running) return <>A reply is in progress. You can send when it finishes. Your draft is saved.</>;
   return <span className={classes.keys}>Enter to send, Shift + Enter for a new line</span>;
 }
 

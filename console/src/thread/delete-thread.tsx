@@ -20,7 +20,7 @@ export function useDeleteThread(organizationId: string, { id, title }: ThreadJso
     try {
       await request<{ thread: ThreadJson }>('POST', `${path}/restore`);
     } catch (error) {
-      notifications.show({ color: 'red', title: 'It could not be taken back', message: failureText(error) });
+      notifications.show({ color: 'red', title: 'Couldn’t restore the thread', message: failureText(error) });
       return;
     }
     void refreshLists();
@@ -30,7 +30,7 @@ export function useDeleteThread(organizationId: string, { id, title }: ThreadJso
   return useMutation({
     mutationFn: () => request<DeletedJson>('DELETE', path),
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'The thread was not deleted', message: failureText(error) }),
+      notifications.show({ color: 'red', title: 'Thread not deleted', message: failureText(error) }),
     onSuccess: async ({ undoSeconds }) => {
       void refreshLists();
       await router.navigate({ to: '/' });

@@ -23,13 +23,13 @@ export function PublishDialog({ opened, onClose, isPublished, publish }: Publish
     >
       {isPublished ? (
         <Text size="sm">
-          Only you will see it from now on. Others in {name}, org-wide keys and applications cannot open it
-          any more, with the link neither.
+          Only you will be able to see it. Others in {name}, org-wide keys and applications cannot open it any
+          more, with the link neither.
         </Text>
       ) : (
         <>
           <Text size="sm" mb="xs">
-            These will be able to read its prompts and replies, also those to come:
+            Who can read this thread, including future replies:
           </Text>
           <List size="sm" mb="xs">
             <List.Item>
@@ -37,7 +37,7 @@ export function PublishDialog({ opened, onClose, isPublished, publish }: Publish
             </List.Item>
             <List.Item>its org-wide API keys and its applications</List.Item>
           </List>
-          <Text size="sm">Only you can change it, and you can unpublish it at any time.</Text>
+          <Text size="sm">Only you can change it. You can unpublish it at any time.</Text>
         </>
       )}
     </Confirm>

@@ -20,7 +20,7 @@ export function ReplyEnding({ reply, onRetry }: ReplyEndingProps) {
     <Group gap="sm" className={classes.stopped}>
       <Group gap={6}>
         <IconPlayerStop size={16} aria-hidden />
-        <Text size="sm">{reply.content === '' ? 'Stopped before there was a reply.' : 'Stopped.'}</Text>
+        <Text size="sm">{reply.content === '' ? 'Stopped before the reply started.' : 'Stopped.'}</Text>
       </Group>
       {onRetry !== undefined && <Retry onRetry={onRetry} />}
     </Group>
@@ -38,9 +38,9 @@ function FailedReply({ reply, onRetry }: ReplyEndingProps) {
       )}
       {reply.traceId !== null && (
         <Group gap={6} mt="xs">
-          <Text size="xs">Trace id</Text>
+          <Text size="xs">Trace ID</Text>
           <Code className={classes.anywhere}>{reply.traceId}</Code>
-          <CopyButton compact value={reply.traceId} label="Copy the trace id" />
+          <CopyButton compact value={reply.traceId} label="Copy trace ID" />
         </Group>
       )}
       {onRetry !== undefined && (
@@ -65,7 +65,7 @@ function Retry({ onRetry }: { onRetry: () => Promise<unknown> }) {
       >
         Retry
       </Button>
-      {retrying.isError && <Failure error={retrying.error} title="It could not be tried again" />}
+      {retrying.isError && <Failure error={retrying.error} title="Couldn’t retry" />}
     </>
   );
 }

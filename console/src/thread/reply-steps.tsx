@@ -53,7 +53,7 @@ function Beginning({ reply, clockAheadMs }: ReplyStepsProps) {
       <div className={classes.step}>
         <Loader size={16} aria-hidden />
         <span className={classes.stepText}>
-          {reply.content === '' ? 'Waiting to begin' : 'Writing the reply'}
+          {reply.content === '' ? 'Waiting to start' : 'Writing the reply'}
         </span>
         <span className={classes.clock}>
           <RunningClock sinceMs={Date.parse(reply.createdAt)} clockAheadMs={clockAheadMs} />
@@ -97,7 +97,7 @@ function isBroken({ status, steps }: ReplyJson, at: number): boolean {
 
 function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boolean }) {
   if (isCurrent) return <Loader size={16} aria-label="Now" role="img" />;
-  if (isBroken) return <IconMinus size={16} aria-label="Not finished" />;
+  if (isBroken) return <IconMinus size={16} aria-label="Incomplete" />;
   return <IconCheck size={16} aria-label="Done" />;
 }
 

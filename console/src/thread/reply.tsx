@@ -26,7 +26,7 @@ function ReplyOf(props: ReplyProps) {
   if (!props.isSuperseded) return <WholeReply {...props} />;
   return (
     <details className={classes.earlier}>
-      <summary>An earlier try {props.reply.status === 'failed' ? 'failed' : 'was stopped'}</summary>
+      <summary>An earlier attempt {props.reply.status === 'failed' ? 'failed' : 'was stopped'}</summary>
       <WholeReply {...props} />
     </details>
   );
@@ -85,10 +85,10 @@ function Corroborating() {
 function ReplyFoot({ reply }: { reply: ReplyJson }) {
   return (
     <div className={classes.foot}>
-      <CopyButton compact value={reply.content} label="Copy the reply" />
+      <CopyButton compact value={reply.content} label="Copy reply" />
       {reply.model !== null && (
         <Text size="xs" c="dimmed">
-          {reply.model}
+          {reply.model === 'extractive' ? 'Quoted from documents' : reply.model}
         </Text>
       )}
     </div>

@@ -46,12 +46,12 @@ function Passage({ source, number, onClose }: { source: SourceJson; number: numb
         <CloseButton size="sm" aria-label="Close" onClick={onClose} />
       </Group>
       <blockquote className={classes.passage}>
-        {source.snippet === '' ? 'No passage was kept of this source.' : source.snippet}
+        {source.snippet === '' ? 'No excerpt available for this source.' : source.snippet}
       </blockquote>
       {url !== undefined && (
         <Anchor href={url} {...outside} size="sm" className={classes.anywhere}>
           Open {new URL(url).host} <IconExternalLink size={14} aria-hidden className={classes.inlineIcon} />
-          <span className={hidden.unseen}>(in a new window)</span>
+          <span className={hidden.unseen}>(opens in a new window)</span>
         </Anchor>
       )}
     </>

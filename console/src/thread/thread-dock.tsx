@@ -54,8 +54,8 @@ export function ThreadDock({ draftName, view, changes, isRunning, isLive, end, f
       </div>
       {draftName !== null && (
         <>
-          <DockFailure error={changes.send.error} title="Your prompt was not sent" />
-          <DockFailure error={changes.stop.error} title="The reply was not stopped" />
+          <DockFailure error={changes.send.error} title="Message not sent" />
+          <DockFailure error={changes.stop.error} title="Couldn’t stop the reply" />
           <Composer
             key={`${draftName} ${forgotten}`}
             draftName={draftName}

@@ -57,7 +57,7 @@ export function ThreadHeader({ thread, changes, deletion }: ThreadHeaderProps) {
               onRename={() => setEditing(true)}
             />
           ) : (
-            <CopyButton compact value={linkTo(thread.id)} label="Copy the link" />
+            <CopyButton compact value={linkTo(thread.id)} label="Copy link" />
           )}
         </div>
       </div>
@@ -106,7 +106,7 @@ function About({ thread }: { thread: ThreadViewJson['thread'] }) {
         </Badge>
       )}
       <span>
-        Begun <RelativeTime at={thread.createdAt} />
+        Started <RelativeTime at={thread.createdAt} />
       </span>
     </div>
   );
@@ -117,8 +117,7 @@ const menuFocusMs = 50;
 
 function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps & { onRename: () => void }) {
   const [isPublishing, publishing] = useDisclosure(false);
-  const copyLink = async () =>
-    announce((await copyText(linkTo(thread.id))) ? 'Copied' : 'Could not be copied');
+  const copyLink = async () => announce((await copyText(linkTo(thread.id))) ? 'Copied' : 'Copy failed');
   const publishLabel = thread.published ? 'Unpublish' : 'Publish';
   const PublishIcon = thread.published ? IconWorldOff : IconWorld;
   return (
@@ -133,7 +132,7 @@ function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps &
         {publishLabel}
       </Button>
       <span className={classes.wideOnly}>
-        <CopyButton compact value={linkTo(thread.id)} label="Copy the link" />
+        <CopyButton compact value={linkTo(thread.id)} label="Copy link" />
       </span>
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
@@ -155,7 +154,7 @@ function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps &
             Rename
           </Menu.Item>
           <Menu.Item leftSection={<IconLink size={16} aria-hidden />} onClick={copyLink}>
-            Copy the link
+            Copy link
           </Menu.Item>
           <Menu.Item
             leftSection={<PublishIcon size={16} aria-hidden />}

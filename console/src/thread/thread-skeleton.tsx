@@ -19,7 +19,7 @@ export function ThreadSkeleton() {
 export function MessagesSkeleton() {
   return (
     <div aria-busy="true">
-      <VisuallyHidden>Loading the thread</VisuallyHidden>
+      <VisuallyHidden>Loading thread</VisuallyHidden>
       <Skeleton height="2.75rem" width="60%" ml="auto" mt="lg" radius="lg" />
       {['95%', '88%', '92%', '40%'].map((width) => (
         <Skeleton key={width} height="0.9rem" width={width} mt="md" />

@@ -38,7 +38,7 @@ export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitle
         ref={opener}
         className={classes.titleButton}
         onClick={() => onEditing(true)}
-        aria-description="Press to rename"
+        aria-description="Click to rename"
       >
         {rename.isPending ? rename.variables : title}
         <IconPencil size={16} aria-hidden className={classes.pencil} />
@@ -89,7 +89,7 @@ function TitleField({
     >
       <TextInput
         className={classes.titleField}
-        aria-label="Title of the thread"
+        aria-label="Thread title"
         data-autofocus
         autoFocus
         onFocus={(event) => event.currentTarget.select()}
@@ -99,10 +99,10 @@ function TitleField({
         error={problem ?? (rename.isError ? failureText(rename.error) : null)}
       />
       <Group gap={4} wrap="nowrap">
-        <ActionIcon type="submit" size="lg" loading={rename.isPending} aria-label="Save the title">
+        <ActionIcon type="submit" size="lg" loading={rename.isPending} aria-label="Save title">
           <IconCheck size={18} aria-hidden />
         </ActionIcon>
-        <ActionIcon size="lg" variant="default" onClick={cancel} aria-label="Keep the old title">
+        <ActionIcon size="lg" variant="default" onClick={cancel} aria-label="Cancel renaming">
           <IconX size={18} aria-hidden />
         </ActionIcon>
       </Group>
@@ -113,8 +113,8 @@ function TitleField({
 /** In code points, as the service counts. */
 function titleProblem(text: string, titleLengthMax: number): string | null {
   const length = [...text.trim()].length;
-  if (length === 0) return 'A title has at least one character.';
+  if (length === 0) return 'Enter a title.';
   return length > titleLengthMax
-    ? `A title has at most ${titleLengthMax} characters; this one has ${length}.`
+    ? `Titles can have up to ${titleLengthMax} characters. This one has ${length}.`
     : null;
 }

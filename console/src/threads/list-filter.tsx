@@ -70,12 +70,12 @@ function SearchField({ search, onSearch }: { search: string; onSearch: (text: st
       id={searchFieldId}
       type="text"
       role="searchbox"
-      aria-label="Search in titles"
-      placeholder="Search in titles"
+      aria-label="Search titles"
+      placeholder="Search titles"
       leftSection={<IconSearch size={18} aria-hidden />}
       rightSection={
         text !== '' ? (
-          <CloseButton size="sm" aria-label="Clear the search" onClick={() => change('')} />
+          <CloseButton size="sm" aria-label="Clear search" onClick={() => change('')} />
         ) : (
           singleKeys && (
             <Kbd size="xs" visibleFrom="sm" aria-hidden>

@@ -17,7 +17,7 @@ export function NewThreadPage() {
   const organization = useOrganization();
   const draftName = draftNameOf(user.id, organization.id, 'new');
   return (
-    <Page title="New thread" description="Replies draw on your organization’s documents, and cite them.">
+    <Page title="New thread" description="Replies are based on your organization’s documents and cite them.">
       <NewThread key={draftName} organizationId={organization.id} draftName={draftName} />
     </Page>
   );
@@ -41,10 +41,10 @@ function NewThread({ organizationId, draftName }: { organizationId: string; draf
         autoFocus
         onSend={send}
       />
-      {creating.isError && <Failure error={creating.error} title="The thread was not created" />}
+      {creating.isError && <Failure error={creating.error} title="Thread not created" />}
       <AccountField
         label="Account (optional)"
-        description="The reply then also draws on this account’s documents."
+        description="Also uses this account’s documents."
         placeholder="For example acme-eu"
         account={account}
         onAccount={setAccount}

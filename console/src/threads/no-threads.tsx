@@ -9,8 +9,8 @@ export function NoThreads({ scope, isFiltered }: { scope: 'mine' | 'published'; 
     return (
       <Empty
         icon={<IconSearchOff aria-hidden />}
-        title="No thread matches"
-        text="Try fewer letters of the title, or look at any account."
+        title="No matching threads"
+        text="Try a shorter search or a different account."
         action={
           <Button component={Link} to={scope === 'mine' ? '/' : '/published'} variant="default">
             Show all threads
@@ -23,11 +23,11 @@ export function NoThreads({ scope, isFiltered }: { scope: 'mine' | 'published'; 
     return (
       <Empty
         icon={<IconWorld aria-hidden />}
-        title="Nothing is published yet"
-        text="Open one of your threads and publish it: everyone in the organization can then read it here."
+        title="No published threads yet"
+        text="Publish one of your threads so everyone in the organization can read it here."
         action={
           <Button component={Link} to="/" variant="default">
-            Go to your threads
+            Go to my threads
           </Button>
         }
       />
@@ -37,7 +37,7 @@ export function NoThreads({ scope, isFiltered }: { scope: 'mine' | 'published'; 
     <Empty
       icon={<IconMessagePlus aria-hidden />}
       title="Ask your first question"
-      text="A thread is a question, its reply and what follows. Replies draw on your organization’s documents."
+      text="A thread is a question, its reply and any follow-ups. Replies are based on your organization’s documents."
       action={
         <Button component={Link} to="/new">
           New thread

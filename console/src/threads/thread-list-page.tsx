@@ -26,7 +26,7 @@ function ThreadListPage({ scope }: { scope: Scope }) {
   useAnnouncedCount(isFiltered && !list.isSearching ? list.threads.length : null, list.hasMore);
   const isEmpty = !list.isSearching && list.error === null && list.threads.length === 0;
   return (
-    <Page title={scope === 'mine' ? 'Your threads' : 'Published threads'}>
+    <Page title={scope === 'mine' ? 'My threads' : 'Published threads'}>
       <ScopeTabs />
       <ListFilter scope={scope} account={account ?? ''} search={search ?? ''} />
       {isEmpty ? (
@@ -35,7 +35,7 @@ function ThreadListPage({ scope }: { scope: Scope }) {
         (list.error === null || list.threads.length > 0) && <ThreadRows list={list} scope={scope} />
       )}
       {list.error !== null && (
-        <Failure error={list.error} title="The threads could not be loaded" onRetry={list.retry} />
+        <Failure error={list.error} title="Couldn’t load threads" onRetry={list.retry} />
       )}
     </Page>
   );

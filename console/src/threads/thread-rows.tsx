@@ -104,7 +104,7 @@ function ListEnd({ list }: { list: ThreadList }) {
 function Truncated() {
   return (
     <Text size="sm" c="dimmed" ta="center" py="md">
-      There are older threads than this list reaches. Choose an account to narrow it down.
+      Older threads are not shown. Choose an account to narrow the list.
     </Text>
   );
 }

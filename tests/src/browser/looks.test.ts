@@ -79,16 +79,16 @@ describe('The pages of the console', () => {
     );
     const rows = (page: Page) => shown(page.getByRole('row').nth(1));
     return [
-      titled('threads', '/', 'Your threads', (page) => shown(page.getByRole('list', { name: 'Threads' }))),
+      titled('threads', '/', 'My threads', (page) => shown(page.getByRole('list', { name: 'Threads' }))),
       titled('published', '/published', 'Published threads', (page) => shown(page.getByText('Yours'))),
-      titled('no-thread-found', '/?search=nothing', 'Your threads', (page) =>
-        shown(page.getByText('No thread matches')),
+      titled('no-thread-found', '/?search=nothing', 'My threads', (page) =>
+        shown(page.getByText('No matching threads')),
       ),
       titled('new-thread', '/new', 'New thread'),
       titled('thread', `/threads/${thread.id}`, /^Until when/, (page) =>
         shown(page.getByRole('heading', { name: /source/ })),
       ),
-      titled('nothing-here', '/nowhere', 'Nothing is here'),
+      titled('nothing-here', '/nowhere', 'Page not found'),
       titled('keys', '/settings/keys', 'API keys', rows),
       titled('applications', '/settings/applications', 'Applications', rows),
       titled('members', '/settings/members', 'Members', rows),
@@ -141,7 +141,7 @@ describe('The pages of the console', () => {
       await shown(heading(page, 'Sign in'));
       await look(page, 'sign-in');
       await page.goto('/invitation#inv_none');
-      await shown(heading(page, 'This invitation cannot be used'));
+      await shown(heading(page, 'This invitation is no longer valid'));
       await look(page, 'used-invitation');
       await window.close();
     });
@@ -155,7 +155,7 @@ describe('The pages of the console', () => {
         sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
     });
     await window.page.goto('/', { waitUntil: 'networkidle' });
-    await shown(heading(window.page, 'Your threads'));
+    await shown(heading(window.page, 'My threads'));
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     assert.ok(bytes > 10_000, 'they were measured');
     assert.ok(bytes < 250_000, `${bytes} bytes`);
@@ -171,9 +171,9 @@ describe('The pages of the console', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type(testPassword);
     await page.keyboard.press('Enter');
-    await shown(heading(page, 'Your threads'));
+    await shown(heading(page, 'My threads'));
     await page.keyboard.press('Tab');
-    assert.equal(await focused(page), 'Skip to the page');
+    assert.equal(await focused(page), 'Skip to content');
     for (let step = 0; step < 12; step += 1) {
       await page.keyboard.press('Tab');
       assert.ok(await hasRing(page), `${await focused(page)} shows that it has the focus`);

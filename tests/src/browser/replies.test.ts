@@ -169,7 +169,7 @@ describe('A reply in the console', () => {
     assert.equal(await link.getAttribute('href'), 'https://example.org/wool');
     assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
     await lookAt(page, 'markdown');
-    await reply().getByRole('button', { name: 'Copy the code' }).click();
+    await reply().getByRole('button', { name: 'Copy code' }).click();
     await untilAnnounced(page, 'Copied');
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'wash --cold "wool"');
     window.assertFaultless();
@@ -187,7 +187,7 @@ describe('A reply in the console', () => {
     );
     model.answer('It works now.');
     await shown(reply().getByText('It works now.'));
-    await shown(page.getByText('An earlier try failed'));
+    await shown(page.getByText('An earlier attempt failed'));
     window.assertFaultless();
   });
 

@@ -50,7 +50,7 @@ describe('Settings in the console', () => {
     const key = await dialog().getByTestId('secret').innerText();
     assert.match(key, /^eak_\w{30,}$/);
     await lookAt(page, 'key-shown-once');
-    const line = await dialog().getByRole('region', { name: 'A command that uses the key' }).innerText();
+    const line = await dialog().getByRole('region', { name: 'Command that uses the key' }).innerText();
     const made = await paste(line);
     assert.match(made.thread.id, /^thr_/, line);
     assert.equal((await as(key).get(made.thread.id)).status, 200);
@@ -63,7 +63,7 @@ describe('Settings in the console', () => {
       await shown(nightly.getByText(text));
 
     await button('Revoke Nightly report').click();
-    await shown(dialog().getByText('refused from the next request on'));
+    await shown(dialog().getByText('rejected immediately'));
     await lookAt(page, 'revoke');
     await button('Revoke', dialog()).click();
     await shown(nightly.getByText('Revoked'));
@@ -79,11 +79,11 @@ describe('Settings in the console', () => {
     await shown(dialog().getByText('Enter a name'));
     await dialog().getByLabel('Name').fill('Dashboard');
     await dialog().getByRole('radio', { name: 'Org-wide' }).check();
-    await shown(dialog().getByText('reads all published threads, and changes nothing'));
+    await shown(dialog().getByText('can’t change anything'));
     assert.equal(await dialog().getByLabel('Owner').count(), 0);
     await button('Create key', dialog()).click();
     const key = await dialog().getByTestId('secret').innerText();
-    const line = await dialog().getByRole('region', { name: 'A command that uses the key' }).innerText();
+    const line = await dialog().getByRole('region', { name: 'Command that uses the key' }).innerText();
     assert.ok(Array.isArray((await paste(line)).threads), line);
     assert.equal((await as(key).create({ prompt: 'May I?' })).status, 403);
     await button('Done', dialog()).click();
@@ -147,14 +147,14 @@ describe('Settings in the console', () => {
     await button('Create application').click();
     await dialog().getByLabel('Name').fill('Warehouse');
     await button('Create application', dialog()).click();
-    const command = () => dialog().getByRole('region', { name: 'A command that gets a token' }).innerText();
+    const command = () => dialog().getByRole('region', { name: 'Command to get a token' }).innerText();
     const { access_token: token } = await paste(await command());
     assert.equal((await as(token).list()).status, 200);
     await button('Done', dialog()).click();
 
-    await button('Rotate secret of Warehouse').click();
-    await shown(dialog().getByText('all live tokens stop working at once'));
-    await button('Rotate now', dialog()).click();
+    await button('Rotate secret for Warehouse').click();
+    await shown(dialog().getByText('all live tokens stop working immediately'));
+    await button('Rotate secret', dialog()).click();
     await shown(dialog().getByText('Client credentials'));
     await lookAt(page, 'client-credentials');
     assert.equal((await as(token).list()).status, 401);
@@ -174,7 +174,7 @@ describe('Settings in the console', () => {
     await page.goto('/settings/members');
     await button('Add member').click();
     await dialog().getByLabel('Email address').fill('dora@acme.example');
-    await button('Add and make a link', dialog()).click();
+    await button('Add and create link', dialog()).click();
     const link = await dialog().getByTestId('secret').innerText();
     await lookAt(page, 'invitation-link');
     await button('Done', dialog()).click();
@@ -184,8 +184,8 @@ describe('Settings in the console', () => {
     const guest = await Window.open(browser, world.service.baseUrl);
     await guest.page.goto(link);
     await guest.page.getByLabel('New password').fill(testPassword);
-    await guest.page.getByRole('button', { name: 'Set the password and join' }).click();
-    await shown(heading(guest.page, 'Your threads'));
+    await guest.page.getByRole('button', { name: 'Set password and join' }).click();
+    await shown(heading(guest.page, 'My threads'));
     assert.equal(await guest.page.getByRole('link', { name: 'Members' }).count(), 0);
 
     await page.reload();
@@ -195,7 +195,7 @@ describe('Settings in the console', () => {
     await eventually(
       async () => {
         await guest.page.reload();
-        await shown(heading(guest.page, 'Your threads'));
+        await shown(heading(guest.page, 'My threads'));
         return guest.page.getByRole('link', { name: 'Members' }).count();
       },
       (count) => count === 1,
@@ -206,7 +206,7 @@ describe('Settings in the console', () => {
     );
     await page.reload();
     await button('Remove dora@acme.example').click();
-    await shown(dialog().getByText('This personal key is revoked:'));
+    await shown(dialog().getByText('This personal key will be revoked:'));
     await shown(dialog().getByText('Dora’s laptop'));
     await lookAt(page, 'remove-member');
     await button('Remove', dialog()).click();
@@ -223,7 +223,7 @@ describe('Settings in the console', () => {
     await page.goto('/settings/documents');
     await shown(page.getByText('No documents yet'));
     await page.getByRole('combobox', { name: 'Account' }).fill('acme-eu');
-    const files = page.getByLabel('Files to add');
+    const files = page.getByLabel('Add files');
     await files.setInputFiles([
       { name: 'returns.md', mimeType: 'text/markdown', buffer: Buffer.from('# Returns\n\nWithin 30 days.') },
       { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 nothing') },
@@ -232,7 +232,7 @@ describe('Settings in the console', () => {
     const upload = (name: string) =>
       page.getByRole('list', { name: 'Uploads' }).getByRole('listitem').filter({ hasText: name });
     await shown(upload('returns.md').getByText(/^Added, 1 passage/));
-    await shown(upload('photo.png').getByText(/can be read/));
+    await shown(upload('photo.png').getByText(/Supported formats/));
     await shown(upload('broken.pdf').getByText(/PDF|read/i));
     await shown(row('returns.md').getByText('acme-eu'));
     assert.equal(await row('broken.pdf').count(), 0);
@@ -251,7 +251,7 @@ describe('Settings in the console', () => {
       await page.getByRole('combobox', { name: 'Show' }).click();
       await page.getByRole('option', { name: choice }).click();
     };
-    await show('Of account acme-eu');
+    await show('Account acme-eu');
     await shown(row('returns.md'));
     assert.equal(await row('hours.md').count(), 0);
     await show('All documents');
@@ -259,7 +259,7 @@ describe('Settings in the console', () => {
 
     for (const name of ['returns.md', 'hours.md']) {
       await button(`Remove ${name}`).click();
-      await shown(dialog().getByText('no longer draws on it'));
+      await shown(dialog().getByText('New replies won’t use it'));
       await button('Remove', dialog()).click();
       await dialog().waitFor({ state: 'detached' });
     }
@@ -285,7 +285,7 @@ describe('Settings in the console', () => {
       },
       (count) => count === 1,
     );
-    await shown(eve.page.getByText(/Begins anew in .*, at midnight UTC/));
+    await shown(eve.page.getByText(/Resets in .*, at midnight UTC/));
     await eve.page.getByText('Credential', { exact: true }).click();
     await shown(eve.page.getByRole('row').filter({ hasText: /Probe\s*4\s*4\s*100 %/ }));
     await eve.page.getByText('Operation', { exact: true }).click();
@@ -306,9 +306,9 @@ describe('Settings in the console', () => {
       () => page.getByRole('row').count(),
       (count) => count === 2 && count < all,
     );
-    await shown(row('Could not write a reply').filter({ hasText: thread.id }));
+    await shown(row('Reply failed').filter({ hasText: thread.id }));
     await page.getByRole('searchbox', { name: 'Trace id' }).fill('00000000-0000-0000-0000-000000000000');
-    await shown(page.getByText('No entry has this trace id'));
+    await shown(page.getByText('No entries with this trace ID'));
     window.assertFaultless();
   });
 
@@ -320,7 +320,7 @@ describe('Settings in the console', () => {
     assert.equal(await ben.page.getByText('Dashboard').count(), 0, 'nor keys of others');
     await ben.page.goto('/settings/documents');
     await shown(heading(ben.page, 'Documents'));
-    assert.equal(await ben.page.getByLabel('Files to add').count(), 0);
+    assert.equal(await ben.page.getByLabel('Add files').count(), 0);
     for (const path of ['applications', 'members', 'audit']) {
       await ben.page.goto(`/settings/${path}`);
       await shown(ben.page.getByText('This page is for admins'));

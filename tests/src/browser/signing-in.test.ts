@@ -40,8 +40,8 @@ describe('Signing in', () => {
     await shown(page.getByText('Too short'));
     await lookAt(page, 'invitation');
     await page.getByLabel('New password').fill(password);
-    await page.getByRole('button', { name: 'Set the password and join' }).click();
-    await shown(heading(page, 'Your threads'));
+    await page.getByRole('button', { name: 'Set password and join' }).click();
+    await shown(heading(page, 'My threads'));
     assert.equal(new URL(page.url()).pathname, '/');
     await window.close();
   });
@@ -49,7 +49,7 @@ describe('Signing in', () => {
   it('says so when the link was used already', async () => {
     const window = await open();
     await window.page.goto(demoLink(service));
-    await shown(heading(window.page, 'This invitation cannot be used'));
+    await shown(heading(window.page, 'This invitation is no longer valid'));
     await window.page.getByRole('link', { name: 'Go to sign in' }).click();
     await shown(heading(window.page, 'Sign in'));
     await window.close();
@@ -59,14 +59,14 @@ describe('Signing in', () => {
     const window = await open();
     const { page } = window;
     await page.goto(demoLink(service));
-    await shown(heading(page, 'This invitation cannot be used'));
+    await shown(heading(page, 'This invitation is no longer valid'));
     const { invitation } = await service.skein('member', 'add', 'Demo', 'late@demo.example');
     await page.goto(`/invitation#${tokenOf(invitation)}`);
     await shown(heading(page, 'Join Demo'));
     assert.equal(await page.getByLabel('Email').inputValue(), 'late@demo.example');
     await page.getByLabel('New password').fill(password);
-    await page.getByRole('button', { name: 'Set the password and join' }).click();
-    await shown(heading(page, 'Your threads'));
+    await page.getByRole('button', { name: 'Set password and join' }).click();
+    await shown(heading(page, 'My threads'));
     await window.close();
   });
 
@@ -76,7 +76,7 @@ describe('Signing in', () => {
     await page.goto('/sign-in?problem=__proto__&returnTo=%2F.%2F%2Fevil.example%2Fx');
     await shown(page.getByRole('alert'));
     await signIn(page, admin, password);
-    await shown(heading(page, 'Your threads'));
+    await shown(heading(page, 'My threads'));
     assert.equal(page.url(), `${service.baseUrl}/`);
     await window.close();
   });
@@ -90,7 +90,7 @@ describe('Signing in', () => {
     assert.equal(await page.getByLabel('Email').inputValue(), admin, 'what was typed stays');
     await lookAt(page, 'wrong-password');
     await signIn(page, admin, password);
-    await shown(heading(page, 'Your threads'));
+    await shown(heading(page, 'My threads'));
     await gone(page.getByRole('alert'));
     await chooseFromAccountMenu(page, 'Sign out');
     await shown(heading(page, 'Sign in'));
@@ -143,7 +143,7 @@ describe('Signing in', () => {
     await shown(heading(page, 'Join Acme'));
     await page.getByLabel('Your password').fill(testPassword);
     await page.getByRole('button', { name: 'Join', exact: true }).click();
-    const switcher = page.getByRole('button', { name: /^Switch the organization/ });
+    const switcher = page.getByRole('button', { name: /^Switch organization/ });
     await shown(switcher.filter({ hasText: 'Acme' }));
     assert.equal(await page.getByRole('link', { name: 'Members' }).count(), 0, 'a member of Acme');
     await switcher.click();
@@ -161,7 +161,7 @@ describe('Signing in', () => {
     provider.account = 'refuses';
     await page.goto('/published');
     await page.getByRole('link', { name: 'Continue with Acme Login' }).click();
-    await shown(page.getByRole('alert').filter({ hasText: 'You did not finish signing in' }));
+    await shown(page.getByRole('alert').filter({ hasText: 'Sign-in with your identity provider was cancelled' }));
     provider.account = { subject: 'admin-1', email: admin, emailVerified: true };
     await page.goto('/published');
     await page.getByRole('link', { name: 'Continue with Acme Login' }).click();
@@ -190,7 +190,7 @@ describe('Signing in', () => {
     await shown(heading(page, 'Documents'));
     await page.goto('/settings/account');
     await page.getByRole('button', { name: 'Join Second' }).click();
-    await shown(page.getByText('Second: member (you are here)'));
+    await shown(page.getByText('Second: member (current)'));
     await gone(page.getByRole('heading', { name: 'Invitations' }));
     await window.close();
   });

@@ -83,7 +83,7 @@ describe('A thread in the console', () => {
     const view = await untilEnded(world.ada, threadId);
     await shown(reply().getByText(view.messages.at(-1).traceId));
     await page.getByRole('button', { name: 'Retry' }).click();
-    await shown(page.getByText('An earlier try failed'));
+    await shown(page.getByText('An earlier attempt failed'));
     await shown(reply().last().getByText('The reply failed'));
     await lookAt(page, 'failed-reply');
     assert.equal((await untilEnded(world.ada, threadId)).messages.length, 3, 'one prompt, two tries');
@@ -119,7 +119,7 @@ describe('A thread in the console', () => {
     await followUp().press('Enter');
     await shown(page.getByText('You asked: And what is hemp?'));
     await page.waitForFunction(`document.querySelector('[aria-label="Follow-up prompt"]').value === ''`);
-    await gone(page.getByText('Your prompt was not sent'));
+    await gone(page.getByText('Message not sent'));
     await page.unroute('**/messages');
     assert.equal((await untilEnded(world.ada, threadId)).messages.length, 4, 'one follow-up');
     window.assertFaultless();
@@ -128,7 +128,7 @@ describe('A thread in the console', () => {
   it('is renamed in place, here and in every list; Esc keeps the old title', async () => {
     const { page } = window;
     await askInPage('A first title');
-    const field = page.getByRole('textbox', { name: 'Title of the thread' });
+    const field = page.getByRole('textbox', { name: 'Thread title' });
     await page.getByRole('button', { name: 'A first title' }).click();
     await field.fill('A passing thought');
     await field.press('Escape');
@@ -138,7 +138,7 @@ describe('A thread in the console', () => {
     await field.press('Enter');
     await shown(heading(page, 'A better title'));
     assert.equal(await page.title(), 'A better title · Skein');
-    await page.getByRole('link', { name: 'Mine' }).first().click();
+    await page.getByRole('link', { name: 'My threads' }).first().click();
     await shown(page.getByRole('link', { name: /^A better title/ }));
     assert.equal(await page.getByRole('link', { name: /^A first title/ }).count(), 0);
     window.assertFaultless();
@@ -150,7 +150,7 @@ describe('A thread in the console', () => {
     await shown(page.getByText('You asked: Delete me'));
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
-    await shown(heading(page, 'Your threads'));
+    await shown(heading(page, 'My threads'));
     await shown(page.getByText('Deleted “Delete me”'));
     await gone(page.getByRole('link', { name: /^Delete me/ }));
     await lookAt(page, 'deleted-thread');
@@ -167,7 +167,7 @@ describe('A thread in the console', () => {
     const { thread } = await ask(world.ada, 'Who may read this?');
     const ben = await openAs(browser, world.ben.client);
     await ben.page.goto(`/threads/${thread.id}`);
-    await shown(heading(ben.page, 'Nothing is here'));
+    await shown(heading(ben.page, 'Page not found'));
 
     await page.goto(`/threads/${thread.id}`);
     await shown(page.getByText('Only you', { exact: true }));
@@ -184,10 +184,10 @@ describe('A thread in the console', () => {
     await shown(ben.page.getByText('Published by ada@acme.example'));
 
     await page.getByRole('button', { name: 'Unpublish' }).click();
-    await shown(dialog.getByText('Only you will see it from now on'));
+    await shown(dialog.getByText('Only you will be able to see it'));
     await dialog.getByRole('button', { name: 'Unpublish' }).click();
     await shown(page.getByText('Only you', { exact: true }));
-    await shown(heading(ben.page, 'Nothing is here'));
+    await shown(heading(ben.page, 'Page not found'));
     await ben.close();
     window.assertFaultless();
   });

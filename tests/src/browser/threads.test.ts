@@ -72,13 +72,13 @@ describe('Threads in the console', () => {
     await shown(heading(page, 'Yarn number 77'));
     await page.goBack();
     await rowCount(1);
-    const search = page.getByRole('searchbox', { name: 'Search in titles' });
+    const search = page.getByRole('searchbox', { name: 'Search titles' });
     assert.equal(await search.inputValue(), 'number 77');
     await search.focus();
     await page.keyboard.press('Escape');
     await shown(row(`Yarn number ${yarns}`));
     await search.fill('nothing is called so');
-    await shown(page.getByText('No thread matches'));
+    await shown(page.getByText('No matching threads'));
     await page.getByRole('link', { name: 'Show all threads' }).click();
     await shown(row(`Yarn number ${yarns}`));
     window.assertFaultless();
@@ -151,7 +151,7 @@ describe('Threads in the console', () => {
     await shown(heading(page, 'What is wool?'));
     await shown(page.getByText('globex-us'));
     await shown(page.getByText('You asked: What is wool?'));
-    await page.getByRole('link', { name: 'Mine' }).first().click();
+    await page.getByRole('link', { name: 'My threads' }).first().click();
     await shown(list().getByRole('listitem').first().filter({ hasText: 'What is wool?' }));
     await page.goto('/new');
     assert.equal(await page.getByLabel('Your question').inputValue(), '', 'what was sent is no draft');
@@ -165,9 +165,9 @@ describe('Threads in the console', () => {
     await lookAt(fresh.page, 'no-threads');
     await shown(fresh.page.getByRole('main').getByRole('link', { name: 'New thread' }));
     await fresh.page.getByRole('link', { name: 'Published' }).first().click();
-    await shown(fresh.page.getByText('Nothing is published yet'));
+    await shown(fresh.page.getByText('No published threads yet'));
     await fresh.page.goto('/threads/thr_nothing');
-    await shown(heading(fresh.page, 'Nothing is here'));
+    await shown(heading(fresh.page, 'Page not found'));
     await fresh.close();
   });
 });
