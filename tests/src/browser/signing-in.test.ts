@@ -161,7 +161,9 @@ describe('Signing in', () => {
     provider.account = 'refuses';
     await page.goto('/published');
     await page.getByRole('link', { name: 'Continue with Acme Login' }).click();
-    await shown(page.getByRole('alert').filter({ hasText: 'Sign-in with your identity provider was cancelled' }));
+    await shown(
+      page.getByRole('alert').filter({ hasText: 'Sign-in with your identity provider was cancelled' }),
+    );
     provider.account = { subject: 'admin-1', email: admin, emailVerified: true };
     await page.goto('/published');
     await page.getByRole('link', { name: 'Continue with Acme Login' }).click();
