@@ -6,7 +6,7 @@ import { createApiKey } from '../usecases/credentials/api-keys.ts';
 import { addDocument } from '../usecases/documents/add-document.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { createOrganization } from '../usecases/organization/organization.ts';
-import { addMember } from '../usecases/people/add-member.ts';
+import { addMember } from '../usecases/people/members.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');

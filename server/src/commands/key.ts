@@ -9,7 +9,7 @@ import {
 import { type AddressedKeyRequest, listKeyRequests } from '../usecases/credentials/request-api-key.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { findOrganization } from '../usecases/organization/organization.ts';
-import { findMember } from '../usecases/people/find-member.ts';
+import { findMember } from '../usecases/people/members.ts';
 import { optionChoice, optionText, positional, type StoreCommand, table, UsageError } from './command.ts';
 
 export const keyCreate: StoreCommand = {

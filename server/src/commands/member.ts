@@ -1,10 +1,7 @@
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { findOrganization } from '../usecases/organization/organization.ts';
-import { addMember } from '../usecases/people/add-member.ts';
-import { findMember } from '../usecases/people/find-member.ts';
 import { inviteMember } from '../usecases/people/invite-member.ts';
-import { listMembers } from '../usecases/people/list-members.ts';
-import { removeMember } from '../usecases/people/remove-member.ts';
+import { addMember, findMember, listMembers, removeMember } from '../usecases/people/members.ts';
 import { counted, optionChoice, positional, type StoreCommand, table } from './command.ts';
 import { invitationLinkFor } from './public-url.ts';
 
@@ -60,14 +57,11 @@ export const memberRemove: StoreCommand = {
   positionals: ['ORG', 'EMAIL'],
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
-    const { userId, keysRevoked } = await removeMember(
-      context,
-      organization.id,
-      operatorInitiator(context),
-      positional(args, 1),
-    );
+    const member = await findMember(context, organization.id, positional(args, 1));
+    const initiator = operatorInitiator(context);
+    const { keysRevoked } = await removeMember(context, organization.id, initiator, member);
     const keys = counted(keysRevoked, 'personal key');
-    return { json: { id: userId }, text: `Removed ${positional(args, 1)} and revoked ${keys}.` };
+    return { json: { id: member.userId }, text: `Removed ${positional(args, 1)} and revoked ${keys}.` };
   },
 };
 

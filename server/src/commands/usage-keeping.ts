@@ -1,5 +1,5 @@
 import type { createLog } from '../compose.ts';
-import { noteFailedSignIns } from '../usecases/people/note-failed-sign-ins.ts';
+import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 /** A process that is killed loses the counts of this long. */

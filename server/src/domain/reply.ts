@@ -3,6 +3,10 @@ import type { MessageStatus } from './message.ts';
 export type RunningStatus = Extract<MessageStatus, 'in_progress' | 'corroborating'>;
 export type TerminalStatus = Exclude<MessageStatus, RunningStatus>;
 
+export function isRunning(status: MessageStatus): status is RunningStatus {
+  return status === 'in_progress' || status === 'corroborating';
+}
+
 /** What a caller reads in a failed reply. The reason goes to the log, by trace id. */
 export const failedReplyContent = 'The reply could not be generated. Please try again.';
 

@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message, Step } from './message.ts';
+import { isRunning } from './reply.ts';
 import type { Thread } from './thread.ts';
 
 /** A thread of one moment. */
@@ -22,8 +23,8 @@ export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more
   for (const [place, message] of now.messages.entries()) {
     const before = seen.messages[place]!;
     if (before.id !== message.id) return 'more';
-    if (!isRunning(before)) continue;
-    if (!isRunning(message)) return 'more';
+    if (!isRunningReply(before)) continue;
+    if (!isRunningReply(message)) return 'more';
     news = replyNews(before, message);
   }
   return news;
@@ -33,7 +34,7 @@ export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more
 export function keepUnchanged(seen: readonly Message[], now: readonly Message[]): readonly Message[] {
   return now.map((message, place) => {
     const before = seen[place];
-    return before?.id === message.id && !isRunning(before) ? before : message;
+    return before?.id === message.id && !isRunningReply(before) ? before : message;
   });
 }
 
@@ -48,11 +49,9 @@ function replyNews(before: AssistantMessage, reply: AssistantMessage): 'nothing'
   return isSame ? 'nothing' : { reply, stepsFrom, textFrom };
 }
 
-/** Prompts and replies that have ended stay as they are. */
-function isRunning(message: Message): message is AssistantMessage {
-  return (
-    message.role === 'assistant' && (message.status === 'in_progress' || message.status === 'corroborating')
-  );
+/** Other messages never change. */
+function isRunningReply(message: Message): message is AssistantMessage {
+  return message.role === 'assistant' && isRunning(message.status);
 }
 
 function isSameThread(seen: Thread, now: Thread): boolean {

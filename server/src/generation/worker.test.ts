@@ -13,7 +13,7 @@ import { failedReplyContent } from '../domain/reply.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { NewThread } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
-import { personIn } from '../usecases/people/read-session.ts';
+import { personIn } from '../usecases/people/sessions.ts';
 import { cancelReply } from '../usecases/replies/cancel-reply.ts';
 import { ReplySignals } from '../usecases/replies/reply-signals.ts';
 import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';

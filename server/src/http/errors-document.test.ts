@@ -12,7 +12,7 @@ import type { Context } from '../usecases/context.ts';
 import { createApiKey } from '../usecases/credentials/api-keys.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { createOrganization } from '../usecases/organization/organization.ts';
-import { addMember } from '../usecases/people/add-member.ts';
+import { addMember } from '../usecases/people/members.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { errorStatus } from './error-response.ts';
 

@@ -137,7 +137,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
     it('more requests of one member than may wait', async () => {
       const { ben, ada } = world;
       const ids = [await request(ben, 'One'), await request(ben, 'Two'), await request(ben, 'Three')];
-      assertRefused(await ben.post('/key-requests', { name: 'Four' }), 400, /3 requests that wait/);
+      assertRefused(await ben.post('/key-requests', { name: 'Four' }), 400, /3 open requests/);
       for (const id of ids) assertDone(await ada.post(`/key-requests/${id}/decline`));
     });
   });

@@ -226,7 +226,7 @@ describeOnEachEngine('Threads in the console', ({ freshStore }) => {
       assertRefused(
         await ada.post(at(thread.id, '/messages'), { prompt: 'Too early' }),
         400,
-        /being written/,
+        /still running/,
       );
       assertDone(await ada.post(at(thread.id, '/stop')));
       const view = assertDone(await ada.post(at(thread.id, '/messages'), { prompt: 'And then?' }), 201);
@@ -256,7 +256,7 @@ describeOnEachEngine('Threads in the console', ({ freshStore }) => {
       assertDone(await ada.post(at(thread.id, '/stop')));
       const tried = assertDone(await ada.post(at(thread.id, '/retry')));
       assert.deepEqual([tried.state, tried.messages.length], ['in_progress', 3]);
-      assertRefused(await ada.post(at(thread.id, '/retry')), 400, /being written/);
+      assertRefused(await ada.post(at(thread.id, '/retry')), 400, /still running/);
       assertDone(await ada.post(at(thread.id, '/stop')));
     });
 

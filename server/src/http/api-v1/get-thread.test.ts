@@ -7,7 +7,7 @@ import { by, newFollowUp, note, World } from '../../../testing/contract/fixture.
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { NewThread, Store } from '../../storage/store.ts';
-import { personIn } from '../../usecases/people/read-session.ts';
+import { personIn } from '../../usecases/people/sessions.ts';
 import { ReplySignals } from '../../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { noTelemetry } from '../../usecases/telemetry.ts';

@@ -8,7 +8,7 @@ import {
   readSession,
   type SignedIn,
   signedOut,
-} from '../../usecases/people/read-session.ts';
+} from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sessionToken } from './cookies.ts';
 import { proveOwnRequest } from './csrf.ts';

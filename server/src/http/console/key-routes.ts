@@ -18,7 +18,7 @@ import {
   requestApiKey,
   revealApiKey,
 } from '../../usecases/credentials/request-api-key.ts';
-import type { EnteredSession } from '../../usecases/people/read-session.ts';
+import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { KeyJson, KeyRequestJson, KeysJson, NewKeyJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { isoOrNull, settingName, settingPath } from './setting-schemas.ts';

@@ -1,12 +1,16 @@
 import { Type } from 'typebox';
 import { iso } from '../../domain/iso-time.ts';
 import { invitationLink } from '../../domain/sign-in-token.ts';
-import { type AddedMember, addMember } from '../../usecases/people/add-member.ts';
-import { changeMemberRole } from '../../usecases/people/change-member-role.ts';
-import { findMemberById } from '../../usecases/people/find-member.ts';
 import { inviteMember } from '../../usecases/people/invite-member.ts';
-import { type ListedMember, listMembers } from '../../usecases/people/list-members.ts';
-import { removeMember } from '../../usecases/people/remove-member.ts';
+import {
+  type AddedMember,
+  addMember,
+  changeMemberRole,
+  findMemberById,
+  type ListedMember,
+  listMembers,
+  removeMember,
+} from '../../usecases/people/members.ts';
 import type { InvitedJson, MemberJson, MembersJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { isoOrNull, settingPath } from './setting-schemas.ts';
@@ -85,8 +89,8 @@ const remove = defineConsoleRoute({
   caller: 'admin',
   path: settingPath,
   async handle({ context, principal: { organizationId }, initiator, path }) {
-    const { email } = await findMemberById(context, organizationId, path.id);
-    await removeMember(context, organizationId, initiator, email);
+    const member = await findMemberById(context, organizationId, path.id);
+    await removeMember(context, organizationId, initiator, member);
     return { body: {} };
   },
 });

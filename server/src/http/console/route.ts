@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import type { Initiator } from '../../domain/audit.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import type { EnteredSession, SignedIn } from '../../usecases/people/read-session.ts';
+import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 
 /**

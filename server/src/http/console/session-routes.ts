@@ -10,10 +10,15 @@ import {
 import { TooManyAttempts } from '../../usecases/people/attempt-password.ts';
 import { changePassword } from '../../usecases/people/change-password.ts';
 import { knownDeviceMs, openDevice, sealDevice } from '../../usecases/people/known-device.ts';
-import { readMemberships, readSession, type SignedIn } from '../../usecases/people/read-session.ts';
+import type { StartedSession } from '../../usecases/people/sessions.ts';
+import {
+  readMemberships,
+  readSession,
+  type SignedIn,
+  signOut,
+  signOutEverywhere,
+} from '../../usecases/people/sessions.ts';
 import { signIn } from '../../usecases/people/sign-in.ts';
-import { signOut, signOutEverywhere } from '../../usecases/people/sign-out.ts';
-import type { StartedSession } from '../../usecases/people/start-session.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { InvitationJson, LimitsJson, SessionJson, SignInOffer } from './contract.ts';
 import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';

@@ -1,16 +1,14 @@
 import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
 import { limits as fixed } from '../../domain/limits.ts';
-import { addPrompt } from '../../usecases/replies/add-prompt.ts';
+import { addPrompt, retryReply } from '../../usecases/replies/add-prompt.ts';
 import { cancelReply } from '../../usecases/replies/cancel-reply.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
-import { retryReply } from '../../usecases/replies/retry-reply.ts';
 import { createThread } from '../../usecases/threads/create-thread.ts';
-import { deleteThread } from '../../usecases/threads/delete-thread.ts';
+import { deleteThread, restoreThread, undoMs } from '../../usecases/threads/delete-thread.ts';
 import { getThreadView } from '../../usecases/threads/get-thread-view.ts';
 import { publishOwnThread } from '../../usecases/threads/publish-thread.ts';
 import { renameThread } from '../../usecases/threads/rename-thread.ts';
-import { restoreThread, undoMs } from '../../usecases/threads/restore-thread.ts';
 import type { DeletedJson } from './contract.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleCall, type ConsoleRoute, defineConsoleRoute } from './route.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
-import { isSessionValid } from '../../usecases/people/is-session-valid.ts';
-import type { EnteredSession } from '../../usecases/people/read-session.ts';
+import type { EnteredSession } from '../../usecases/people/sessions.ts';
+import { isSessionValid } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { HeldRequests } from '../held-requests.ts';

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
-import { findThreadHome } from '../../usecases/threads/find-thread-home.ts';
+import { findThreadHome } from '../../usecases/threads/get-thread.ts';
 import { getThreadView } from '../../usecases/threads/get-thread-view.ts';
-import { listAccounts } from '../../usecases/threads/list-accounts.ts';
-import { listThreads } from '../../usecases/threads/list-threads.ts';
+import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads } from '../../usecases/threads/search-threads.ts';
 import type { AccountsJson, ThreadHomeJson, ThreadListJson } from './contract.ts';
 import type { ConsoleOptions } from './options.ts';

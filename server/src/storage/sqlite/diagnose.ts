@@ -1,5 +1,6 @@
 import type { Diagnosis } from '../store.ts';
 import type { Database } from './database.ts';
+import { isRunning } from './replies.ts';
 
 /** A clock this far behind the newest row is wrong; below it, a burst of renames explains the difference. */
 const clockBehindMaxMs = 5000;
@@ -52,7 +53,7 @@ function checkClock(database: Database, now: number): Diagnosis {
 
 function checkReplies(database: Database): Diagnosis {
   const waiting = database
-    .prepare<[], number>("SELECT count(*) FROM message WHERE status IN ('in_progress', 'corroborating')")
+    .prepare<[], number>(`SELECT count(*) FROM message WHERE ${isRunning}`)
     .pluck()
     .get();
   return { check: 'replies', ok: true, detail: `${waiting} on their way` };

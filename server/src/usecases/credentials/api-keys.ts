@@ -9,7 +9,7 @@ import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, withCommand } from '../organization/audit-log.ts';
 import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
-import { findMemberById } from '../people/find-member.ts';
+import { findMemberById } from '../people/members.ts';
 import { assertMayOwnKey, type KeyOwners } from './key-owner.ts';
 
 /** Returns the key this once: only its hash is stored. Without a user it is org-wide. */

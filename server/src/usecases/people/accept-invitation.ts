@@ -8,10 +8,10 @@ import type { Invitation } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { attempt, type Origin } from './attempt-password.ts';
-import type { SignedIn } from './read-session.ts';
-import { type StartedSession, startSession } from './start-session.ts';
+import type { SignedIn } from './sessions.ts';
+import { type StartedSession, startSession } from './sessions.ts';
 
-/** What the invitation is for. `NOT_FOUND` alike for one that was used, replaced, has expired or never was. */
+/** `NOT_FOUND` for every invitation that cannot be used: unknown, used, replaced or expired. */
 export async function readInvitation(
   context: Context,
   { token, address }: { token: string; address: string },
@@ -24,7 +24,7 @@ export async function readInvitation(
   return invitation;
 }
 
-/** Opens the organization to the person, with the password they choose or prove, and begins a session. */
+/** Opens the membership with the password that the person chooses or proves, and starts a session. */
 export async function acceptInvitation(
   context: Context,
   { token, password, ...from }: { token: string; password: string } & Origin,
@@ -38,18 +38,21 @@ export async function acceptInvitation(
   const note = auditNote(context, initiator, 'member.joined', userId, { email, password: acceptance.kind });
   const accepted = await store.acceptInvitation(sha256(token), acceptance, note);
   if (accepted.outcome === 'refused') {
-    throw new ServiceError('INVALID_PARAMS', 'A password was set meanwhile: open the link again.');
+    throw new ServiceError('INVALID_PARAMS', 'A password was set in the meantime: open the link again.');
   }
   if (accepted.outcome !== 'accepted') throw gone();
   const passwordHash = acceptance.kind === 'proven' ? acceptance.hash : acceptance.password.hash;
   const started = await startSession(context, userId, { proof: 'password', passwordHash }, traceId);
   if (started === undefined) {
-    throw new ServiceError('INVALID_PARAMS', 'The password was changed meanwhile: sign in with the new one.');
+    throw new ServiceError(
+      'INVALID_PARAMS',
+      'The password was changed in the meantime: sign in with the new one.',
+    );
   }
   return started;
 }
 
-/** A membership that waits in a session of single sign-on: the provider has proven the address. */
+/** Accepts a pending membership in a single sign-on session: the provider has proven the address. */
 export async function acceptMembership(
   context: Context,
   { session: { userId, email, access } }: SignedIn,
@@ -69,8 +72,9 @@ async function findInvitation({ store, sha256 }: Context, token: string): Promis
 }
 
 /**
- * The password that the person has is proven. Whoever has none that is proven may choose one, also the one they set through
- * another organization's link: that is compared like a guess, or links would be a way to guess without limit.
+ * A person with a proven password must enter it. Without one they may choose a password, including the one they set
+ * through another organization's link. That comparison counts as an attempt: otherwise links would allow unlimited
+ * guessing.
  */
 async function acceptanceOf(
   context: Context,
@@ -84,13 +88,13 @@ async function acceptanceOf(
     throw new ServiceError('INVALID_PARAMS', 'You have no password here: sign in through your provider.');
   }
   if (!resets && hashes.length > 0) {
-    // A known device may prove its own password only: choosing one is a guess at the others.
+    // A known device may only prove its own password: choosing one is a guess at the others.
     const origin = terms === 'choose' ? { ...from, device: undefined } : from;
     const hash = await attempt(context, { person: email, ...origin }, (only) =>
       passwords.find(known.filter(({ id }) => only === undefined || id === only).map(hashOf), password),
     );
     if (hash !== undefined) return { kind: 'proven', hash };
-    // Not UNAUTHORIZED: nobody's session has ended.
+    // Not UNAUTHORIZED: the console would treat that as an ended session.
     if (terms === 'prove') {
       throw new ServiceError('INVALID_PARAMS', 'password: is not the one you sign in with.');
     }
@@ -110,5 +114,5 @@ function checked(password: string, email: string): string {
 }
 
 function gone(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'This invitation was used or has expired: ask for a new one.');
+  return new ServiceError('NOT_FOUND', 'This invitation has been used or has expired: ask for a new one.');
 }

@@ -3,14 +3,15 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { PasswordId } from '../../domain/id.ts';
 import { placeOf } from '../../domain/place.ts';
 import type { Context } from '../context.ts';
+import { auditNote } from '../organization/audit-log.ts';
 import type { KnownDevice } from './known-device.ts';
 
-/** Too many attempts failed: the next is heard after `retryAfterSeconds`. */
+/** Too many attempts failed: the next one is accepted after `retryAfterSeconds`. */
 export class TooManyAttempts extends ServiceError {
   readonly retryAfterSeconds: number;
 
   constructor(retryAfterSeconds: number) {
-    super('RATE_LIMITED', `Too many attempts failed: try again in ${retryAfterSeconds} seconds.`);
+    super('RATE_LIMITED', `Too many failed attempts: try again in ${retryAfterSeconds} seconds.`);
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
@@ -23,17 +24,17 @@ export interface Origin {
 }
 
 export interface Attempt extends Origin {
-  /** Whose secret is tried; undefined where only the place counts. */
+  /** Whose secret is tried; undefined if only the place counts. */
   readonly person: string | undefined;
   readonly traceId: string;
 }
 
 /**
- * Runs `prove` unless too many attempts have failed: of this person from this place, of this place at all, or of this
- * person from everywhere. A right password is then refused as well; if it were not, an attacker could simply go on
- * guessing. A known device has failures of its own: when the others are used up, it may still prove the one password it
- * signed in with before, which is passed to `prove`. `undefined` from `prove` is a failure. An attempt is counted before it
- * runs, so that a thousand at once are not all tried.
+ * Runs `prove` unless too many attempts have failed: for this person from this place, from this place, or for this person
+ * from anywhere. Then even the right password is rejected; otherwise an attacker could keep guessing. A known device has
+ * its own count: when the others are exhausted, it may still try the one password it signed in with before, whose id is
+ * passed to `prove`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it runs, so that
+ * concurrent attempts cannot exceed the limit.
  */
 export async function attempt<T>(
   context: Pick<Context, 'passwordAttempts' | 'failedSignIns' | 'sha256'>,
@@ -42,7 +43,7 @@ export async function attempt<T>(
 ): Promise<T | undefined> {
   const { ofPlace, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
   const place = placeOf(address);
-  // Hashed: the memory they take must not depend on what is made up.
+  // Hashed to bound memory: an attacker chooses the input.
   const shared = [
     { attempts: ofPlace, key: place },
     ...(person === undefined
@@ -69,4 +70,33 @@ export async function attempt<T>(
 
 function waitSeconds(counted: readonly { attempts: FailedAttempts; key: string }[]): number {
   return Math.max(...counted.map(({ attempts, key }) => attempts.waitSeconds(key)));
+}
+
+/**
+ * Writes the failed sign-ins that are due to the audit log of each organization that the person has joined. Failures for
+ * unknown addresses are dropped.
+ */
+export async function noteFailedSignIns(
+  context: Pick<Context, 'store' | 'ids' | 'failedSignIns'>,
+  all = false,
+): Promise<void> {
+  const { store, failedSignIns } = context;
+  for (const { email, count, places, traceId } of failedSignIns.take(all)) {
+    try {
+      const person = await store.findPerson(email);
+      if (person === undefined) continue;
+      const { userId } = person;
+      const initiator = { actor: { kind: 'skein' }, traceId } as const;
+      const note = auditNote(context, initiator, 'session.refused', userId, {
+        email,
+        failures: count,
+        places,
+      });
+      const { entered } = await store.listMemberships(userId, { proof: 'sso' });
+      for (const { organizationId } of entered) await store.writeAudit(organizationId, note);
+    } catch (error) {
+      failedSignIns.giveBack(email, count);
+      throw error;
+    }
+  }
 }

@@ -4,9 +4,9 @@ import { passwordFault } from '../../domain/password.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { type Attempt, attempt, type Origin } from './attempt-password.ts';
-import type { SignedIn } from './read-session.ts';
+import type { SignedIn } from './sessions.ts';
 
-/** Ends the other sessions that the password covers, so that nobody stays signed in with the old one. */
+/** Ends the other sessions that the old password covers. */
 export async function changePassword(
   context: Context,
   { session: { userId, email, access }, tokenHash }: SignedIn,
@@ -27,32 +27,36 @@ export async function changePassword(
   const fault = passwordFault(next, email);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `next: ${fault}.`);
   const siblings = all.filter(({ id }) => id !== own.id).map(({ hash }) => hash);
-  if (siblings.length > 0) await refuseSibling(context, attempted, siblings, next);
+  if (siblings.length > 0) await rejectSibling(context, attempted, siblings, next);
   const outcome = await store.changePassword(
     userId,
     { current: own.hash, next: await passwords.hash(next, siblings[0]), keptTokenHash: tokenHash },
     auditNote(context, initiator, 'password.changed', userId),
   );
   if (outcome === 'refused') {
-    throw new ServiceError('INVALID_PARAMS', 'current: the password was changed meanwhile.');
+    throw new ServiceError('INVALID_PARAMS', 'current: the password was changed in the meantime.');
   }
 }
 
 /**
- * Another password of the person was set through another organization's link, perhaps by somebody else. Choosing one is a
- * guess at it, and counts as one: otherwise changing a password again and again would be a way to guess without limit.
+ * A sibling is another password of the person, set through another organization's link and possibly by somebody else.
+ * Choosing the same one is a guess at it and counts as an attempt: otherwise repeated changes would allow unlimited
+ * guessing.
  */
-async function refuseSibling(
+async function rejectSibling(
   context: Context,
   attempted: Attempt,
   siblings: readonly string[],
   next: string,
 ): Promise<void> {
-  // A known device may prove its own password only.
+  // A known device may only prove its own password.
   const found = await attempt(context, { ...attempted, device: undefined }, () =>
     context.passwords.find(siblings, next),
   );
   if (found !== undefined) {
-    throw new ServiceError('INVALID_PARAMS', 'next: choose a password that you do not use elsewhere here.');
+    throw new ServiceError(
+      'INVALID_PARAMS',
+      'next: choose a password that you do not use for another organization here.',
+    );
   }
 }

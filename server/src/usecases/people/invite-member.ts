@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 
 export interface IssuedInvitation {
-  /** Known only now: the store keeps a hash of it. */
+  /** Returned only here: the store keeps a hash. */
   readonly token: string;
   readonly expiresAt: number;
 }
@@ -14,8 +14,9 @@ export interface IssuedInvitation {
 const invitationMs = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * How a person gets into an organization, once. The operator's link proves the address. With `resets` it also lets them
- * replace a proven password, which gives the whole account to whoever has the link: only the operator may make one.
+ * Creates a link with which a person joins the organization, once. A link from the operator proves the address. With
+ * `resets` it also replaces a proven password, which gives the whole account to the holder of the link: only the operator
+ * may create such a link.
  */
 export async function inviteMember(
   context: Context,
@@ -25,7 +26,7 @@ export async function inviteMember(
   { resets }: { resets: boolean },
 ): Promise<IssuedInvitation> {
   const { store, now, randomBytes, sha256 } = context;
-  if (!resets) await refuseWhoHasJoined(context, organizationId, userId);
+  if (!resets) await rejectJoined(context, organizationId, userId);
   const byOperator = initiator.actor.kind === 'operator';
   const token = generateInvitationToken(randomBytes);
   const expiresAt = now() + invitationMs;
@@ -42,13 +43,13 @@ export async function inviteMember(
     case 'service-account':
       throw new ServiceError(
         'INVALID_PARAMS',
-        'A service account cannot sign in: make a key for it instead.',
+        'A service account cannot sign in: create a key for it instead.',
       );
   }
 }
 
-/** A link would be of no use to them, and whoever made it could not let them choose a password either. */
-async function refuseWhoHasJoined(
+/** A person who has joined needs no link, and only a link with `resets` could change their password. */
+async function rejectJoined(
   { store }: Context,
   organizationId: OrganizationId,
   userId: UserId,
@@ -57,6 +58,6 @@ async function refuseWhoHasJoined(
   if (member?.opened !== true) return;
   throw new ServiceError(
     'INVALID_PARAMS',
-    `${member.email} has joined already. Whoever runs this service can let them choose a new password.`,
+    `${member.email} has already joined. The operator of this service can create a link to reset their password.`,
   );
 }

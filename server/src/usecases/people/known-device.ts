@@ -1,7 +1,7 @@
 import type { PasswordId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
 
-/** A browser that has signed in with this password before. It gets a chance that failures of others do not take away. */
+/** A browser that has signed in with this password before. Failures elsewhere do not lock it out. */
 export interface KnownDevice {
   /** Counts its own failures. */
   readonly id: string;
@@ -15,7 +15,7 @@ interface Sealed extends KnownDevice {
 export const knownDeviceMs = 365 * 24 * 60 * 60 * 1000;
 const sealedFor = 'known device';
 
-/** What the browser keeps. It names no person, and nobody but this service can make or read it. */
+/** The value the browser keeps. It names no person, and only this service can create or read it. */
 export function sealDevice({ seal, now, sha256, randomBytes }: Context, passwordId: PasswordId): string {
   const id = sha256(randomBytes(16).join());
   const sealed: Sealed = { id, passwordId, until: now() + knownDeviceMs };

@@ -2,11 +2,11 @@ import { ServiceError } from '../../domain/errors.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import type { Context } from '../context.ts';
 import { attempt, type Origin } from './attempt-password.ts';
-import { type StartedSession, startSession } from './start-session.ts';
+import { type StartedSession, startSession } from './sessions.ts';
 
 /**
- * A session for whoever knows the person's password. An unknown address, a wrong password and a person who belongs nowhere
- * get the same answer after the same work: who is known here is nobody's business.
+ * Starts a session with a password. An unknown address, a wrong password and a person without memberships get the same
+ * error after the same work, so that callers cannot find out who has an account.
  */
 export async function signIn(
   context: Context,

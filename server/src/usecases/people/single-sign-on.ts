@@ -7,9 +7,9 @@ import {
 } from '../../domain/identity-provider.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import type { Context } from '../context.ts';
-import { type StartedSession, startSession } from './start-session.ts';
+import { type StartedSession, startSession } from './sessions.ts';
 
-/** Why nobody was signed in. `expired`: begun too long ago, or not by this browser. */
+/** Why sign-in failed. `expired`: it was started too long ago, or in another browser. */
 export type SsoProblem = ProviderFault | 'expired' | 'unverified' | 'unknown-person';
 
 export type SsoOutcome =
@@ -21,13 +21,13 @@ export const ssoTimeoutMs = 10 * 60 * 1000;
 const sealedFor = 'single sign-on';
 const bySso = { proof: 'sso', passwordHash: null } as const;
 
-interface Begun {
+interface StartedSignIn {
   readonly checks: SignInChecks;
   readonly returnTo: string;
   readonly until: number;
 }
 
-/** Where to send the person, and what their browser has to keep meanwhile: sealed, and good for ten minutes. */
+/** Returns the provider's address, and a sealed value for the browser to keep, valid for ten minutes. */
 export async function beginSingleSignOn(
   { seal, now }: Context,
   provider: IdentityProvider,
@@ -35,32 +35,32 @@ export async function beginSingleSignOn(
   returnTo: string,
 ): Promise<{ address: string; sealed: string }> {
   const { address, checks } = await provider.begin(returnAddress);
-  const begun: Begun = { checks, returnTo, until: now() + ssoTimeoutMs };
-  return { address, sealed: seal.seal(sealedFor, JSON.stringify(begun)) };
+  const signIn: StartedSignIn = { checks, returnTo, until: now() + ssoTimeoutMs };
+  return { address, sealed: seal.seal(sealedFor, JSON.stringify(signIn)) };
 }
 
-/** A session for the person whom the provider names, if its word for their address can be relied on. */
+/** Starts a session for the person whom the provider names, if the provider has verified their address. */
 export async function finishSingleSignOn(
   context: Context,
   provider: IdentityProvider,
   { callback, sealed }: { callback: string; sealed: string | undefined },
   traceId: string,
 ): Promise<SsoOutcome> {
-  const begun = openBegun(context, sealed);
-  if (begun === undefined) return refused('expired', 'begun too long ago, or elsewhere');
-  if (new URL(callback).searchParams.get('state') !== begun.checks.state) {
-    return refused('expired', 'another state than the one begun with');
+  const signIn = openSignIn(context, sealed);
+  if (signIn === undefined) return refused('expired', 'started too long ago, or in another browser');
+  if (new URL(callback).searchParams.get('state') !== signIn.checks.state) {
+    return refused('expired', 'the state does not match');
   }
   try {
-    const identity = await provider.finish(callback, begun.checks);
-    return await welcome(context, identity, begun.returnTo, traceId);
+    const identity = await provider.finish(callback, signIn.checks);
+    return await startFor(context, identity, signIn.returnTo, traceId);
   } catch (error) {
     if (error instanceof ProviderError) return refused(error.fault, error.message);
     throw error;
   }
 }
 
-async function welcome(
+async function startFor(
   context: Context,
   { issuer, subject, email, emailVerified }: Identity,
   returnTo: string,
@@ -71,15 +71,15 @@ async function welcome(
   const note = { id: context.ids.event(), traceId, action: 'password.voided', detail: {} } as const;
   const person = await context.store.bindIdentity(issuer, subject, address, note);
   const started = person && (await startSession(context, person.userId, bySso, traceId));
-  if (started === undefined) return refused('unknown-person', 'nobody here has this identity');
+  if (started === undefined) return refused('unknown-person', 'no person here has this identity');
   return { outcome: 'signed-in', started, returnTo };
 }
 
-function openBegun({ seal, now }: Context, sealed: string | undefined): Begun | undefined {
+function openSignIn({ seal, now }: Context, sealed: string | undefined): StartedSignIn | undefined {
   const text = sealed === undefined ? undefined : seal.open(sealedFor, sealed);
   if (text === undefined) return undefined;
-  const begun = JSON.parse(text) as Begun;
-  return begun.until > now() ? begun : undefined;
+  const signIn = JSON.parse(text) as StartedSignIn;
+  return signIn.until > now() ? signIn : undefined;
 }
 
 function refused(problem: SsoProblem, reason: string): SsoOutcome {

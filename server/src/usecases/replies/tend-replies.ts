@@ -1,11 +1,14 @@
 import { failedReplyContent } from '../../domain/reply.ts';
-import type { FailedReply, FailureTexts, ReplyName } from '../../storage/store.ts';
+import type { AuditNote, FailedReply, FailureTexts, ReplyName } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { replyFailedNote } from './reply-failed-note.ts';
+import { auditNote } from '../organization/audit-log.ts';
 
-/** Above this many, each round asks after a quarter of the watched replies. */
-const askedAtOnceMax = 1000;
+/** Above this many watched replies, each round checks a quarter of them. */
+const checkedAtOnceMax = 1000;
 const parts = 4;
+
+/** A reason is one sentence; this bounds what a provider may send. */
+const reasonLengthMax = 500;
 
 export const failureTexts: FailureTexts = {
   content: failedReplyContent,
@@ -14,30 +17,30 @@ export const failureTexts: FailureTexts = {
 };
 
 /**
- * Sees to what no signal of this process tells: deadlines, leases of dead workers, and what other processes did. It is
- * called a few times a second, with the number of the round. `leases` says whether leases that ran out are ended
- * (`LeaseWatch`). Returns the replies that it failed.
+ * Handles what no signal of this process reports: deadlines, leases of dead workers, and replies that other processes
+ * ended. Called a few times a second with the number of the round. `leases`: whether to end expired leases (see
+ * `LeaseWatch`). Returns the replies that it failed.
  */
 export async function tendReplies(context: Context, round: number, leases = true): Promise<FailedReply[]> {
   const { store, replySignals, limits } = context;
   const failed = await store.sweepReplies(failureTexts, { attemptsMax: limits.replyAttempts, leases });
-  await tellFailed(context, failed);
-  const asked = partOf(replySignals.watched(), round);
-  const ended = asked.length === 0 ? [] : await store.endedReplies(asked);
+  await reportFailed(context, failed);
+  const checked = partOf(replySignals.watched(), round);
+  const ended = checked.length === 0 ? [] : await store.endedReplies(checked);
   replySignals.hear({ waiting: true, ended });
   return failed;
 }
 
-/** To be called by a worker before its first claim. Returns the replies that it failed. */
+/** A worker calls this before its first claim. Returns the replies that it failed. */
 export async function releaseOrphanedReplies(context: Context): Promise<FailedReply[]> {
   const { store, limits } = context;
   const failed = await store.releaseOrphanedReplies(failureTexts, limits.replyAttempts);
-  await tellFailed(context, failed);
+  await reportFailed(context, failed);
   return failed;
 }
 
-/** Notes are written one by one: there are rarely many. If a note cannot be kept, the caller's log still has its line. */
-async function tellFailed(context: Context, failed: readonly FailedReply[]): Promise<void> {
+/** Writes audit notes one by one: there are rarely many. If a write fails, the caller's log still has the failure. */
+async function reportFailed(context: Context, failed: readonly FailedReply[]): Promise<void> {
   const { store, replySignals, telemetry } = context;
   for (const reply of failed) replySignals.replyEnded(reply);
   telemetry.repliesEnded('failed', failed.length);
@@ -47,38 +50,48 @@ async function tellFailed(context: Context, failed: readonly FailedReply[]): Pro
   }
 }
 
-/** A round that comes later than this after the last one may have missed an outage. */
+/** Has the trace id of the request that created the reply: the person who sent it can quote that id. */
+export function replyFailedNote(
+  context: Pick<Context, 'ids'>,
+  { threadId, messageId, traceId }: Pick<FailedReply, 'threadId' | 'messageId' | 'traceId'>,
+  failure: string,
+): AuditNote {
+  const reason = failure.slice(0, reasonLengthMax).toWellFormed();
+  const initiator = { actor: { kind: 'skein' }, traceId } as const;
+  return auditNote(context, initiator, 'reply.failed', threadId, { reason, message: messageId });
+}
+
+/** After a longer gap between two rounds, an outage may have gone unnoticed. */
 const gapMsMin = 2_000;
 
 /**
- * Decides when a lease that ran out is that of a dead worker. While the store is away no worker can renew, and that must
- * not cost replies an attempt. So leases are ended only after the store has answered this process without a break for as
- * long as a lease: by then every living worker has renewed.
+ * Decides when an expired lease belongs to a dead worker. While the store is unavailable no worker can renew its leases,
+ * and that must not cost replies an attempt. So leases are ended only after the store has answered this process for one
+ * lease period without interruption: by then every live worker has renewed.
  */
 export class LeaseWatch {
   readonly #leaseMs: number;
-  readonly #steady: () => number;
+  readonly #clock: () => number;
   #answersSince = 0;
   #lastAnswer: number | undefined;
 
-  constructor(leaseMs: number, steady: () => number = () => performance.now()) {
+  constructor(leaseMs: number, clock: () => number = () => performance.now()) {
     this.#leaseMs = leaseMs;
-    this.#steady = steady;
+    this.#clock = clock;
   }
 
-  /** To be asked right before a sweep. */
+  /** Call right before a sweep. */
   mayEndLeases(): boolean {
     return this.#breakIfLate() - this.#answersSince >= this.#leaseMs;
   }
 
-  /** A round has succeeded, or has not. */
   roundEnded(succeeded: boolean): void {
     const now = this.#breakIfLate();
     this.#lastAnswer = succeeded ? now : undefined;
   }
 
   #breakIfLate(): number {
-    const now = this.#steady();
+    const now = this.#clock();
     const gapMs = Math.max(gapMsMin, this.#leaseMs / 2);
     if (this.#lastAnswer === undefined || now - this.#lastAnswer > gapMs) this.#answersSince = now;
     return now;
@@ -86,7 +99,7 @@ export class LeaseWatch {
 }
 
 function partOf(watched: readonly ReplyName[], round: number): readonly ReplyName[] {
-  if (watched.length <= askedAtOnceMax) return watched;
+  if (watched.length <= checkedAtOnceMax) return watched;
   return watched.filter(
     ({ messageId }) => (messageId.codePointAt(messageId.length - 1) ?? 0) % parts === round % parts,
   );

@@ -2,10 +2,12 @@ import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { canRead } from '../../domain/visibility.ts';
+import type { Thread } from '../../domain/thread.ts';
+import { changeRefused } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 import { auditNote } from '../organization/audit-log.ts';
+import { getThread } from './get-thread.ts';
 
 export async function deleteThread(
   context: Context,
@@ -26,7 +28,30 @@ export async function deleteThread(
     return threadId;
   }
   if (result.outcome === 'revoked') return refuseWrite(context, principal);
-  // As for a rename: unreadable is not found, readable but another's is forbidden (§7).
-  if (result.outcome === 'missing' || !canRead(principal, result.thread)) throw threadNotFound();
-  throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can delete it.');
+  throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'delete it');
+}
+
+/** How long a deletion can be undone. */
+export const undoMs = 600_000;
+
+/** Undoes a deletion. Only the thread's creator can, and only for a limited time; otherwise the thread is not found. */
+export async function restoreThread(
+  context: Context,
+  principal: UserPrincipal,
+  initiator: Initiator,
+  threadId: string,
+): Promise<Thread> {
+  const { organizationId, userId } = principal;
+  if (!isThreadId(threadId)) throw cannotRestore();
+  const note = auditNote(context, initiator, 'thread.restored', threadId);
+  const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
+  if (outcome === 'missing') throw cannotRestore();
+  context.threadSignals.changed(threadId);
+  return (await getThread(context, principal, threadId)).thread;
+}
+
+/** The same error in every case, whether the thread never existed or was removed for good. */
+function cannotRestore(): ServiceError {
+  const sentence = 'There is no such thread, or its deletion can no longer be undone.';
+  return new ServiceError('NOT_FOUND', sentence);
 }

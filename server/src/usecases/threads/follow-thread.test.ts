@@ -11,7 +11,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { ClaimedReply, NewThread, ReplyProgress, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { personIn } from '../people/read-session.ts';
+import { personIn } from '../people/sessions.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
 import { noTelemetry } from '../telemetry.ts';
 import { deleteThread } from './delete-thread.ts';

@@ -1,15 +1,16 @@
 import { threadNotFound } from '../../domain/errors.ts';
-import { isThreadId } from '../../domain/id.ts';
+import { isThreadId, type OrganizationId } from '../../domain/id.ts';
 import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { canRead } from '../../domain/visibility.ts';
 import type { Reader } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
+import type { SignedIn } from '../people/sessions.ts';
 
 export interface ThreadWithMessages {
   readonly thread: Thread;
-  /** Of another version, it says something else. */
+  /** Every change of the thread or its messages raises it. */
   readonly version: number;
   readonly messages: readonly Message[];
   readonly status: ThreadStatus;
@@ -26,7 +27,7 @@ export async function getThread(
   return { ...found, status: deriveThreadStatus(found.messages) };
 }
 
-/** The version that `getThread` would answer now. It loads no message. */
+/** The version that `getThread` would return now, without loading messages. */
 export async function getThreadVersion(
   { store }: Context,
   principal: Principal,
@@ -36,6 +37,21 @@ export async function getThreadVersion(
   const version = await store.threadVersion(principal.organizationId, threadId, readerOf(principal));
   if (version === undefined) throw threadNotFound();
   return version;
+}
+
+/** The organization of a thread that the person can read, among those the session may enter: thread links do not name it. */
+export async function findThreadHome(
+  { store }: Context,
+  { session: { userId, access } }: Pick<SignedIn, 'session'>,
+  threadId: string,
+): Promise<OrganizationId> {
+  if (!isThreadId(threadId)) throw threadNotFound();
+  const { entered } = await store.listMemberships(userId, access);
+  for (const { organizationId } of entered) {
+    const version = await store.threadVersion(organizationId, threadId, { userId });
+    if (version !== undefined) return organizationId;
+  }
+  throw threadNotFound();
 }
 
 export function readerOf(principal: Principal): Reader {

@@ -1,7 +1,9 @@
-import type { Principal } from '../../domain/principal.ts';
+import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
 import { cursorOf, openThreadWalk, readPage, type ThreadSelection, walkAfter } from './thread-walk.ts';
+
+const suggestionsMax = 20;
 
 export interface ListThreadsInput extends ThreadSelection {
   readonly limit: number;
@@ -14,7 +16,7 @@ export interface ListedThreads {
   readonly truncated: boolean;
 }
 
-/** One page of a walk over what the principal may see, as of the walk's start and in the order of that moment (§4.3). */
+/** One page of the threads that the principal may see, as of the start of the walk and in the order of that time (§4.3). */
 export async function listThreads(
   context: Context,
   principal: Principal,
@@ -24,4 +26,13 @@ export async function listThreads(
   const page = await readPage(context, walk, limit);
   const { next, truncated } = walkAfter(context, page, page.rows.length);
   return { threads: page.rows.map(({ thread }) => thread), nextCursor: cursorOf(context, next), truncated };
+}
+
+/** Accounts of threads that the person can see, for suggestions after typing `prefix`. */
+export function listAccounts(
+  { store }: Context,
+  { organizationId, userId }: UserPrincipal,
+  prefix: string,
+): Promise<string[]> {
+  return store.listAccounts(organizationId, userId, prefix, suggestionsMax);
 }

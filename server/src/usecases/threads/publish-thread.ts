@@ -3,11 +3,12 @@ import { ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { changeRefused, isCreator } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { getThread } from './get-thread.ts';
 
-/** The operator's way: shows any thread to its whole organization, or takes it back to its creator. Not an update (§2.1). */
+/** For the operator: publishes or unpublishes any thread. It does not change `updatedAt` (§2.1). */
 export async function publishThread(
   context: Context,
   organizationId: OrganizationId,
@@ -26,7 +27,7 @@ export async function publishThread(
   }
 }
 
-/** The creator's way; nobody else may. */
+/** For the thread's creator. */
 export async function publishOwnThread(
   context: Context,
   principal: UserPrincipal,
@@ -35,9 +36,7 @@ export async function publishOwnThread(
   published: boolean,
 ): Promise<Thread> {
   const { thread } = await getThread(context, principal, threadId);
-  if (thread.userId !== principal.userId) {
-    throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can publish it or take it back.');
-  }
+  if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'publish or unpublish it');
   const done = await setPublished(context, principal.organizationId, initiator, thread.id, published);
   if (!done) throw threadNotFound();
   return { ...thread, published };

@@ -1,8 +1,8 @@
-import { ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { threadNotFound } from '../../domain/errors.ts';
 import { isThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { canRead } from '../../domain/visibility.ts';
+import { changeRefused } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 
@@ -20,7 +20,5 @@ export async function renameThread(
     return result.thread;
   }
   if (result.outcome === 'revoked') return refuseWrite(context, principal);
-  // What may not be read is not there; what may be read, but is another's, is forbidden (§7).
-  if (result.outcome === 'missing' || !canRead(principal, result.thread)) throw threadNotFound();
-  throw new ServiceError('FORBIDDEN', 'Only the creator of a thread can rename it.');
+  throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'rename it');
 }

@@ -8,7 +8,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
-import { personIn } from '../people/read-session.ts';
+import { personIn } from '../people/sessions.ts';
 import { type ListedThreads, listThreads } from './list-threads.ts';
 import { searchThreads } from './search-threads.ts';
 

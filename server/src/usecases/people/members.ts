@@ -1,0 +1,156 @@
+import type { Initiator } from '../../domain/audit.ts';
+import { type ApiKey, isLive } from '../../domain/credential.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
+import type { Context } from '../context.ts';
+import { auditNote } from '../organization/audit-log.ts';
+import { organizationNotFound } from '../organization/organization.ts';
+import { type IssuedInvitation, inviteMember } from './invite-member.ts';
+
+export interface AddedMember {
+  readonly userId: UserId;
+  /** Null for a service account, which cannot sign in. */
+  readonly invitation: IssuedInvitation | null;
+}
+
+/** Adds and invites a person, who keeps any password from another organization, or adds a service account. */
+export async function addMember(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  { email, role = 'member', service = false }: { email: string; role?: MemberRole; service?: boolean },
+): Promise<AddedMember> {
+  const address = normalizeEmail(email);
+  if (address === undefined) throw new ServiceError('INVALID_PARAMS', `${email} is not an email address.`);
+  const { store, ids } = context;
+  const candidateUserId = ids.user();
+  const detail = { email: address, role, service };
+  const note = auditNote(context, initiator, 'member.added', candidateUserId, detail);
+  // Otherwise an admin could turn a former member into a service account and read their threads with a key for it.
+  const withoutThreads = service && initiator.actor.kind !== 'operator';
+  const member = { candidateUserId, ...detail, withoutThreads };
+  const result = await store.addMember(organizationId, member, note);
+  switch (result.outcome) {
+    case 'added': {
+      const { userId } = result;
+      const invitation = service
+        ? null
+        : await inviteMember(context, organizationId, initiator, userId, { resets: false });
+      return { userId, invitation };
+    }
+    case 'already-member':
+      throw new ServiceError('INVALID_PARAMS', `${address} is already a member.`);
+    case 'has-threads':
+      throw new ServiceError(
+        'INVALID_PARAMS',
+        `${address} has threads here from an earlier membership: use another address for the service account.`,
+      );
+    case 'organization-missing':
+      throw organizationNotFound(organizationId);
+  }
+}
+
+/** Takes effect with the member's next request. */
+export async function changeMemberRole(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  userId: string,
+  role: MemberRole,
+): Promise<void> {
+  const member = await findMemberById(context, organizationId, userId);
+  const detail = { email: member.email, role };
+  const note = auditNote(context, initiator, 'member.role-changed', member.userId, detail);
+  const outcome = await context.store.setMemberRole(organizationId, member.userId, role, note);
+  if (outcome === 'missing') throw noSuchMember(member.email);
+  if (outcome === 'last-admin') throw lastAdmin();
+}
+
+/**
+ * Revokes the member's personal keys in the same commit; rejoining does not restore them. Their threads stay (§5.8). Only
+ * the operator may remove the last admin, since the operator can appoint another.
+ */
+export async function removeMember(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  { userId, email }: Pick<Member, 'userId' | 'email'>,
+): Promise<{ keysRevoked: number }> {
+  const note = auditNote(context, initiator, 'member.removed', userId, { email });
+  const keepAdmin = initiator.actor.kind !== 'operator';
+  const result = await context.store.removeMember(organizationId, email, keepAdmin, note);
+  switch (result.outcome) {
+    case 'removed':
+      return { keysRevoked: result.keysRevoked };
+    case 'missing':
+      throw noSuchMember(email);
+    case 'last-admin':
+      throw lastAdmin();
+  }
+}
+
+export async function findMember(
+  { store }: Context,
+  organizationId: OrganizationId,
+  email: string,
+): Promise<Member> {
+  const member = await store.findMember(organizationId, normalizeEmail(email) ?? email);
+  if (member === undefined) throw noSuchMember(email);
+  return member;
+}
+
+export async function findMemberById(
+  { store }: Context,
+  organizationId: OrganizationId,
+  userId: string,
+): Promise<Member> {
+  const member = await store.findMemberById(organizationId, userId as UserId);
+  if (member === undefined) {
+    throw new ServiceError('NOT_FOUND', `${userId} is not a member of the organization.`);
+  }
+  return member;
+}
+
+export interface ListedMember extends Member {
+  /** `invited`: the link has not been used yet. `expired`: it can no longer be used. Service accounts are `active`. */
+  readonly state: 'active' | 'invited' | 'expired';
+  /** Live personal keys: removing the member revokes them. */
+  readonly keys: readonly ApiKey[];
+}
+
+/** In order of joining. */
+export async function listMembers(
+  { store, now }: Context,
+  organizationId: OrganizationId,
+): Promise<ListedMember[]> {
+  const [members, keys] = await Promise.all([
+    store.listMembers(organizationId),
+    store.listApiKeys(organizationId),
+  ]);
+  const live = Map.groupBy(
+    keys.filter((key) => isLive(key, now())),
+    ({ userId }) => userId,
+  );
+  return members.map((member) => ({
+    ...member,
+    state: stateOf(member, now()),
+    keys: live.get(member.userId) ?? [],
+  }));
+}
+
+function stateOf({ service, opened, invitedUntil }: Member, now: number): ListedMember['state'] {
+  if (service || opened) return 'active';
+  return invitedUntil !== null && invitedUntil > now ? 'invited' : 'expired';
+}
+
+function noSuchMember(email: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `${email} is not a member: 'skein member list ORG' shows who is.`);
+}
+
+function lastAdmin(): ServiceError {
+  return new ServiceError(
+    'INVALID_PARAMS',
+    'This is the only person who is an admin: make another member an admin first.',
+  );
+}

@@ -1,0 +1,127 @@
+import type { Initiator } from '../../domain/audit.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import { generateSessionToken } from '../../domain/sign-in-token.ts';
+import type { Membership, Memberships, Session } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { auditNote } from '../organization/audit-log.ts';
+
+/** A person with a valid session. */
+export interface SignedIn {
+  readonly session: Session;
+  readonly tokenHash: string;
+}
+
+/** A person in one of their organizations. */
+export interface EnteredSession extends SignedIn {
+  readonly membership: Membership;
+  readonly principal: UserPrincipal;
+}
+
+/** A session that has just started. */
+export interface StartedSession {
+  /** Only the person's browser keeps it: the store has a hash. */
+  readonly token: string;
+  readonly userId: UserId;
+}
+
+/** How the person proved who they are; for a password, the hash it was checked against. */
+export type Proven =
+  | { readonly proof: 'sso'; readonly passwordHash: null }
+  | { readonly proof: 'password'; readonly passwordHash: string };
+
+/** A session's use is written at most this often per idle time, and at most once a minute. */
+const touchesPerIdle = 20;
+const touchPauseMsMax = 60_000;
+
+/**
+ * Undefined if the session could neither enter nor accept a membership, or if the password has changed since it was
+ * checked. Audited in each organization that the session can enter.
+ */
+export async function startSession(
+  context: Context,
+  userId: UserId,
+  proven: Proven,
+  traceId: string,
+): Promise<StartedSession | undefined> {
+  const { store, randomBytes, sha256, limits } = context;
+  const token = generateSessionToken(randomBytes);
+  const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = limits;
+  const initiator = { actor: { kind: 'user', userId }, traceId } as const;
+  const note = auditNote(context, initiator, 'session.started', userId, { proof: proven.proof });
+  const { passwordHash } = proven;
+  const session = { tokenHash: sha256(token), userId, passwordHash, idleMs, lifeMs };
+  return (await store.createSession(session, note)) === 'created' ? { token, userId } : undefined;
+}
+
+/** Reads the store on every call: a session that was ended on any node is `UNAUTHORIZED` from then on. */
+export async function readSession(context: Context, tokenHash: string): Promise<SignedIn> {
+  return { session: await currentSession(context, tokenHash, undefined), tokenHash };
+}
+
+/** `NOT_FOUND` both for an unknown organization and for one that the session may not enter. */
+export async function enterOrganization(
+  context: Context,
+  tokenHash: string,
+  organizationId: string,
+): Promise<EnteredSession> {
+  const known = isOrganizationId(organizationId) ? organizationId : undefined;
+  const session = await currentSession(context, tokenHash, known);
+  const { membership, userId } = session;
+  if (membership === undefined) throw new ServiceError('NOT_FOUND', 'No such organization.');
+  return { session, tokenHash, membership, principal: personIn(membership.organizationId, userId) };
+}
+
+export function personIn(organizationId: OrganizationId, userId: UserId): UserPrincipal {
+  return { kind: 'user', organizationId, userId, keyHash: null };
+}
+
+/**
+ * Whether the session may still enter its organization. The check does not extend the session: an open browser window
+ * must not keep it alive.
+ */
+export async function isSessionValid(
+  { store }: Context,
+  { tokenHash, principal }: Pick<EnteredSession, 'tokenHash' | 'principal'>,
+): Promise<boolean> {
+  const session = await store.findSession(tokenHash, principal.organizationId);
+  return session?.membership !== undefined;
+}
+
+/** The organizations of the signed-in person. `UNAUTHORIZED` for a person who was removed from the last one. */
+export async function readMemberships({ store }: Context, { session }: SignedIn): Promise<Memberships> {
+  const memberships = await store.listMemberships(session.userId, session.access);
+  if (memberships.entered.length + memberships.pending.length === 0) throw signedOut();
+  return memberships;
+}
+
+export async function signOut({ store }: Context, tokenHash: string): Promise<void> {
+  await store.endSession(tokenHash);
+}
+
+/** Ends every session that this session's proof covers, including itself, on every node with the next request. */
+export async function signOutEverywhere(
+  context: Context,
+  { session: { userId, access } }: SignedIn,
+  initiator: Initiator,
+): Promise<void> {
+  const note = auditNote(context, initiator, 'session.ended-everywhere', userId);
+  await context.store.endSessions(userId, access, note);
+}
+
+export function signedOut(): ServiceError {
+  return new ServiceError('UNAUTHORIZED', 'You are not signed in, or your session has ended: sign in.');
+}
+
+async function currentSession(
+  { store, limits: { sessionIdleMs } }: Context,
+  tokenHash: string,
+  organizationId: OrganizationId | undefined,
+): Promise<Session> {
+  const session = await store.findSession(tokenHash, organizationId);
+  if (session === undefined) throw signedOut();
+  const touchPauseMs = Math.min(touchPauseMsMax, sessionIdleMs / touchesPerIdle);
+  if (session.now - session.seenAt >= touchPauseMs) await store.touchSession(tokenHash, sessionIdleMs);
+  return session;
+}
