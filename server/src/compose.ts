@@ -10,10 +10,11 @@ import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts } from './domain/attempts.ts';
 import { FailedSignIns } from './domain/failed-sign-ins.ts';
 import { createIdGenerator } from './domain/id.ts';
+import type { ConfiguredModel } from './domain/model-trial.ts';
 import { keptMs } from './domain/retention.ts';
 import { corroborated } from './generation/corroboration/corroborated.ts';
 import type { Drafter, Model } from './generation/model.ts';
-import { type Trial, tryModel } from './generation/models/language/trial.ts';
+import { tryModel } from './generation/models/language/trial.ts';
 import { languageModel } from './generation/models/language.ts';
 import { scriptedModel } from './generation/models/scripted.ts';
 import type { PassageSearch } from './generation/passage-search.ts';
@@ -224,10 +225,16 @@ function createDrafter({ model, limits }: Config, library: PassageSearch): Draft
 
 const noDocuments = { search: async () => ({ searched: 0, passages: [] }) };
 
-/** Asks the configured language model one question. Undefined where a model of the service's own is configured. */
-export async function tryConfiguredModel(config: Config, question: string): Promise<Trial | undefined> {
-  const drafter = createDrafter(config, noDocuments);
-  return drafter && tryModel(drafter, question, AbortSignal.timeout(config.limits.replyDeadlineMs));
+export function configuredModel(config: Config): ConfiguredModel {
+  const { model } = config;
+  return {
+    name: model.name,
+    provider: model.kind === 'language' ? model.provider : null,
+    async test(question, withinMs) {
+      const drafter = createDrafter(config, noDocuments);
+      return drafter && tryModel(drafter, question, AbortSignal.timeout(withinMs));
+    },
+  };
 }
 
 export async function composeApp(
@@ -251,6 +258,7 @@ export async function composeApp(
       log.info({ trace_id: traceId, status: 400, reason }, 'request refused');
     },
     limits: config.limits,
+    model: configuredModel(config),
     threadUrl: (id) => `${baseUrl()}/threads/${id}`,
     authUrl: () => config.authUrl ?? baseUrl(),
     authPath: new URL(config.authUrl ?? 'http://root').pathname.replace(/\/$/, ''),

@@ -6,6 +6,7 @@ import type {
   DocumentsJson,
   KeysJson,
   MembersJson,
+  ModelJson,
   SessionJson,
   SignInOffer,
   ThreadHomeJson,
@@ -25,6 +26,7 @@ export const keys = {
   applications: (organizationId: string) => [organizationId, 'applications'] as const,
   members: (organizationId: string) => [organizationId, 'members'] as const,
   documents: (organizationId: string) => [organizationId, 'documents'] as const,
+  model: (organizationId: string) => [organizationId, 'model'] as const,
   usage: (organizationId: string) => [organizationId, 'usage'] as const,
   audit: (organizationId: string) => [organizationId, 'audit'] as const,
 };
@@ -127,6 +129,13 @@ export function documentsOptions(organizationId: string) {
     queryKey: keys.documents(organizationId),
     queryFn: ({ signal }) =>
       request<DocumentsJson>('GET', inOrganization(organizationId, '/documents'), { signal }),
+  });
+}
+
+export function modelOptions(organizationId: string) {
+  return queryOptions({
+    queryKey: keys.model(organizationId),
+    queryFn: ({ signal }) => request<ModelJson>('GET', inOrganization(organizationId, '/model'), { signal }),
   });
 }
 

@@ -5,6 +5,7 @@ import {
   IconHistory,
   IconKey,
   IconMessages,
+  IconRobot,
   IconUsers,
   IconWorld,
 } from '@tabler/icons-react';
@@ -25,6 +26,7 @@ export const settingPlaces = [
   { to: '/settings/applications', label: 'Applications', admin: true, Icon: IconApps },
   { to: '/settings/members', label: 'Members', admin: true, Icon: IconUsers },
   { to: '/settings/documents', label: 'Documents', admin: false, Icon: IconFiles },
+  { to: '/settings/model', label: 'Model', admin: true, Icon: IconRobot },
   { to: '/settings/usage', label: 'Usage', admin: false, Icon: IconActivity },
   { to: '/settings/audit', label: 'Audit log', admin: true, Icon: IconHistory },
 ] as const;

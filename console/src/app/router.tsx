@@ -179,6 +179,11 @@ const settingPages = [
   }),
   createRoute({
     getParentRoute: () => settings,
+    path: '/model',
+    component: lazyRouteComponent(() => import('../settings/model-page.tsx'), 'ModelPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
     path: '/usage',
     component: lazyRouteComponent(() => import('../settings/usage-page.tsx'), 'UsagePage'),
   }),

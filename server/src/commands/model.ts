@@ -1,15 +1,14 @@
-import { tryConfiguredModel } from '../compose.ts';
+import { configuredModel } from '../compose.ts';
+import { trialQuestion } from '../domain/model-trial.ts';
 import type { BareCommand, Result } from './command.ts';
-
-const usualQuestion = 'Reply with one short sentence: what is a skein?';
 
 export const modelTest: BareCommand = {
   name: 'model test',
   usage: '[QUESTION]',
   summary: 'Ask the configured model one question, and show what it answers or what is wrong',
   positionals: ['[QUESTION]'],
-  async runAlone({ positionals: [question = usualQuestion] }, config): Promise<Result> {
-    const trial = await tryConfiguredModel(config, question);
+  async runAlone({ positionals: [question = trialQuestion] }, config): Promise<Result> {
+    const trial = await configuredModel(config).test(question, config.limits.replyDeadlineMs);
     if (trial === undefined) {
       const { kind } = config.model;
       const text = `SKEIN_MODEL is ${kind}: it runs inside the service, so there is no provider to test.`;

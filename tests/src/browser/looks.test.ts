@@ -93,6 +93,7 @@ describe('The pages of the console', () => {
       titled('applications', '/settings/applications', 'Applications', rows),
       titled('members', '/settings/members', 'Members', rows),
       titled('documents', '/settings/documents', 'Documents', rows),
+      titled('model', '/settings/model', 'Model', (page) => shown(page.getByText('Provider: none'))),
       titled('usage', '/settings/usage', 'Usage', (page) =>
         shown(page.locator('.recharts-bar-rectangle, .recharts-surface')),
       ),

@@ -101,6 +101,8 @@ export const knownRoutes: readonly KnownRoute[] = [
     call: { file: Buffer.from('# A\n\nText.\n') },
   },
   { method: 'DELETE', url: '/documents/:id', caller: 'admin', thing: 'document' },
+  { method: 'GET', url: '/model', caller: 'admin' },
+  { method: 'POST', url: '/model/test', caller: 'admin' },
   { method: 'GET', url: '/usage', caller: 'member' },
   { method: 'GET', url: '/audit', caller: 'admin' },
   { method: 'POST', url: '/sign-out', caller: 'person' },

@@ -18,7 +18,9 @@ import {
   steps,
   until,
 } from '../../../testing/describe-drafts.ts';
+import { openLibrary } from '../../../testing/library-fixture.ts';
 import { startProvider } from '../../../testing/provider-stand-in.ts';
+import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { PassageSearch } from '../passage-search.ts';
 import { languageModel } from './language.ts';
 
@@ -262,6 +264,42 @@ describe('a language model', () => {
     assert.throws(() => languageModel({ ...settings, provider: 'openai-compatible' }), /needs its address/);
     assert.throws(() => languageModel({ ...settings, provider: 'anthropic' }), /needs an API key/);
     assert.equal(languageModel({ ...settings, provider: 'anthropic', apiKey }).name, 'm');
+  });
+
+  it('is given the passages that a search finds, in order, with their titles and headings', async () => {
+    const fixture = await openLibrary(
+      (file) => openSqliteStore(file),
+      [
+        {
+          title: 'Refund policy',
+          passages: [
+            { heading: 'Returns › Unused yarn', text: 'Unused yarn is refunded within 30 days.' },
+            { heading: 'Returns › Sale items', text: 'Sale items are never refunded, only exchanged.' },
+          ],
+        },
+        { title: 'Opening hours', passages: ['Refunds are paid out at the counter on weekdays.'] },
+      ],
+    );
+    const standIn = await startProvider();
+    try {
+      const { organizationId, library } = fixture;
+      const question = 'Are sale items and unused yarn refunded?';
+      const { passages } = await library.search(organizationId, null, question, 8);
+      assert.ok(passages.length >= 2, JSON.stringify(passages));
+      const options = { ...settings, library, provider: 'openai-compatible', baseUrl: standIn.url } as const;
+      await drained(
+        languageModel(options).draft({ ...requestOf(question), organizationId, accountId: null }),
+      );
+      const prompt: string = standIn.requests[0]?.body.messages[0].content;
+      const expected = passages.map(({ title, heading, text }, at) => {
+        const place = heading === '' ? '' : ` heading="${heading}"`;
+        return `<passage number="${at + 1}" title="${title}"${place}>\n${text}\n</passage>`;
+      });
+      assert.ok(prompt.endsWith(expected.join('\n\n')), prompt);
+    } finally {
+      await standIn.close();
+      await fixture.close();
+    }
   });
 
   it('sends no credential to a provider that needs none', async () => {

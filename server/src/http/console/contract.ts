@@ -405,6 +405,24 @@ export interface AddedDocumentJson {
   readonly replaced: boolean;
 }
 
+/** `GET /model` (admin). */
+export interface ModelJson {
+  readonly name: string;
+  /** Null for a model that runs inside the service: there is nothing to test. */
+  readonly provider: string | null;
+}
+
+/** `POST /model/test` (admin) has no body. 429 after five tests within ten minutes. */
+export interface ModelTestJson {
+  /** Null where there is no provider to ask. */
+  readonly result:
+    | ({ readonly model: string; readonly ms: number } & (
+        | { readonly ok: true; readonly firstTextMs: number; readonly answer: string }
+        | { readonly ok: false; readonly error: string; readonly nextStep: string }
+      ))
+    | null;
+}
+
 /** `GET /usage?days=`: 1 to 90, 30 where nothing is said. Members see the quota, and counts of their own keys. */
 export interface UsageJson {
   readonly quota: { readonly limit: number; readonly used: number; readonly resetsAt: string };

@@ -1,15 +1,10 @@
 import type { OrganizationId } from '../../../domain/id.ts';
+import type { ModelTrial } from '../../../domain/model-trial.ts';
 import { type Drafter, ModelError } from '../../model.ts';
 import { ProviderRefusal } from './errors.ts';
 
-/** What came of one question to a provider. */
-export type Trial = { readonly model: string; readonly ms: number } & (
-  | { readonly ok: true; readonly firstTextMs: number; readonly answer: string }
-  | { readonly ok: false; readonly error: string; readonly nextStep: string }
-);
-
 /** Asks a model once, without retries. */
-export async function tryModel(drafter: Drafter, question: string, signal: AbortSignal): Promise<Trial> {
+export async function tryModel(drafter: Drafter, question: string, signal: AbortSignal): Promise<ModelTrial> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
   const { name: model } = drafter;

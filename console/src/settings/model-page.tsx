@@ -1,0 +1,111 @@
+import { Alert, Blockquote, Button, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconPlayerPlay } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ModelJson, ModelTestJson } from '../api/contract.ts';
+import { modelOptions } from '../api/queries.ts';
+import { type ApiError, inOrganization, request } from '../api/request.ts';
+import { announce } from '../app/announcer.tsx';
+import { Failure } from '../app/failure.tsx';
+import { Page } from '../app/page.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { AdminsOnly } from './admins-only.tsx';
+
+export function ModelPage() {
+  const { id, role } = useOrganization();
+  const isAdmin = role === 'admin';
+  const { data, error, refetch } = useQuery({ ...modelOptions(id), enabled: isAdmin });
+  if (!isAdmin) return <AdminsOnly title="Model" />;
+  return (
+    <Page
+      title="Model"
+      description="The model that writes the replies. The operator of the service configures it."
+    >
+      {error !== null && (
+        <Failure error={error} title="The model could not be loaded" onRetry={() => refetch()} />
+      )}
+      {error === null && data === undefined && <Skeleton height={220} aria-busy="true" />}
+      {data !== undefined && (
+        <Stack gap="lg">
+          <Configuration {...data} />
+          {data.provider !== null && <ModelTest />}
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+function Configuration({ name, provider }: ModelJson) {
+  return (
+    <Paper withBorder p="lg" component="section" aria-labelledby="configuration">
+      <Title order={2} id="configuration" mb="xs">
+        Configuration
+      </Title>
+      <Text size="sm">Provider: {provider ?? 'none'}</Text>
+      <Text size="sm">Model: {provider === null ? name : name.slice(provider.length + 1)}</Text>
+      {provider === null && (
+        <Text size="sm" mt="xs">
+          This model runs inside the service, so there is no provider to test.
+        </Text>
+      )}
+    </Paper>
+  );
+}
+
+function ModelTest() {
+  const { id } = useOrganization();
+  const test = useMutation<ModelTestJson, ApiError>({
+    mutationFn: () => request<ModelTestJson>('POST', inOrganization(id, '/model/test')),
+    onSuccess: ({ result }) => announce(result?.ok ? 'The model answered' : 'The test failed'),
+  });
+  return (
+    <Paper withBorder p="lg" component="section" aria-labelledby="model-test">
+      <Title order={2} id="model-test" mb="xs">
+        Test
+      </Title>
+      <Text size="sm" mb="md">
+        Asks the provider one short question. A test counts as a prompt of yours; you can run five in ten
+        minutes.
+      </Text>
+      <Stack gap="md" align="flex-start">
+        <Button
+          leftSection={<IconPlayerPlay size={16} aria-hidden />}
+          loading={test.isPending}
+          onClick={() => test.mutate()}
+        >
+          Test the model
+        </Button>
+        {test.isError && <Failure error={test.error} title="The model could not be tested" />}
+        {test.data?.result != null && <Result result={test.data.result} />}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Result({ result }: { result: NonNullable<ModelTestJson['result']> }) {
+  if (!result.ok) {
+    return (
+      <Alert color="red" variant="light" title="The test failed" icon={<IconAlertTriangle aria-hidden />}>
+        <Text size="sm">
+          {result.error} It took {seconds(result.ms)}.
+        </Text>
+        <Text size="sm" mt={4}>
+          Next step: {result.nextStep}
+        </Text>
+      </Alert>
+    );
+  }
+  return (
+    <Alert color="green" variant="light" title="The model answered" icon={<IconCircleCheck aria-hidden />}>
+      <Text size="sm">
+        First text after {seconds(result.firstTextMs)}, complete after {seconds(result.ms)}.
+      </Text>
+      <Blockquote p="xs" mt="xs" style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm">{result.answer}</Text>
+      </Blockquote>
+    </Alert>
+  );
+}
+
+function seconds(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { signedInMember } from '../console/console-client.ts';
+import { type ModelServer, startModelServer } from '../model-server.ts';
+import { Service } from '../service.ts';
+import { lookAt, startBrowser, type Window } from './browser.ts';
+import { heading, openAs, shown, untilAnnounced } from './people.ts';
+
+const apiKey = 'secret-key-of-the-provider';
+
+describe('The page about the model', () => {
+  let provider: ModelServer;
+  let service: Service;
+  let browser: Browser;
+  let window: Window;
+  before(async () => {
+    provider = await startModelServer();
+    const environment = {
+      SKEIN_MODEL: 'openai-compatible/loom',
+      SKEIN_MODEL_BASE_URL: provider.url,
+      SKEIN_MODEL_API_KEY: apiKey,
+    };
+    service = await Service.start({ environment });
+    browser = await startBrowser();
+    window = await openAs(browser, await signedInMember(service, 'Demo', 'ada@demo.example', 'admin'));
+  });
+  after(async () => {
+    await window?.close();
+    await browser?.close();
+    await service?.end();
+    await provider?.close();
+  });
+
+  async function lookAtEveryWidth(name: string): Promise<void> {
+    const { page } = window;
+    for (const [size, width] of [
+      ['phone', 360],
+      ['tablet', 768],
+      ['wide', 1280],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await lookAt(page, name, size);
+    }
+    assert.ok(!(await page.content()).includes(apiKey), 'the key is not shown');
+    window.assertFaultless();
+  }
+
+  it('shows provider and model, and asks the provider on demand', async () => {
+    const { page } = window;
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Model', exact: true }).click();
+    await shown(heading(page, 'Model'));
+    await shown(page.getByText('Provider: openai-compatible'));
+    await shown(page.getByText('Model: loom'));
+    await page.getByRole('button', { name: 'Test the model' }).click();
+    await shown(page.getByText('The model answered').last());
+    await shown(page.getByText(/^First text after [\d.]+ m?s, complete after [\d.]+ m?s\.$/));
+    await untilAnnounced(page, 'The model answered');
+    await lookAtEveryWidth('model-answered');
+  });
+
+  it('says what is wrong, and what to do next', async () => {
+    const { page } = window;
+    await provider.close();
+    await page.goto('/settings/model');
+    await page.getByRole('button', { name: 'Test the model' }).click();
+    await shown(page.getByText(/^The provider could not be reached \(ECONNREFUSED\)\. It took/));
+    await shown(page.getByText(/^Next step: Check that SKEIN_MODEL_BASE_URL is right/));
+    await untilAnnounced(page, 'The test failed');
+    await lookAtEveryWidth('model-failed');
+  });
+
+  it('tells members that it is for admins', async () => {
+    const ben = await openAs(browser, await signedInMember(service, 'Demo', 'ben@demo.example'));
+    await ben.page.goto('/settings/model');
+    await shown(ben.page.getByText('This page is for admins'));
+    assert.equal(await ben.page.getByRole('link', { name: 'Model', exact: true }).count(), 0);
+    await ben.close();
+  });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type ModelServer, startModelServer } from '../model-server.ts';
+import { type SettingsWorld, signUp, startSettingsWorld } from './settings-world.ts';
+import { assertDone, assertRefused } from './visitor.ts';
+
+const apiKey = 'secret-key-of-the-provider';
+
+describe('The model in the console', () => {
+  let provider: ModelServer;
+  let world: SettingsWorld;
+  before(async () => {
+    provider = await startModelServer();
+    world = await startSettingsWorld({
+      SKEIN_MODEL: 'openai-compatible/loom',
+      SKEIN_MODEL_BASE_URL: provider.url,
+      SKEIN_MODEL_API_KEY: apiKey,
+    });
+  });
+  after(async () => {
+    await world?.end();
+    await provider?.close();
+  });
+
+  it('accepts a look at the configuration, without the key', async () => {
+    const body = assertDone(await world.ada.get('/model'));
+    assert.deepEqual(body, { name: 'openai-compatible/loom', provider: 'openai-compatible' });
+  });
+
+  it('accepts a test, which asks the provider one fixed question', async () => {
+    const before = (await provider.requests()).length;
+    const { result } = assertDone(await world.ada.post('/model/test', { question: 'Write me a novel' }));
+    assert.equal(result.ok, true);
+    assert.equal(result.model, 'openai-compatible/loom');
+    assert.ok(result.ms >= result.firstTextMs && result.firstTextMs >= 0);
+    assert.ok(result.answer.length > 0);
+    assert.ok(!JSON.stringify(result).includes(apiKey));
+    const [request, ...others] = (await provider.requests()).slice(before);
+    assert.deepEqual(others, []);
+    assert.match(JSON.stringify(request?.body), /what is a skein/);
+    assert.doesNotMatch(JSON.stringify(request?.body), /novel/);
+  });
+
+  it('rejects more than five tests of one person within ten minutes, and no one else’s', async () => {
+    const cara = await signUp(world.service, world.acme, 'cara@acme.example', 'admin');
+    const before = (await provider.requests()).length;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => cara.post('/model/test')));
+    assert.equal(answers.filter(({ status }) => status === 200).length, 5);
+    assert.equal((await provider.requests()).length - before, 5, 'a test above the limit asks nobody');
+    assertRefused(await cara.post('/model/test'), 429, /tested the model 5 times.*Try again in \d+ seconds/);
+    assertDone(await world.eve.post('/model/test'));
+  });
+
+  it('says what is wrong and what to do about it, and counts the test as a prompt of the person', async () => {
+    const broken = await startSettingsWorld({
+      SKEIN_MODEL: 'openai-compatible/loom',
+      SKEIN_MODEL_BASE_URL: 'http://127.0.0.1:65535/v1',
+      SKEIN_CONSOLE_PROMPTS_PER_DAY: '1',
+    });
+    try {
+      const { result } = assertDone(await broken.ada.post('/model/test'));
+      assert.equal(result.ok, false);
+      assert.match(result.error, /could not be reached/);
+      assert.match(result.nextStep, /SKEIN_MODEL_BASE_URL/);
+      assertRefused(await broken.ada.post('/model/test'), 429, /sent 1 prompt today/);
+    } finally {
+      await broken.end();
+    }
+  });
+
+  it('protects the configuration and the test from members', async () => {
+    assertRefused(await world.ben.get('/model'), 403);
+    assertRefused(await world.ben.post('/model/test'), 403);
+  });
+});
