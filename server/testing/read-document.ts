@@ -8,7 +8,7 @@ export function readerWith(limits: Partial<Limits> = {}, program?: URL): Documen
 
 const reader = readerWith();
 
-/** For tests: what a file in memory says, without the terms that it is found by. */
+/** Reads a file in memory. The terms of its passages are left out. */
 export async function readDocument(
   name: string,
   bytes: Uint8Array,

@@ -35,7 +35,7 @@ function refuses(name: string, bytes: Uint8Array | string, message: string): Pro
 }
 
 describe('reading Markdown', () => {
-  it('takes title and address from the front matter', async () => {
+  it('reads the title and the address in the front matter', async () => {
     const text =
       '---\ntitle: "Returns: how"\nurl: https://example.com/returns\ntags: [a]\n---\n# Returns\n\nThirty days.\n';
     assert.deepEqual(await read('docs/returns.md', text), {
@@ -45,7 +45,7 @@ describe('reading Markdown', () => {
     });
   });
 
-  it('takes a line across the page for no front matter, and no address that is not of the web', async () => {
+  it('tells a rule from front matter, and ignores addresses that are not HTTP', async () => {
     assert.equal(
       (await read('a.md', '---\n\nSome text.\n\n---\n\nMore.')).passages[0]?.text,
       'Some text.\n\nMore.',
@@ -53,7 +53,7 @@ describe('reading Markdown', () => {
     assert.equal((await read('a.md', '---\nurl: javascript:alert(1)\n---\nText.')).url, null);
   });
 
-  it('reads text without its marks', async () => {
+  it('removes Markdown syntax', async () => {
     const text =
       '# *The* `title`\n\nA **bold** [link](https://x.y) &amp; `&amp;` ![logo](l.png)\nnext<br>line \\*.\n\n> Quoted.\n';
     const { title, passages } = await read('a.md', text);
@@ -74,7 +74,7 @@ describe('reading Markdown', () => {
     ]);
   });
 
-  it('falls back to the name of the file', async () => {
+  it('uses the file name as the title if there is no other', async () => {
     assert.equal((await read('some/folder/price-list.MD', 'Text.')).title, 'price-list');
   });
 });
@@ -93,7 +93,7 @@ describe('reading plain text', () => {
     });
   });
 
-  it('takes a first sentence for no title', async () => {
+  it('does not use a sentence as the title', async () => {
     const { title, passages } = await read('notes.text', 'It began.\n\nIt ended.');
     assert.equal(title, 'notes');
     assert.equal(passages[0]?.text, 'It began.\n\nIt ended.');
@@ -104,7 +104,7 @@ describe('reading structured text', () => {
   const passagesOf = async (name: string, text: string) =>
     (await read(name, text)).passages.map(({ heading, text }) => `${heading}: ${text}`);
 
-  it('makes one passage of each option of a manual page', async () => {
+  it('makes a passage of each option of a formatted manual page', async () => {
     const page = `LS(1)\t\t\t User Commands\t\t\t LS(1)
 
 NAME
@@ -235,7 +235,7 @@ Second.
     ]);
   });
 
-  it('takes an option at the beginning of a line of running text, and a command that ends in ?, as text', async () => {
+  it('reads an option within running text and a command that ends with ? as text', async () => {
     const text =
       'It saves data, using the\n-o,  --output or -O options.  If\nit gets many.\n\n$ test; echo $?\n\nIt prints 0.';
     assert.deepEqual(await passagesOf('a.txt', text), [
@@ -243,14 +243,14 @@ Second.
     ]);
   });
 
-  it('repeats the option where its description is longer than a passage', async () => {
+  it('repeats an option whose description is longer than a passage', async () => {
     const long = Array.from({ length: 40 }, () => '      One two three four five six seven.').join('\n');
     const passages = await passagesOf('a.txt', `Usage\n\n  -x, --long=ARG\n${long}\n`);
     assert.ok(passages.length > 1);
     assert.ok(passages.every((passage) => passage.startsWith(': -x, --long=ARG\nOne two')));
   });
 
-  it('makes a heading of each question that text follows', async () => {
+  it('makes one passage of a question and its answer', async () => {
     assert.deepEqual(
       await passagesOf(
         'faq.txt',
@@ -267,7 +267,7 @@ Second.
     ]);
   });
 
-  it('recognises headings in capitals, numbered and underlined', async () => {
+  it('recognises headings that are underlined, numbered or in capitals', async () => {
     assert.deepEqual(
       await passagesOf(
         'a.txt',
@@ -298,7 +298,7 @@ Second.
     }
   });
 
-  it('keeps columns as they are, and text printed bold by a terminal as text', async () => {
+  it('keeps columns, and removes the bold print of terminals', async () => {
     assert.deepEqual(await passagesOf('a.txt', 'T\u0008Two of them.\n\na      b\nc      d'), [
       ': Two of them.\n\n```\na      b\nc      d\n```',
     ]);
@@ -306,7 +306,7 @@ Second.
 });
 
 describe('reading HTML', () => {
-  it('reads what the page says, not what surrounds it', async () => {
+  it('leaves out menus, scripts, footers and hidden elements', async () => {
     const text = `<!doctype html><title>Returns – Shop</title><link rel="canonical" href="https://x.y/r">
       <body><nav>Menu</nav><script>bad()</script><style>p{}</style><template>no</template><h1>Returns <a aria-hidden="true">#</a></h1>
       <p>Within <b>thir</b>ty&nbsp;days<br>only.<p hidden>secret</p><ul><li>a<ul><li>b</ul><li><p>c</p><p>d</p></ul>
@@ -326,7 +326,7 @@ describe('reading HTML', () => {
     });
   });
 
-  it('reads the main part alone where there is one', async () => {
+  it('reads only the main element if there is one', async () => {
     const { title, passages } = await read(
       'a.html',
       '<div>Banner</div><main><h1>T</h1><p>Text.</main><div>Ads</div>',
@@ -335,7 +335,7 @@ describe('reading HTML', () => {
     assert.deepEqual(passages, [{ heading: '', text: 'Text.' }]);
   });
 
-  it('puts cells that span rows and columns where they belong, and definitions with their terms', async () => {
+  it('repeats cells that span rows or columns, and makes a passage of each definition', async () => {
     const { passages } = await read(
       'a.html',
       `<table><tr><th>Plan<th colspan=2>Price<tr><td rowspan=2>Pro<td>1<td>EUR<tr><td>2<td>USD</table>
@@ -352,7 +352,7 @@ describe('reading HTML', () => {
     ]);
   });
 
-  it('reads tables that lay out a page as a page', async () => {
+  it('reads layout tables as ordinary blocks', async () => {
     const { passages } = await read(
       'a.html',
       '<table><tr><td><h2>A</h2><p>One.<td><table><tr><td>K<td>V</table></table>',
@@ -384,7 +384,7 @@ describe('reading any file', () => {
     await refuses('a.html', page('<meta charset="nonsense">'), 'declares the unknown encoding nonsense');
   });
 
-  it('removes what cannot be kept, and makes letters of ligatures', async () => {
+  it('removes control characters, and replaces ligatures and combining accents', async () => {
     const text = 'a\0b\u0007c\u0085\u200bd \ufb01ne e\u0301\r\n&#xD800;&#0;';
     const { passages } = await read('a.md', text);
     assert.equal(passages[0]?.text, 'abc d fine é \ufffd\ufffd');
@@ -392,13 +392,13 @@ describe('reading any file', () => {
     assert.equal(lone.passages[0]?.text, 'a\ufffdb');
   });
 
-  it('leaves the bytes it was given as they were', async () => {
+  it('does not change the bytes it is given', async () => {
     const bytes = Buffer.from('Some text.');
     await readDocument('a.txt', bytes);
     assert.equal(bytes.toString(), 'Some text.');
   });
 
-  it('says what is wrong with a file', async () => {
+  it('says why a file cannot be read', async () => {
     const kind = 'is of a kind that cannot be read: use .md, .txt, .html or .pdf';
     await refuses('a.docx', 'x', kind);
     await refuses('README', 'x', kind);
@@ -421,19 +421,19 @@ describe('reading any file', () => {
     );
   });
 
-  it('ends when the time is up, and reads the next file in its place', async () => {
-    const reader = readerWith({ documentReadMs: 10_000, documentReaders: 1 });
+  it('gives up at the deadline, and reads the next file', async () => {
+    const reader = readerWith({ documentReadMs: 5_000, documentReaders: 1 });
     const hostile = readDocument('a.md', Buffer.from('*a_'.repeat(30_000)), reader);
     const next = readDocument('b.md', Buffer.from('Next.'), reader);
     await assert.rejects(hostile, (error) => {
       assert.ok(error instanceof UnreadableDocument);
-      assert.equal(error.message, 'takes longer than 10 s to read');
+      assert.equal(error.message, 'takes longer than 5 s to read');
       return true;
     });
     assert.equal((await next).passages[0]?.text, 'Next.');
   });
 
-  it('ends when a small PDF unfolds into more than there is room for, and reads the next file', async () => {
+  it('refuses a PDF that decompresses to more than the memory limit, and reads the next file', async () => {
     const bytes = makeUnfoldingPdf(1024);
     assert.ok(bytes.byteLength < 2 * megabyte);
     const reader = readerWith({ documentReadMb: 128 });
@@ -443,7 +443,7 @@ describe('reading any file', () => {
     assert.equal((await readDocument('a.md', Buffer.from('Next.'), reader)).passages[0]?.text, 'Next.');
   });
 
-  it('refuses a file that fills the heap of its process, and lives on', async () => {
+  it('refuses a file that fills the heap of its process, and reads the next file', async () => {
     const program = join(temporaryFolder(), 'greedy.mjs');
     writeFileSync(
       program,
@@ -458,7 +458,7 @@ describe('reading any file', () => {
     assert.equal((await read('a.md', 'Next.')).passages[0]?.text, 'Next.');
   });
 
-  it('fails, rather than blame the file, where its process ends by itself', async () => {
+  it('does not blame the file if its process exits', async () => {
     const program = join(temporaryFolder(), 'broken.mjs');
     writeFileSync(program, "process.on('message', () => process.exit(3));");
     const reader = readerWith({}, pathToFileURL(program));
@@ -469,8 +469,8 @@ describe('reading any file', () => {
     });
   });
 
-  it('lets another organization read while one waits for its own files', async () => {
-    const reader = readerWith({ documentReaders: 2, documentReadMs: 8_000 });
+  it('reads a file of another organization while one waits for its own', async () => {
+    const reader = readerWith({ documentReaders: 2, documentReadMs: 5_000 });
     const hostile = { bytes: Buffer.from('*a_'.repeat(30_000)) };
     const ended: string[] = [];
     const reads = [
@@ -483,7 +483,7 @@ describe('reading any file', () => {
     assert.deepEqual(ended, ['other', 'first', 'second']);
   });
 
-  it('gives every passage the words it is found by: of its text, its heading, the title and the file name', async () => {
+  it('indexes each passage by the words of its text, its heading, the title and the file name', async () => {
     const text = `---\ntitle: Returns\n---\n${'# Gloves\n\nWool lasts.\n\n# Hats\n\nFelt.\n\n'.repeat(60)}`;
     const { passages, bytes } = await readerWith().read('org', 'docs/winter-shop.md', {
       bytes: Buffer.from(text),
@@ -508,7 +508,7 @@ describe('reading any file', () => {
     });
   });
 
-  it('cuts long headings and titles, keeps the words of the heading, and drops a long URL', async () => {
+  it('cuts long headings and titles, keeps the full heading once as text, and drops a long URL', async () => {
     const long = 'word '.repeat(2_000).trim();
     const { title, passages } = await read('a.md', `# Other\n\n# ${long}\n\n## Below\n\nText.`);
     assert.equal(title, 'Other');
@@ -547,7 +547,7 @@ describe('reading a hostile file', () => {
   };
   const impatient = readerWith({ documentReadMs: 2_000 });
   for (const [name, text] of Object.entries(hostile)) {
-    it(`ends, with ${name}`, async () => {
+    it(`settles for ${name}`, async () => {
       for (const ending of ['.md', '.html', '.txt']) {
         const startedAt = performance.now();
         await readDocument(`a${ending}`, Buffer.from(`${text}end`), impatient).then(

@@ -1,7 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { type FileSource, type IndexedDocument, UnreadableDocument } from '../../domain/document.ts';
+import {
+  type FileSource,
+  type IndexedDocument,
+  type IndexedPassage,
+  UnreadableDocument,
+} from '../../domain/document.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { FairQueue } from '../fair-queue.ts';
 import { formatOf } from './formats.ts';
@@ -12,27 +17,27 @@ export interface ReadingTask {
   readonly limits: Limits;
 }
 
-/** What a reading process answers to a task, and then to each `next`: nobody waits long for one part to be taken in. */
+/** The answers of a reading process to a task and to each `next`. Passages come in parts, so that none blocks the event loop. */
 export type ReadingAnswer =
   | { readonly fault: string }
   | { readonly head: Omit<IndexedDocument, 'passages'>; readonly passageCount: number }
-  | { readonly part: IndexedDocument['passages'] };
+  | { readonly part: readonly IndexedPassage[] };
 
-const lookAtMemoryEveryMs = 100;
+const memoryCheckMs = 100;
 const idleMs = 5_000;
-/** Requests come first where a machine has too few processors. */
+/** Requests take precedence over reading when processors are busy. */
 const niceness = 10;
 
 /**
- * Reads files in processes of their own: one that takes too long or too much memory is killed, and nothing else is. (Not
- * in threads: V8 ends the whole process where a thread grows far beyond its limit.) Organizations take turns, and one
- * alone never has all places. What a parser prints reaches nobody.
+ * Reads files in separate processes, and kills one that takes too long or too much memory. (Threads would not do: V8
+ * aborts the whole process when a thread grows far beyond its limit.) Organizations take turns, and no organization
+ * occupies every process if there are several. What a parser prints is discarded.
  */
 export class DocumentReader {
   readonly #limits: Limits;
   readonly #program: URL;
   readonly #places: FairQueue<string>;
-  /** Starting a process takes about 200 ms: the next file is likely to come soon. */
+  /** Kept for the next file, because starting a process takes about 200 ms. */
   #idle: { child: ChildProcess; timer: NodeJS.Timeout } | undefined;
 
   constructor(limits: Limits, program = new URL('./reading-process.ts', import.meta.url)) {
@@ -42,8 +47,8 @@ export class DocumentReader {
   }
 
   /**
-   * What a file says, in passages. The format follows from the name's ending. Rejects with an `UnreadableDocument` whose
-   * message goes on from the file's name: 'is empty'. Always ends, whatever the file holds.
+   * Reads a file into passages. The name's ending decides the format. Rejects with an `UnreadableDocument`, whose message
+   * continues the file's name: 'is empty'. Settles within the time limit, whatever the file holds.
    */
   async read(organizationId: string, name: string, source: FileSource): Promise<IndexedDocument> {
     formatOf(name);
@@ -58,14 +63,12 @@ export class DocumentReader {
   async #readNow(task: ReadingTask): Promise<IndexedDocument> {
     const child = this.#takeProcess();
     const outcome = await outcomeOf(child, task);
+    const isReusable = 'document' in outcome || 'fault' in outcome;
+    if (isReusable && this.#idle === undefined) this.#keepProcess(child);
+    else child.kill('SIGKILL');
+    if ('document' in outcome) return outcome.document;
     if ('crash' in outcome) throw outcome.crash;
-    if ('excess' in outcome) {
-      child.kill('SIGKILL');
-      throw new UnreadableDocument(outcome.excess);
-    }
-    this.#keepProcess(child);
-    if ('fault' in outcome) throw new UnreadableDocument(outcome.fault);
-    return outcome.document;
+    throw new UnreadableDocument('fault' in outcome ? outcome.fault : outcome.excess);
   }
 
   #takeProcess(): ChildProcess {
@@ -83,25 +86,21 @@ export class DocumentReader {
       execArgv: [`--max-old-space-size=${this.#limits.documentReadMb}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      // Not the secrets of the service.
+      // The secrets of the service are left out.
       env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     });
-    // A process that is being ended may still fail to be told something, when nobody waits for it any more.
+    // Sending to a process that is being killed fails after its outcome is known.
     child.on('error', () => {});
     try {
       if (child.pid !== undefined) setPriority(child.pid, niceness);
     } catch {
-      // It has already ended; the caller learns of it from its result.
+      // The process has already exited, which `outcomeOf` reports.
     }
     return child;
   }
 
   /** Neither the process nor its timer keeps the service alive. */
   #keepProcess(child: ChildProcess): void {
-    if (this.#idle !== undefined) {
-      child.kill('SIGKILL');
-      return;
-    }
     child.unref();
     child.channel?.unref();
     const timer = setTimeout(() => {
@@ -115,58 +114,51 @@ export class DocumentReader {
 type Outcome =
   | { readonly document: IndexedDocument }
   | { readonly fault: string }
-  /** A fault of ours, not of the file. */
-  | { readonly crash: Error }
-  | { readonly excess: string };
+  /** The process was not done within its time or memory. */
+  | { readonly excess: string }
+  /** A failure of ours, not of the file. */
+  | { readonly crash: Error };
 
 function outcomeOf(child: ChildProcess, task: ReadingTask): Promise<Outcome> {
   const { documentReadMs, documentReadMb } = task.limits;
+  const tooLong = { excess: `takes longer than ${documentReadMs / 1000} s to read` };
   const tooMuch = { excess: `takes more than ${documentReadMb} MB of memory to read` };
   return new Promise((resolve) => {
-    const timer = setTimeout(settle, documentReadMs, {
-      excess: `takes longer than ${documentReadMs / 1000} s to read`,
-    });
+    const timer = setTimeout(settle, documentReadMs, tooLong);
     const watch = setInterval(async () => {
-      // The heap has a limit of its own; what a parser unpacks lies beside it.
+      // The heap has its own limit, but what a parser unpacks is outside the heap.
       if ((await residentMb(child)) > 2 * documentReadMb) settle(tooMuch);
-    }, lookAtMemoryEveryMs);
-    const passages: IndexedDocument['passages'][number][] = [];
+    }, memoryCheckMs);
+    const passages: IndexedPassage[] = [];
     let read: Extract<ReadingAnswer, { head: unknown }> | undefined;
     function settle(outcome: Outcome): void {
       clearTimeout(timer);
       clearInterval(watch);
-      child.off('message', hear).off('error', fail).off('exit', end);
+      child.off('message', onAnswer).off('error', onError).off('exit', onExit);
       resolve(outcome);
     }
-    function fail(cause: Error): void {
+    function onError(cause: Error): void {
       settle({ crash: new Error('the process that reads files failed', { cause }) });
     }
-    /** V8 aborts where the heap is full. The system kills where all memory is. */
-    function end(code: number | null, signal: NodeJS.Signals | null): void {
+    /** V8 aborts when its heap is full. The system kills when its memory is. */
+    function onExit(code: number | null, signal: NodeJS.Signals | null): void {
       const isOutOfMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
-      settle(
-        isOutOfMemory
-          ? tooMuch
-          : { crash: new Error(`the process that reads files ended (${signal ?? code})`) },
-      );
+      const crash = new Error(`the process that reads files ended (${signal ?? code})`);
+      settle(isOutOfMemory ? tooMuch : { crash });
     }
-    function hear(answer: ReadingAnswer): void {
-      if ('fault' in answer) {
-        settle(answer);
-        return;
-      }
+    function onAnswer(answer: ReadingAnswer): void {
       if ('head' in answer) read = answer;
-      else passages.push(...answer.part);
-      if (read !== undefined && passages.length === read.passageCount) {
-        settle({ document: { ...read.head, passages } });
-      } else child.send('next');
+      else if ('part' in answer) passages.push(...answer.part);
+      if ('fault' in answer) settle(answer);
+      else if (read?.passageCount === passages.length) settle({ document: { ...read.head, passages } });
+      else child.send('next');
     }
-    child.on('message', hear).on('error', fail).on('exit', end);
+    child.on('message', onAnswer).on('error', onError).on('exit', onExit);
     child.send(task);
   });
 }
 
-/** What the process has in memory; 0 where the system does not tell. */
+/** The memory that a process occupies; 0 if the system does not say. */
 async function residentMb({ pid }: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;

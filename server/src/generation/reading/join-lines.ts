@@ -1,18 +1,15 @@
 import { evenSpaces } from './blocks.ts';
 
-/** First parts of words that keep their hyphen when nothing else in the text decides: `well-` and `known`. */
+/** First parts of compounds, such as `well-known`: a hyphen behind them is kept at a line end. */
 const prefixes = new Set(
   'all cross end ex half high long low non read self short single two user well write'.split(' '),
 );
-/**
- * Each run of letters is tried once, and no further than a word at the end of a line is read: text without spaces would
- * take quadratic time otherwise, or overflow the stack.
- */
+/** Limits the length of a word: text without spaces would take quadratic time otherwise, or overflow the stack. */
 const wordWithHyphen = /(?<!\p{L})\p{L}{1,60}[-\u2010]\p{L}{1,60}(?!\p{L})/gu;
 
-/** Joins the lines of a paragraph, and makes words whole that are hyphenated at the end of a line. */
+/** Joins the lines of a paragraph, and the parts of words that are hyphenated at a line end. */
 export class LineJoiner {
-  /** Words with a hyphen inside a line: there the hyphen belongs to the word. */
+  /** Words with a hyphen within a line, where the hyphen belongs to the word. */
   readonly #compounds = new Set<string>();
 
   constructor(lines: Iterable<string>) {
@@ -34,7 +31,7 @@ export class LineJoiner {
     return evenSpaces(parts.join(''));
   }
 
-  /** The line with what separates it from the next one. */
+  /** The line, and what separates it from the next. */
   #ended(above: string, below: string): string {
     const [, token, hyphen] = /(\S{1,60})([-\u2010])$/.exec(above.slice(-61)) ?? [];
     const tail = /^[\p{L}\p{N}]+/u.exec(below.slice(0, 60))?.[0];

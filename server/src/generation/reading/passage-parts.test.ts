@@ -4,7 +4,7 @@ import { partsOf } from './passage-parts.ts';
 import { sentencesOf } from './sentences.ts';
 import { tableText } from './table.ts';
 
-describe('the parts of a passage', () => {
+describe('splitting a passage into parts', () => {
   const table = tableText(
     ['Plan', 'Price | month'],
     [
@@ -14,7 +14,7 @@ describe('the parts of a passage', () => {
   );
   const text = `First. Second\nline.\n\nYou need:\n- a pen. And ink\n  - paper\n\n${table}\n\n\`\`\`\nrun  | it\n\n- now\n\`\`\`\nLast.`;
 
-  it('are prose, lists, tables and code, in order, with their lines', () => {
+  it('finds prose, lists, tables and code, in order', () => {
     assert.deepEqual(partsOf(text), [
       { kind: 'prose', lines: ['First. Second', 'line.'], sentences: ['First.', 'Second line.'] },
       { kind: 'prose', lines: ['You need:'], sentences: ['You need:'] },
@@ -33,7 +33,7 @@ describe('the parts of a passage', () => {
     ]);
   });
 
-  it('become sentences: one per row with its headers, one per item and line of code', () => {
+  it('makes a sentence of each row with its headers, each item and each line of code', () => {
     assert.deepEqual(sentencesOf(text).slice(2), [
       'You need:',
       'a pen. And ink',
@@ -47,21 +47,21 @@ describe('the parts of a passage', () => {
     assert.deepEqual(sentencesOf(tableText(['', ''], [['Owner', 'Ada']])), ['Owner: Ada']);
   });
 
-  it('keep backslashes and pipes of cells', () => {
+  it('keeps backslashes and pipes in cells', () => {
     const cells = ['a|b', '\\', 'c\\|', '|', ''];
     const [part] = partsOf(tableText(cells, [cells]));
     assert.ok(part?.kind === 'table');
     assert.deepEqual([part.header, part.rows[0]], [cells, cells]);
   });
 
-  it('take a fence that is never closed, and a table without a rule, as prose', () => {
+  it('reads an unclosed fence and a table without a rule as prose', () => {
     assert.deepEqual(
       partsOf('```\na | b\n\n| a |\n| b |').map(({ kind }) => kind),
       ['prose', 'prose'],
     );
   });
 
-  it('are found in time linear in the text', () => {
+  it('takes linear time', () => {
     for (const piece of ['```\n', '| a |\n', '|', '| --- |\n', '| --- ', '````\n```\n', '\\|']) {
       const startedAt = performance.now();
       partsOf(piece.repeat(1_000_000 / piece.length));

@@ -2,7 +2,7 @@ import { evenSpaces } from './blocks.ts';
 import { sentenceEnds } from './sentence-ends.ts';
 import { cellsOf, isTableRule } from './table.ts';
 
-/** A part of a passage's text. `lines` are its lines as they are in the text; those of all parts in order are the text. */
+/** A part of a passage's text. `lines` are its lines, unchanged. */
 export type Part = { readonly lines: readonly string[] } & (
   | { readonly kind: 'prose'; readonly sentences: readonly string[] }
   /** The items, without bullets and with their numbers. */
@@ -29,8 +29,8 @@ export function partsOf(text: string): Part[] {
   while (at < lines.length) {
     const from = at;
     const line = lines[at]!;
-    const upTo = (goesOn: (line: string, at: number) => boolean) => {
-      while (at < lines.length && goesOn(lines[at]!, at)) at += 1;
+    const upTo = (continues: (line: string, at: number) => boolean) => {
+      while (at < lines.length && continues(lines[at]!, at)) at += 1;
       return lines.slice(from, at);
     };
     const startsTable = (at: number) => lines[at]!.startsWith('|') && isTableRule(lines[at + 1] ?? '');

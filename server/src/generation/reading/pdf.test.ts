@@ -17,7 +17,7 @@ function refuses(bytes: Uint8Array, message: RegExp): Promise<void> {
 const heading = (text: string, y: number, size: number): PdfLine => ({ text, y, size });
 
 describe('reading a PDF', () => {
-  it('makes paragraphs of lines, and whole words of those cut at a line end', async () => {
+  it('joins lines to paragraphs, and words hyphenated at a line end', async () => {
     const bytes = makePdf([
       [
         ...setLines(700, ['The well-known rules of hyphen-', 'ation hold, and the well-', 'known ones too.']),
@@ -31,7 +31,7 @@ describe('reading a PDF', () => {
     );
   });
 
-  it('goes on with a paragraph on the next page, without what every page repeats', async () => {
+  it('continues a paragraph on the next page, without running headers and page numbers', async () => {
     const page = (number: number, text: string) => [
       ...setLines(760, ['Manual of 2024']),
       ...setLines(700, [text]),
@@ -44,7 +44,7 @@ describe('reading a PDF', () => {
     );
   });
 
-  it('takes larger letters for headings, the first for the title', async () => {
+  it('reads lines in larger letters as headings, and the first as the title', async () => {
     const bytes = makePdf(
       [
         [
@@ -66,7 +66,7 @@ describe('reading a PDF', () => {
     });
   });
 
-  it('takes the title that the file states where it is one', async () => {
+  it('uses the title of the metadata unless it is a placeholder', async () => {
     const bytes = makePdf([setLines(700, ['Some text here.'])], { title: 'The Returns Manual' });
     assert.equal((await readDocument('a.pdf', bytes)).title, 'The Returns Manual');
     const untitled = makePdf([setLines(700, ['Some text here.'])], { title: 'Untitled' });
@@ -78,7 +78,7 @@ describe('reading a PDF', () => {
     assert.equal((await readDocument('a.pdf', bytes)).passages[0]?.text, 'fine office, Grüße, 世界 Ω.');
   });
 
-  it('says what is wrong with a file', async () => {
+  it('says why a file cannot be read', async () => {
     const whole = makePdf([setLines(700, ['Some text here.'])]);
     await refuses(Buffer.from('not a PDF at all'), /^is damaged: \w/);
     await refuses(whole.slice(0, 200), /^is damaged: \w/);
@@ -93,7 +93,7 @@ describe('reading a PDF', () => {
     assert.equal((await readDocument('a.pdf', wrong)).passages[0]?.text, 'Some text here.');
   });
 
-  it('prints nothing and lets the process end at once', async () => {
+  it('prints nothing and does not keep the process alive', async () => {
     const program = `
       const { readDocument } = await import(${JSON.stringify(new URL('../../../testing/read-document.ts', import.meta.url))});
       const { makePdf, setLines } = await import(${JSON.stringify(new URL('../../../testing/pdf-file.ts', import.meta.url))});

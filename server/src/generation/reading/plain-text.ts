@@ -8,17 +8,17 @@ const tabsMax = 100;
 const marker = /^\s{0,40}(?:[-*•‣–]|\d{1,3}[.)]) +(?=\S)/;
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;
 const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
-/** `-x`, `--long=ARG`, `-x, --long <arg>`; a description may follow after two spaces. */
+/** An option, such as `-x, --long=ARG`. A description may follow after two spaces. */
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
-/** A term of a manual page whose description starts on the same line: `PATH   Where programs are looked for`. */
+/** A term of a manual page with its description on the same line: `PATH   Where programs are looked for`. */
 const shortTerm = /^ *([A-Za-z$/~.][^ ]{0,7}) {2,9}(\S.*)$/;
 const longTerm = /^ *[A-Za-z$/~.<[]\S(?:\S| (?! ))*(?<![.:;,?!])$/;
-/** The first and the last line of a rendered manual page: `LS(1)   User Commands   LS(1)`. */
+/** The first line of a formatted manual page: `LS(1)   User Commands   LS(1)`. */
 const manualHead = /^([\w.:+-]{1,60}\(\d[\w]{0,6}\))\s.*\s\1$/;
 
 /**
- * Text as people write it and as `man` renders it. Paragraphs are between empty lines. Headings are underlined, numbered
- * or in capitals. Each option of a manual page, with its indented description, becomes a passage of its own.
+ * Reads text as people write it and as `man` prints it. Empty lines separate paragraphs. Headings are underlined,
+ * numbered or in capitals. Each option, with its indented description, becomes a passage of its own.
  */
 export function readPlainText(text: string): Reading {
   const lines = text.split('\n').map(withoutTabs);
@@ -32,7 +32,7 @@ export function readPlainText(text: string): Reading {
   return { blocks: [{ kind: 'heading', level: 1, text: first.text }, ...blocks.slice(1)] };
 }
 
-/** Whether a line by itself is what the text is called, not its first sentence. */
+/** Whether the first line of a text is a title, not a sentence. */
 export function isTitle(line: string): boolean {
   return line.length <= titleLengthMax && /[\p{L}\p{N}]/u.test(line) && !/[.,:;!?]$/.test(line);
 }
@@ -43,7 +43,7 @@ class PlainTextReader {
   readonly #isFaq: boolean;
   readonly #joiner: LineJoiner;
   readonly #blocks: Block[] = [];
-  /** Of the term whose description is being read. */
+  /** The indentation of the term whose description is being read. */
   #termIndent: number | undefined;
 
   constructor(lines: readonly string[], page: string | undefined) {
@@ -87,7 +87,7 @@ class PlainTextReader {
     }
   }
 
-  /** The heading at the beginning of a paragraph: how many lines it takes. Without a level, they are no text at all. */
+  /** The heading at the start of a paragraph, and how many lines it has. Lines without a level are skipped. */
   #headingAt(
     lines: readonly string[],
     from: number,
@@ -181,19 +181,19 @@ class PlainTextReader {
     close();
   }
 
-  /** Columns, drawings and code: most lines have wide gaps. */
+  /** Whether lines are columns, drawings or code: most have wide gaps. */
   #isPreformatted(lines: readonly string[]): boolean {
     const wide = lines.filter((line, at) => /\S {4,}\S/.test(line) && this.#termAt(lines, at) === undefined);
     return lines.length > 1 && wide.length > lines.length / 2;
   }
 
-  /** The option, or in a manual page the word, that the line at `index` begins to describe. */
+  /** The option, or in a manual page the term, whose description starts at this line. */
   #termAt(lines: readonly string[], index: number): { text: string; rest: string | undefined } | undefined {
     const line = lines[index]!;
     const indent = indentOf(line);
     if (line.length > questionLengthMax || (this.#termIndent !== undefined && indent > this.#termIndent))
       return undefined;
-    // A line of running text may begin with an option, too.
+    // Running text may have an option at the start of a line.
     const above = lines[index - 1];
     if (above !== undefined && indentOf(above) === indent && !option.test(above)) return undefined;
     const below = lines[index + 1];
@@ -212,7 +212,7 @@ class PlainTextReader {
   }
 }
 
-/** Whether a line that starts with a number only goes on with the sentence of the line before. */
+/** Whether a line that starts with a number continues the sentence of the line before. */
 function isWithinSentence(above: readonly string[], line: string): boolean {
   return /^\s*\d/.test(line) && /[^.:;!?]$/.test(above.at(-1) ?? '');
 }
@@ -229,7 +229,7 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** Tabs become spaces up to the next multiple of 8 columns. */
+/** Expands tabs to the next multiple of 8 columns. */
 function withoutTabs(line: string): string {
   const cells = line.trimEnd().split('\t');
   if (cells.length > tabsMax) return cells.join(' ');

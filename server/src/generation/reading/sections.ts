@@ -5,16 +5,16 @@ const headingLengthMax = limits.headingLengthMax.default;
 
 export type TextBlock = Exclude<Block, { kind: 'heading' | 'term' }>;
 
-/** What is between one heading or term and the next. */
+/** The blocks between one heading or term and the next. */
 export interface Section {
   /** The headings above it, from the outermost. */
   readonly heading: string;
-  /** What it describes, such as an option; may be empty. */
+  /** The name that it describes, such as an option; may be empty. */
   readonly term: string;
   readonly blocks: readonly TextBlock[];
 }
 
-/** A heading or term that nothing follows is text by itself: otherwise nobody would find its words. */
+/** A heading or term without text below it becomes text, so that its words can be found. */
 export function sectionsOf(blocks: readonly Block[], title: string): Section[] {
   const ownTitle = titleHeading(blocks, title);
   const sections: Section[] = [];
@@ -34,9 +34,9 @@ export function sectionsOf(blocks: readonly Block[], title: string): Section[] {
       body.push({ kind: 'paragraph', text: term });
       term = '';
     }
-    const isLonely = last !== undefined && body.length === 0 && nextLevel <= last.level;
-    if (isLonely && last?.text) body.push({ kind: 'paragraph', text: last.text });
-    push(isLonely ? above.slice(0, -1) : above);
+    const isBare = last !== undefined && body.length === 0 && nextLevel <= last.level;
+    if (isBare && last?.text) body.push({ kind: 'paragraph', text: last.text });
+    push(isBare ? above.slice(0, -1) : above);
   };
   for (const block of blocks) {
     if (block.kind === 'term') {
@@ -58,7 +58,7 @@ export function sectionsOf(blocks: readonly Block[], title: string): Section[] {
   return sections;
 }
 
-/** The only heading of the first level, where it is what the document is called. */
+/** The heading that repeats the document's title, if it is the only one of the first level. */
 function titleHeading(blocks: readonly Block[], title: string): Block | undefined {
   const outermost = blocks.filter((block) => block.kind === 'heading' && block.level === 1);
   const [only] = outermost;

@@ -6,22 +6,22 @@ function splits(name: string, sentences: string[], between = ' '): void {
   it(name, () => assert.deepEqual(sentencesOf(sentences.join(between)), sentences));
 }
 
-describe('the sentences of a text', () => {
-  splits('end at a full stop, a question mark and an exclamation mark', [
+describe('splitting a text into sentences', () => {
+  splits('ends at a full stop, a question mark and an exclamation mark', [
     'One here.',
     'Two?',
     'Three!',
     'Four',
   ]);
-  splits('hold short forms', [
+  splits('keeps abbreviations within a sentence', [
     'Dr. Smith and Mrs. Jones met, e.g. Tuesdays, i.e. Not Mondays.',
     'See Fig. 3 vs. Table 2, No. 5, approx. 10 items etc. and so on.',
     'Bring pens, paper, etc.',
     'Then begin at 5 p.m.',
     'Everyone came.',
   ]);
-  splits('tell a short form from a word', ['May I?', 'No.', 'You may not.', 'That was sec. 4 of it.']);
-  splits('hold initials and names of firms', [
+  splits('tells an abbreviation from a word', ['May I?', 'No.', 'You may not.', 'That was sec. 4 of it.']);
+  splits('keeps initials and company names within a sentence', [
     'J. R. Hartley wrote to Acme Inc. Limited in the U.S. Senate.',
     'Take plan B.',
     'The rest is for Acme Inc.',
@@ -29,7 +29,7 @@ describe('the sentences of a text', () => {
     'It was I.',
     'Nobody else knew.',
   ]);
-  splits('hold decimals, versions, addresses and names of files', [
+  splits('keeps decimals, versions, addresses and file names whole', [
     'It costs 3.50 or .5 with v1.2.3.',
     'Open https://example.com/a.b?c=d!e and config.yaml, or .env.',
     'Node.js reads index.html.',
@@ -38,10 +38,10 @@ describe('the sentences of a text', () => {
     '10.5 is more.',
   ]);
   splits(
-    'hold ellipses that go on, and end at those that do not',
+    'ends at an ellipsis only if a new sentence follows',
     ['Well... perhaps… not.', 'Wait...', 'Now… ', 'Go.'].map((s) => s.trim()),
   );
-  splits('end behind quotes and brackets', [
+  splits('includes closing quotes and brackets', [
     'He said “Stop.”',
     '"Really?" he asked.',
     '(It was late.)',
@@ -49,25 +49,20 @@ describe('the sentences of a text', () => {
     '**Bold.**',
     'Last [one.]',
   ]);
-  splits('keep the marks that cite them', [
-    'Returns take 30 days. [1]',
-    'Fees apply.[2][3]',
-    'No more [4].',
-    'End.',
-  ]);
+  splits('includes citations', ['Returns take 30 days. [1]', 'Fees apply.[2][3]', 'No more [4].', 'End.']);
   splits(
-    'need no space in Chinese and Japanese',
+    'needs no space in Chinese and Japanese',
     ['这是第一句。', '「二つ目ですか？」', '三つ目！', 'End'],
     '',
   );
-  splits('go on where a small letter follows', ['Use Yahoo! for mail.', 'Ask “why?” and wait.']);
+  splits('continues before a lower-case letter', ['Use Yahoo! for mail.', 'Ask “why?” and wait.']);
   splits(
-    'hold the number of a list line',
+    'keeps the number of a list item',
     ['1. Open the lid.', '2. Close it.', 'It was number 2.', 'Then 3.'],
     '\n',
   );
 
-  it('are the lines of a list, without their markers', () => {
+  it('takes each list item, without its bullet', () => {
     assert.deepEqual(sentencesOf('You need:\n- a pen. And ink\n  - paper\n* glue\nThen write\nit down.'), [
       'You need:',
       'a pen. And ink',
@@ -77,7 +72,7 @@ describe('the sentences of a text', () => {
     ]);
   });
 
-  it('end at an empty line, and only there where lines are wrapped', () => {
+  it('ends at an empty line, not at a line break', () => {
     assert.deepEqual(sentencesOf('A title\n\nwrapped\r\nlines  go\ton\n \nlast'), [
       'A title',
       'wrapped lines go on',
@@ -85,11 +80,11 @@ describe('the sentences of a text', () => {
     ]);
   });
 
-  it('are none where there is no text', () => {
+  it('finds none in an empty text', () => {
     assert.deepEqual(sentencesOf(' \n\n\t\n- \n'), []);
   });
 
-  it('lose no character but whitespace and markers', () => {
+  it('loses nothing but white space and bullets', () => {
     const text = 'A.B. C! "D" (E.) … f?! G.[1] [2] 。。 H。”I. 1. J. e.g. K';
     assert.equal(sentencesOf(text).join('').replace(/\s/g, ''), text.replace(/\s/g, ''));
   });
@@ -98,7 +93,7 @@ describe('the sentences of a text', () => {
   const hostile: Record<string, string> = {
     'full stops': '.',
     'full stops with spaces': '. ',
-    'short forms': 'e.g. ',
+    abbreviations: 'e.g. ',
     initials: 'A. ',
     'letters and stops': 'a.',
     spaces: ' ',
@@ -118,7 +113,7 @@ describe('the sentences of a text', () => {
     letters: 'x',
   };
   for (const [name, piece] of Object.entries(hostile)) {
-    it(`are found promptly in a megabyte of ${name}`, () => {
+    it(`takes linear time for a megabyte of ${name}`, () => {
       const text = piece.repeat(megabyte / piece.length);
       const startedAt = performance.now();
       const sentences = sentencesOf(`${text}\n\nThe end.`);

@@ -2,15 +2,13 @@ import { type Part, partsOf } from './passage-parts.ts';
 import { rowText } from './table.ts';
 
 /**
- * The sentences of a text, with single spaces. An item of a list, a row of a table ('Header: cell; Header: cell') and a
- * line of code are one sentence each, and an empty line always ends one. Takes time linear in the text.
+ * The sentences of a text, with single spaces. A list item, a table row ('Header: cell; Header: cell') and a line of code
+ * are one sentence each, and an empty line ends a sentence. Takes linear time.
  */
 export function sentencesOf(text: string): string[] {
-  return partsOf(text).flatMap(sentencesOfPart);
-}
-
-export function sentencesOfPart(part: Part): string[] {
-  return linesOf(part).filter((sentence) => sentence !== '');
+  return partsOf(text)
+    .flatMap(linesOf)
+    .filter((sentence) => sentence !== '');
 }
 
 function linesOf(part: Part): readonly string[] {

@@ -20,8 +20,8 @@ function prose(sentences: number, wordsEach: number): string {
   return Array.from({ length: sentences }, (_, index) => sentence(index, wordsEach)).join(' ');
 }
 
-describe('the passages of a document', () => {
-  it('name the headings above them, without the title', () => {
+describe('splitting a document into passages', () => {
+  it('gives each passage its headings, without the title', () => {
     const blocks = [
       heading(1, 'Guide'),
       paragraph('Intro.'),
@@ -40,7 +40,7 @@ describe('the passages of a document', () => {
     ]);
   });
 
-  it('keep headings of the first level where there are several', () => {
+  it('keeps headings of the first level if there are several', () => {
     const blocks = [heading(1, 'One'), paragraph('A.'), heading(1, 'Two'), paragraph('B.')];
     assert.deepEqual(
       splitPassages(blocks, 'One').map((passage) => passage.heading),
@@ -48,7 +48,7 @@ describe('the passages of a document', () => {
     );
   });
 
-  it('hold a heading that nothing stands under', () => {
+  it('makes text of a heading without text below it', () => {
     const blocks = [heading(1, 'T'), heading(2, 'Above'), heading(3, 'Lonely'), heading(2, 'Last')];
     assert.deepEqual(splitPassages(blocks, 'T'), [
       { heading: 'Above', text: 'Lonely' },
@@ -56,12 +56,12 @@ describe('the passages of a document', () => {
     ]);
   });
 
-  it('are none where there is no text', () => {
+  it('makes none if there is no text', () => {
     assert.deepEqual(splitPassages([], 'T'), []);
     assert.deepEqual(splitPassages([heading(1, 'T'), code('\n \n')], 'T'), []);
   });
 
-  it('keep paragraphs, lists and code apart and as they are', () => {
+  it('keeps paragraphs, lists and code apart and unchanged', () => {
     const blocks = [
       paragraph('First.'),
       paragraph('You need:'),
@@ -75,7 +75,7 @@ describe('the passages of a document', () => {
     );
   });
 
-  it('have 60 to 180 words where the text is long enough', () => {
+  it('makes passages of 60 to 180 words if the text is long enough', () => {
     for (const wordsEach of [5, 17, 40, 59]) {
       const blocks = Array.from({ length: 30 }, () => paragraph(prose(2, wordsEach)));
       const passages = splitPassages(blocks, 'T');
@@ -87,7 +87,7 @@ describe('the passages of a document', () => {
     }
   });
 
-  it('cut a long paragraph between sentences, and lose none', () => {
+  it('cuts a long paragraph between sentences, and loses none', () => {
     const text = prose(60, 13);
     const passages = splitPassages([paragraph(text)], 'T');
     assert.ok(passages.length >= 4);
@@ -97,7 +97,7 @@ describe('the passages of a document', () => {
     );
   });
 
-  it('cut a gigantic sentence between words, and a gigantic word anywhere, losing no character', () => {
+  it('cuts a huge sentence between words, and a huge word anywhere, without losing a character', () => {
     const texts = [
       'word '.repeat(5_000).trim(),
       'x'.repeat(100_000),
@@ -113,21 +113,21 @@ describe('the passages of a document', () => {
     }
   });
 
-  it('keep a list with the line that introduces it', () => {
+  it('keeps a list with its introduction', () => {
     const list = Array.from({ length: 8 }, (_, index) => item(`thing ${index} ${'word '.repeat(8)}`.trim()));
     const passages = splitPassages([paragraph(prose(10, 12)), paragraph('You need:'), ...list], 'T');
     assert.equal(passages.length, 2);
     assert.match(passages[1]?.text ?? '', /^You need:\n\n- thing 0 [\s\S]*- thing 7 /);
   });
 
-  it('keep the beginning of a long list with the line that introduces it', () => {
+  it('keeps the start of a long list with its introduction', () => {
     const list = Array.from({ length: 40 }, (_, index) => item(`thing ${index} ${'word '.repeat(8)}`.trim()));
     const passages = splitPassages([paragraph(prose(10, 14)), paragraph('You need:'), ...list], 'T');
     assert.ok(passages.some(({ text }) => text.includes('You need:\n\n- thing 0')));
     assert.equal(passages.flatMap(({ text }) => text.match(/^- /gm) ?? []).length, 40);
   });
 
-  it('cut long code between lines', () => {
+  it('cuts long code between lines', () => {
     const lines = Array.from({ length: 200 }, (_, index) => `  call(${index}, a, b, c)`);
     const passages = splitPassages([code(lines.join('\n'))], 'T');
     assert.ok(passages.length > 1);
@@ -139,7 +139,7 @@ describe('the passages of a document', () => {
     );
   });
 
-  it('cut a long table between rows, each part with the header and the first with its introduction', () => {
+  it('cuts a long table between rows, and repeats its header', () => {
     const rows = Array.from({ length: 80 }, (_, index) => [`Part ${index}`, 'one two three four']);
     const table: Block = { kind: 'table', text: tableText(['Name', 'What it is'], rows) };
     const passages = splitPassages([paragraph(prose(10, 12)), paragraph('All parts:'), table], 'T');
@@ -154,7 +154,7 @@ describe('the passages of a document', () => {
     assert.match(passages[1]?.text ?? '', /^All parts:\n\n\| Name/);
   });
 
-  it('make items of the rows of a table that are longer than a passage', () => {
+  it('makes list items of table rows that are longer than a passage', () => {
     const long = prose(40, 10);
     const table: Block = { kind: 'table', text: tableText(['Name', 'Text'], [['a', long]]) };
     const passages = splitPassages([table], 'T');
@@ -162,11 +162,11 @@ describe('the passages of a document', () => {
     assert.match(passages[0]?.text ?? '', /^- Name: a; Text: Sentence 0 /);
   });
 
-  it('are made of code with very many lines', () => {
+  it('splits code with very many lines', () => {
     assert.ok(splitPassages([code('a b\n'.repeat(300_000))], 'T').length > 3_000);
   });
 
-  it('fence code that holds fences with a longer one', () => {
+  it('puts a longer fence around code that contains fences', () => {
     const [passage] = splitPassages([code('```\nx\n```')], 'T');
     assert.deepEqual(
       partsOf(passage?.text ?? '').map((part) => part.lines),

@@ -9,16 +9,16 @@ const wordsMin = 60;
 const wordsMax = 180;
 const wordsAimedAt = 150;
 const introductionWordsMax = 60;
-/** Even where every second character is a space, this is less than a passage. */
+/** Shorter than a passage, even if every second character is a space. */
 const cutLengthMax = 300;
 const pieceLengthMax = 2_000;
 
-/** What is never cut further. `joint` stands between it and the unit before, where both are in one passage. */
+/** A piece that is not cut further. `joint` is put between it and the unit before it in the same passage. */
 interface Unit {
   readonly text: string;
   readonly words: number;
   readonly joint: string;
-  /** What surrounds the units of one table or code block, in every passage that holds some of them. */
+  /** Put around the units of a table or code block, in every passage that holds some of them. */
   readonly frame?: { readonly before: string; readonly after: string };
 }
 
@@ -26,8 +26,9 @@ interface Unit {
 type Group = readonly Unit[];
 
 /**
- * Passages of about 60 to 180 words. None crosses a heading; a sentence is cut only where it is longer than a passage.
- * What introduces a list stays with it, or with its first line where the list is too long.
+ * Splits a document into passages of about 60 to 180 words. No passage crosses a heading, and only a sentence that is
+ * longer than a passage is cut. The paragraph that introduces a list stays with it, or with its first item if the list is
+ * too long.
  */
 export function splitPassages(blocks: readonly Block[], title: string): PassageText[] {
   return sectionsOf(blocks, title).flatMap((section) =>
@@ -87,14 +88,14 @@ function groupsOf({ blocks }: Section): Group[] {
   for (let at = 0; at < blocks.length; at += 1) {
     const end = endOfIntroduced(blocks, at);
     const units = blocks.slice(at, end).flatMap((block, index) => blockUnits(block, blocks[at + index - 1]));
-    // Not by spreading into `push`: code may have more lines than a call may have arguments.
+    // Not `push(...groups)`: code may have more lines than a call may have arguments.
     for (const group of end > at + 1 ? keptTogether(units) : units.map((unit) => [unit])) groups.push(group);
     at = end - 1;
   }
   return groups;
 }
 
-/** Behind a short paragraph and the list, table or code under it; otherwise behind the block itself. */
+/** The end of a short paragraph with the list, table or code below it, or of any other block alone. */
 function endOfIntroduced(blocks: readonly TextBlock[], at: number): number {
   const [block, next] = [blocks[at], blocks[at + 1]];
   const introduces =
@@ -129,7 +130,7 @@ function textUnits(text: string, joint: string): Unit[] {
   return unitsOfPieces(sentencePieces(text), joint, ' ');
 }
 
-/** The rows, each under the header. Rows that are too long for a passage become items of a list. */
+/** The rows, below their header. If a row is too long for a passage, the rows become list items. */
 function tableUnits(table: string): Unit[] {
   const [header = '', rule, ...rows] = table.split('\n');
   const wordsOf = (line: string) => countWords(line.replaceAll('|', ' '));
@@ -144,7 +145,7 @@ function tableUnits(table: string): Unit[] {
   const frame = { before: `${header}\n${rule}\n`, after: '' };
   return rows.map((text, index) => ({
     text,
-    // The header is counted with the first row only: where it is repeated, a passage is a little longer.
+    // Counted with the first row only: passages that repeat the header are a little longer.
     words: wordsOf(text) + (index === 0 ? headerWords : 0),
     joint: index === 0 ? '\n\n' : '\n',
     frame,
@@ -180,7 +181,7 @@ function sentencePieces(text: string): string[] {
   });
 }
 
-/** A sentence longer than a passage is cut between words, and a word longer than that wherever it must be. */
+/** Cuts a sentence that is longer than a passage between words, and a longer word anywhere. */
 function smallPieces(piece: string): { text: string; isContinued: boolean }[] {
   if (piece.length <= pieceLengthMax && countWords(piece) <= wordsMax)
     return [{ text: piece, isContinued: false }];

@@ -15,7 +15,7 @@ export function cellsOf(line: string): string[] {
     .map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
-/** Whether a line separates the header of a table from its rows. */
+/** Whether a line separates a table's header from its rows. */
 export function isTableRule(line: string): boolean {
   return /^\|(?: :?-{3,}:? \|)+$/.test(line);
 }
