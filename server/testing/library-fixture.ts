@@ -23,7 +23,7 @@ export interface LibraryFixture {
   close(): Promise<void>;
 }
 
-/** A library on a real store in a folder of its own. A document's id is `doc_` and its title. */
+/** A library on a real store in a folder of its own. A document’s id is `doc_` and its name. */
 export async function openLibrary(
   openStore: (file: string) => Store,
   documents: readonly WrittenDocument[],
@@ -51,7 +51,7 @@ async function put(store: Store, organizationId: OrganizationId, document: Writt
     const { heading, text } = typeof passage === 'string' ? { heading: '', text: passage } : passage;
     return { heading, text, terms: termsOf(`${name}\n${title}\n${heading}\n${text}`) };
   });
-  const id = `doc_${title}` as DocumentId;
+  const id = `doc_${name}` as DocumentId;
   const written = { id, accountId, name, title, url: null, bytes: 1, passages };
   await store.putDocument(organizationId, written, note('document.added', id), {
     documentsMax: 1000,
