@@ -1,5 +1,5 @@
 import { stopWords } from '../retrieval/stop-words.ts';
-import { synonymsAt } from '../retrieval/synonyms.ts';
+import { synonymsOf } from '../retrieval/synonyms.ts';
 import { termOf, wordsOf } from '../retrieval/terms.ts';
 import { type Figure, figuresOf } from './figures.ts';
 import { negatedTerms } from './negation.ts';
@@ -24,11 +24,11 @@ export function readClaim(statement: string): Claim {
   const tokens = words.map(termOf);
   const figures = figuresOf(plain);
   const units = new Set(figures.map(({ unit }) => termOf(unit ?? '')));
-  const terms = new Map<string, { term: string; others: string[] }>();
+  const terms = new Map<string, { term: string; others: readonly string[] }>();
   for (const [at, word] of words.entries()) {
     const term = tokens[at]!;
     if (stopWords.has(word) || terms.has(term) || /^\d/.test(term) || units.has(term)) continue;
-    terms.set(term, { term, others: singleWordsFor(tokens, at) });
+    terms.set(term, { term, others: synonymsOf(term) });
   }
   return {
     wording: words.join(' '),
@@ -40,17 +40,10 @@ export function readClaim(statement: string): Claim {
   };
 }
 
-/** The terms that may stand for the one at this place. */
-function singleWordsFor(tokens: readonly string[], at: number): string[] {
-  return synonymsAt(tokens, at).flatMap(({ others }) =>
-    others.filter(({ length }) => length === 1).map(([term]) => term!),
-  );
-}
-
-/** How a name may be written otherwise: 'UK' as 'United Kingdom'. As terms. */
+/** How a name may be written otherwise: 'UK' as 'Britain'. As terms. */
 export function formsOfName(name: string): string[] {
   const term = termOf(name);
-  return [term, ...synonymsAt([term], 0).flatMap(({ others }) => others.flat())];
+  return [term, ...synonymsOf(term)];
 }
 
 const capitalised = /(?<=[\p{L}\p{N},;)]["”’]?\s)["“(]?(\p{Lu}[\p{L}\p{N}-]+)/gu;

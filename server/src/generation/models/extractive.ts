@@ -6,7 +6,7 @@ import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
-import { type Quote, render, sentenceCount } from './extractive/quote.ts';
+import { type Quote, render, unitCount } from './extractive/quote.ts';
 import {
   asksAboutItself,
   selfDescription,
@@ -17,7 +17,7 @@ import {
 const outlineLimits = { documents: 20, headings: 5 };
 const examplesMax = 3;
 const documentsNamedMax = 3;
-const questionLengthMax = 120;
+const questionLengthMax = 60;
 const snippetLengthMax = 300;
 
 type Scope = Pick<ReplyRequest, 'organizationId' | 'accountId'>;
@@ -40,7 +40,8 @@ export function extractiveModel(store: PassageStore): Model {
         const findings = await search(store, scope, question);
         signal.throwIfAborted();
         if (at === 0) yield { type: 'step', description: searching(findings.searched) };
-        answers.push(answerTo(question, findings, questions.length));
+        const about = answers.at(-1)?.quotes[0]?.passage.documentId;
+        answers.push(answerTo(question, findings, questions.length, about));
         await turn();
       }
       if (answers.every(({ level }) => level === 'nothing')) {
@@ -102,7 +103,7 @@ function unanswered(question: string, isNear: boolean): string {
 
 /** Every sentence of a quote is found where it was quoted from. */
 function verdict(quotes: readonly Quote[], sourceCount: number): string {
-  const statements = quotes.reduce((sum, quote) => sum + sentenceCount(quote), 0);
+  const statements = quotes.reduce((sum, quote) => sum + unitCount(quote), 0);
   const sources = sourceCount === 1 ? '1 source' : `${sourceCount} sources`;
   return statements === 1
     ? `The statement was found in ${sources}`

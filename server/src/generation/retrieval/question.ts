@@ -1,117 +1,69 @@
-import {
-  type AnswerKind,
-  answerKindOf,
-  asksWhereIs,
-  countOf,
-  definitionOf,
-  locationOf,
-} from './answer-kind.ts';
 import { stopWords } from './stop-words.ts';
-import { synonymsAt } from './synonyms.ts';
+import { synonymsOf } from './synonyms.ts';
 import { termOf, wordsOf } from './terms.ts';
 
-/** Words that stand for a concept, one after the other, and how surely: 1 for the question's own. */
-export interface Wording {
-  readonly phrase: readonly string[];
-  readonly certainty: number;
-}
-
-/** One thing that the question speaks of. */
+/** One thing that a question speaks of. */
 export interface Concept {
   readonly term: string;
   /** As it was asked. */
   readonly word: string;
-  /** The question's own word first. */
-  readonly wordings: readonly Wording[];
-  /** Whether the concept before stands next to it in the question. */
-  readonly joined: boolean;
-}
-
-export interface Question {
-  /** Every word in order, as a term. */
-  readonly tokens: readonly string[];
-  readonly concepts: readonly Concept[];
-  readonly wants: AnswerKind | undefined;
-  /** Where it asks what or where something is, or how many there are: matches a text that says so. */
-  readonly definition: RegExp | undefined;
+  /** Terms that mean nearly the same. */
+  readonly others: readonly string[];
 }
 
 /** What is read of a question; the rest of a long one changes nothing. */
 const readLengthMax = 2_000;
 const conceptsMax = 24;
-const wordingsMax = 12;
-const definedWordsMax = 4;
 
-export const synonymCertainty = 0.6;
+/** After 'how' they ask for a measure: a passage that answers 'how long' seldom says 'long'. */
+const measures = new Set('long soon often far big old fast quickly large heavy hot'.split(' '));
 
-/** Of the question, and not of what it is about. */
-const filler = new Set(
-  `ago answer ask curious describe detail details example exactly explain find info list question show
-  summarise summarize summary tell understand wonder wondering difference`.split(/\s+/),
-);
-
-const measureWords = new Set('long soon often far big old fast quickly large heavy hot'.split(' '));
-
-export function readQuestion(text: string): Question {
-  const words = wordsOf(text.slice(0, readLengthMax));
-  const tokens = words.map(termOf);
-  const synonyms = synonymsByPlace(tokens);
+export function conceptsOf(question: string): Concept[] {
+  const words = wordsOf(question.slice(0, readLengthMax));
   const concepts = new Map<string, Concept>();
-  let last = -2;
   for (const [at, word] of words.entries()) {
-    if (stopWords.has(word) || filler.has(word) || isOfTheQuestion(words, at)) continue;
-    const term = tokens[at]!;
-    const joined = last >= at - 2;
-    last = at;
-    if (concepts.has(term) || concepts.size === conceptsMax) continue;
-    const own: Wording = { phrase: [term], certainty: 1 };
-    const others = (synonyms.get(at) ?? []).map((phrase) => ({ phrase, certainty: synonymCertainty }));
-    concepts.set(term, { term, word, joined, wordings: distinct([own, ...others]).slice(0, wordingsMax) });
+    if (stopWords.has(word) || (words[at - 1] === 'how' && measures.has(word))) continue;
+    const term = termOf(word);
+    if (!concepts.has(term)) concepts.set(term, { term, word, others: synonymsOf(term) });
+    if (concepts.size === conceptsMax) break;
   }
-  const wants = answerKindOf(text);
-  const asked = [...concepts.values()];
-  return { tokens, concepts: asked, wants, definition: definitionAsked(text, asked, wants) };
+  return [...concepts.values()];
 }
 
-function definitionAsked(
-  text: string,
-  asked: readonly Concept[],
-  wants: AnswerKind | undefined,
-): RegExp | undefined {
-  const counted = /\bhow many (\p{L}{3,})/iu.exec(text)?.[1];
-  if (counted !== undefined) return countOf(counted);
-  if (asked.length === 0 || asked.length > definedWordsMax) return undefined;
-  const words = asked.map(({ word }) => word);
-  if (wants === 'definition') return definitionOf(words);
-  return wants === 'place' && asksWhereIs(text) ? locationOf(words) : undefined;
+const number =
+  '(?:\\d[\\d.,]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|fifteen|twenty|thirty)';
+const span = `${number}[ -](?:\\p{L}+[ -])?(?:second|minute|hour|day|week|month|year)s?\\b`;
+const date =
+  '\\d[:.]\\d\\d|\\d ?[ap]m\\b|\\b(?:19|20)\\d\\d\\b|day\\b|\\b(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)';
+
+/** How measures are asked for, and what a sentence has that gives one. */
+const measured: readonly (readonly [RegExp, RegExp])[] = [
+  [/\bhow (?:long|soon|quickly|fast)\b/i, new RegExp(span, 'iu')],
+  [/\bhow much\b|\bcosts?\b|\bprice\b/i, /[$€£¥]|\d ?%|\bfree\b/i],
+  [/\bwhen\b|\bwhat time\b/i, new RegExp(`${span}|${date}`, 'u')],
+  [/\bhow (?:many|old|far|often|big|large)\b|\b(?:maximum|minimum|largest|smallest)\b/i, /\d/],
+];
+const definitionAsked =
+  /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
+
+/** Matches a sentence that has what the question asks for: a duration, an amount, a number, what a thing is. */
+export function soughtBy(question: string): RegExp | undefined {
+  const asked = question.slice(0, readLengthMax).trim();
+  const thing = definitionAsked.exec(asked)?.[1];
+  if (thing !== undefined) return definitionOf(thing);
+  const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1]?.replace(/(?:ie|e)?s$/, '');
+  if (counted !== undefined) return new RegExp(`\\b${number} (?:\\p{L}+ ){0,2}${counted}`, 'iu');
+  return measured.find(([ask]) => ask.test(asked))?.[1];
 }
 
-function distinct(wordings: readonly Wording[]): Wording[] {
-  const known = new Set<string>();
-  return wordings.filter(({ phrase }) => {
-    const key = phrase.join(' ');
-    return !known.has(key) && known.add(key);
-  });
+/** 'A skein is …', 'Skein: …'. */
+function definitionOf(thing: string): RegExp {
+  return new RegExp(
+    `^["“*]*(?:(?:an?|the)\\s+)?${thing}s?["”*]*(?:\\s*\\([^()]{1,60}\\))?(?:\\s+(?:is|are|means?|stands?|refers?)\\b|:\\s)`,
+    'i',
+  );
 }
 
-/**
- * 'long' of 'how long' asks for a duration, and nothing is said to be long; 'work' of 'how does it work' and 'offer' of
- * 'do you offer' say nothing.
- */
-function isOfTheQuestion(words: readonly string[], at: number): boolean {
-  const word = words[at]!;
-  if (words[at - 1] === 'you' && (word === 'offer' || word === 'provide')) return true;
-  if (words[at - 1] === 'how') return measureWords.has(word);
-  return at === words.length - 1 && words[0] === 'how' && (word === 'work' || word === 'works');
-}
-
-/** What stands for several words stands for each of them: 'sso' for both 'single' and 'sign'. */
-function synonymsByPlace(tokens: readonly string[]): Map<number, readonly (readonly string[])[]> {
-  const places = new Map<number, readonly (readonly string[])[]>();
-  for (const start of tokens.keys()) {
-    for (const { length, others } of synonymsAt(tokens, start)) {
-      for (let at = start; at < start + length; at++) places.set(at, [...(places.get(at) ?? []), ...others]);
-    }
-  }
-  return places;
+export function asksForDefinition(question: string): boolean {
+  return definitionAsked.test(question);
 }

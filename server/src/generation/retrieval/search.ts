@@ -1,101 +1,165 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Findings } from '../../domain/library.ts';
-import type { Documents } from '../../storage/store.ts';
-import { nominate } from './nomination.ts';
-import { type Concept, readQuestion, type Wording } from './question.ts';
-import { rankPassages, type WeighedConcept, type WeighedQuestion } from './ranking.ts';
+import type { Documents, PassageNumber } from '../../storage/store.ts';
+import { type Concept, conceptsOf } from './question.ts';
+import { type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 import { respellings } from './spelling.ts';
-import { stopWords } from './stop-words.ts';
-import { TermIndex } from './term-index.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
-/** What was found, and how much each word of the question told about where to look. */
 export interface SearchFindings extends Findings {
-  readonly question: WeighedQuestion;
-  /** Of each passage, in the same order. */
-  readonly scores: readonly number[];
+  readonly concepts: readonly WeighedConcept[];
+  /** The passages with their scores, best first. */
+  readonly ranked: readonly RankedPassage[];
 }
 
-/** How many texts are read and ranked: a few milliseconds of work. */
-const candidatesMax = 40;
+/** How many texts are read and ranked. */
+const candidatesMax = 12;
+/** How many holders of a term are looked at: 1,000 take about 0.2 ms. */
+const holdersMax = 500;
+/** Terms per call, so that requests on the event loop wait for about 2 ms at most. */
+const termsPerCall = 40;
+const synonymCertainty = 0.6;
+const respellingCertainty = 0.8;
+const respelledMax = 2;
+const combinedMax = 6;
+/** No word decides alone: the most that one weighs in coverage, against the rarest there could be. */
+const shareMax = 0.65;
 
-/** In two stages: words nominate candidates by what the index knows, and the texts of the best are read and ranked. */
+/** In two stages: the index nominates candidates by their words, and the texts of the best are read and ranked. */
 export async function searchPassages(
   store: PassageStore,
   organizationId: OrganizationId,
   accountId: string | null,
-  text: string,
+  question: string,
   limit: number,
 ): Promise<SearchFindings> {
-  const { concepts: asked, ...rest } = readQuestion(text);
-  const index = new TermIndex((terms, holdersMax) =>
-    store.findPassages(organizationId, accountId, terms, holdersMax),
-  );
-  await index.lookUp(asked.flatMap(({ wordings }) => wordings.flatMap(contentOf)));
+  const index = new TermIndex((terms) => store.findPassages(organizationId, accountId, terms, holdersMax));
+  const asked = conceptsOf(question);
+  await index.lookUp(asked.flatMap(({ term, others }) => [term, ...others]));
+  const concepts = await weighed(asked, index);
   await index.lookUpTogether(asked.map(({ term }) => term));
-  const concepts = (await withRespellings(asked, index)).map((concept) => weigh(concept, index));
-  const candidates = nominate(concepts, index, candidatesMax);
-  await turn();
+  const candidates = nominate(concepts, index);
   const read = await store.readPassages(organizationId, candidates);
-  await turn();
-  const question = { ...rest, concepts, rarityMax: rarity(0, index.passageCount) };
-  const ranked = rankPassages(question, read, limit);
+  const ranked = rankPassages(concepts, read, limit);
   return {
     searched: index.passageCount,
     passages: ranked.map(({ passage }) => passage),
-    scores: ranked.map(({ score }) => score),
-    question,
+    concepts,
+    ranked,
   };
 }
 
-export function contentOf({ phrase }: Pick<Wording, 'phrase'>): string[] {
-  return phrase.filter((token) => !stopWords.has(token));
-}
+/** What one search has looked up so far. */
+class TermIndex {
+  readonly #find: (terms: readonly string[]) => ReturnType<Documents['findPassages']>;
+  readonly #holders = new Map<string, readonly PassageNumber[]>();
+  passageCount = 0;
 
-const respeltMax = 2;
-const respellingCertainty = 0.8;
-
-/** A word that no passage holds, in no wording, may be misspelt. */
-async function withRespellings(concepts: readonly Concept[], index: TermIndex): Promise<Concept[]> {
-  const respelt: Concept[] = [];
-  let tried = 0;
-  for (const concept of concepts) {
-    const isUnknown = concept.wordings.every((wording) => !heldBy(wording, index));
-    const terms = isUnknown && index.passageCount > 0 && tried < respeltMax ? respellings(concept.word) : [];
-    if (terms.length > 0) tried++;
-    await index.lookUp(terms);
-    const best = terms.reduce((a, b) => (index.held(b) > index.held(a) ? b : a), concept.term);
-    const wording: Wording = { phrase: [best], certainty: respellingCertainty };
-    respelt.push(best === concept.term ? concept : { ...concept, wordings: [wording] });
+  constructor(find: (terms: readonly string[]) => ReturnType<Documents['findPassages']>) {
+    this.#find = find;
   }
-  return respelt;
+
+  /** Passages that hold the term: all of them, or the first ones. */
+  holders(term: string): readonly PassageNumber[] {
+    return this.#holders.get(term) ?? [];
+  }
+
+  /** How many passages hold the term. Where only the first were looked at, it is taken to be frequent. */
+  held(term: string): number {
+    const { length } = this.holders(term);
+    return length < holdersMax ? length : Math.max(length, this.passageCount / 4);
+  }
+
+  rarity(held: number): number {
+    return Math.log(1 + (this.passageCount - held + 0.5) / (held + 0.5));
+  }
+
+  async lookUp(terms: readonly string[]): Promise<void> {
+    const unknown = [...new Set(terms)].filter((term) => !this.#holders.has(term));
+    for (let from = 0; from === 0 || from < unknown.length; from += termsPerCall) {
+      if (from > 0) await turn();
+      const part = unknown.slice(from, from + termsPerCall);
+      // Without a term the answer still says how many passages there are.
+      if (part.length === 0 && this.passageCount > 0) return;
+      const { passageCount, holders } = await this.#find(part);
+      this.passageCount = passageCount;
+      for (const [at, term] of part.entries()) this.#holders.set(term, holders[at] ?? []);
+    }
+  }
+
+  /** Where only the first holders of a word were looked at, finds those that hold it with the question's other words. */
+  async lookUpTogether(terms: readonly string[]): Promise<void> {
+    const isPartial = (term: string) => this.holders(term).length >= holdersMax;
+    const rarestFirst = terms
+      .filter((term) => this.held(term) > 0)
+      .sort((a, b) => this.held(a) - this.held(b))
+      .slice(0, combinedMax);
+    if (rarestFirst.length < 2 || !rarestFirst.some(isPartial)) return;
+    for (const together of combinations(rarestFirst)) {
+      await turn();
+      const { holders } = await this.#find([together.join(' ')]);
+      for (const term of together.filter(isPartial)) {
+        this.#holders.set(term, [...new Set([...this.holders(term), ...(holders[0] ?? [])])]);
+      }
+    }
+  }
 }
 
-/** How many passages may hold the wording; undefined for words that are not in the index, such as 'at least'. */
-function heldBy(wording: Wording, index: TermIndex): number | undefined {
-  const content = contentOf(wording);
-  return content.length === 0 ? undefined : Math.min(...content.map((term) => index.held(term)));
+/** All of them, all but one, and the first with each other. */
+function combinations(terms: readonly string[]): string[][] {
+  const [first = '', ...others] = terms;
+  const allButOne = terms.length > 2 ? terms.map((left) => terms.filter((term) => term !== left)) : [];
+  const pairs = terms.length > 3 ? others.map((other) => [first, other]) : [];
+  return [[...terms], ...allButOne, ...pairs];
 }
 
-/** The fewer passages hold a word, the more it tells. */
-function rarity(holders: number, passageCount: number): number {
-  return Math.log(1 + (passageCount - holders + 0.5) / (holders + 0.5));
+async function weighed(asked: readonly Concept[], index: TermIndex): Promise<WeighedConcept[]> {
+  const concepts: WeighedConcept[] = [];
+  let respelled = 0;
+  for (const concept of asked) {
+    const weight = index.rarity(index.held(concept.term));
+    const certainties = [
+      { term: concept.term, certainty: 1 },
+      ...concept.others.map((term) => ({ term, certainty: synonymCertainty })),
+    ];
+    // A word that no passage holds may be misspelt.
+    if (certainties.every(({ term }) => index.held(term) === 0) && index.passageCount > 0) {
+      const terms = respelled++ < respelledMax ? respellings(concept.word) : [];
+      await index.lookUp(terms);
+      const best = terms.reduce((a, b) => (index.held(b) > index.held(a) ? b : a), concept.term);
+      certainties.push({ term: best, certainty: respellingCertainty });
+    }
+    const wordings = certainties
+      .filter(({ term }) => index.held(term) > 0)
+      // However rare, another word says no more than the one that was asked.
+      .map(({ term, certainty }) => ({
+        term,
+        weight: certainty * Math.min(weight, index.rarity(index.held(term))),
+      }))
+      .sort((a, b) => b.weight - a.weight);
+    concepts.push({ ...concept, weight, wordings, share: Math.min(weight, shareMax * index.rarity(0)) });
+  }
+  const total = concepts.reduce((sum, { share }) => sum + share, 0);
+  return concepts.map((concept) => ({ ...concept, share: concept.share / total }));
 }
 
-/** How often words that are not in the index are taken to occur. */
-const unindexedShare = 0.2;
-
-function weigh(concept: Concept, index: TermIndex): WeighedConcept {
-  const { passageCount } = index;
-  const own = rarity(index.held(concept.term), passageCount);
-  const wordings = concept.wordings
-    .map((wording) => {
-      const held = heldBy(wording, index) ?? unindexedShare * passageCount;
-      // However rare, another word tells no more than the one that was asked.
-      return { ...wording, held, weight: wording.certainty * Math.min(own, rarity(held, passageCount)) };
-    })
-    .filter(({ held }) => held > 0);
-  return { ...concept, wordings, weight: own };
+/** The passages that hold the words that say most. */
+function nominate(concepts: readonly WeighedConcept[], index: TermIndex): PassageNumber[] {
+  const sums = new Map<PassageNumber, number>();
+  for (const { wordings } of concepts) {
+    const counted = new Set<PassageNumber>();
+    for (const { term, weight } of wordings) {
+      for (const number of index.holders(term)) {
+        if (counted.has(number)) continue;
+        counted.add(number);
+        sums.set(number, (sums.get(number) ?? 0) + weight);
+      }
+    }
+  }
+  return [...sums]
+    .sort(([a, sumOfA], [b, sumOfB]) => sumOfB - sumOfA || a - b)
+    .slice(0, candidatesMax)
+    .map(([number]) => number);
 }

@@ -3,7 +3,7 @@ import { termOf } from './terms.ts';
 const lengthMin = 5;
 const lengthMax = 20;
 /** Letters that are forgotten most. */
-const forgotten = 'aeioudhlnrstcg';
+const forgotten = 'aeiou';
 /** Letters that are heard, or stand on the keyboard, like each other. */
 const alike = ['aeiouy', 'csk', 'mn', 'dt', 'bvp', 'gj', 'fv', 'sz'];
 

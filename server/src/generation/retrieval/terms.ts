@@ -1,5 +1,4 @@
 import { stemmer } from 'stemmer';
-import { digitsOfWord, wordOfIrregular } from './irregular-words.ts';
 import { stopWords } from './stop-words.ts';
 
 const termLengthMax = 64;
@@ -40,10 +39,7 @@ export function termOf(word: string): string {
 function stemOf(word: string): string {
   if (word.length > termLengthMax) return word.slice(0, termLengthMax).replace(/[\ud800-\udbff]$/, '');
   if (stopWords.has(word) || !/^[a-z]{3,}$/.test(word)) return word;
-  const digits = digitsOfWord.get(word);
-  if (digits !== undefined) return digits;
-  // 'staffed' loses one f of 'staff': so does 'staff' itself.
-  const stem = stemmer(wordOfIrregular.get(word) ?? word).replace(/([b-df-hj-np-tv-z])\1$/, '$1');
+  const stem = stemmer(word);
   // 'evening' is no form of 'even'.
   return stopWords.has(stem) ? word : stem;
 }

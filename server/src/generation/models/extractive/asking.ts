@@ -1,7 +1,6 @@
 import type { ConversationTurn } from '../../../domain/conversation.ts';
 import { sentencesOf } from '../../reading/sentences.ts';
-import { answerKindOf } from '../../retrieval/answer-kind.ts';
-import { readQuestion } from '../../retrieval/question.ts';
+import { asksForDefinition, conceptsOf } from '../../retrieval/question.ts';
 
 /** What is read of a prompt: all of a short one, else the questions at its end, else its beginning. */
 const headLengthMax = 2_000;
@@ -25,7 +24,7 @@ const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: 
 /** 'And a cake?' after 'What is a hank?' asks what a cake is; else the one before says what is asked. */
 function followUpOf(prompt: string, previous: string): string {
   const thing = bareThing.exec(prompt.replace(joint, ''))?.[1];
-  if (thing !== undefined && answerKindOf(previous) === 'definition') return `What is ${thing}?`;
+  if (thing !== undefined && asksForDefinition(previous)) return `What is ${thing}?`;
   return `${prompt} ${previous}`;
 }
 
@@ -50,7 +49,7 @@ const followUpConceptsMax = 3;
 
 /** Whether it says too little to be understood without the question before. */
 function isFollowUp(prompt: string): boolean {
-  const { length } = readQuestion(prompt).concepts;
+  const { length } = conceptsOf(prompt);
   if (length === 0) return true;
   if (length > followUpConceptsMax || prompt.length > 100) return false;
   return (
@@ -78,14 +77,15 @@ function partsOf(prompt: string): string[] {
   if (first === undefined) return [prompt];
   // What little was said before a lone question says what it is about.
   if (others.length === 0) return [told.length > toldLengthMax ? first.text : `${first.text} ${told}`.trim()];
+  const [next] = others;
   return [
-    first.text,
+    isUnderstood(first) ? first.text : `${first.text} ${next!.text}`,
     ...others.map((part) => (isUnderstood(part) ? part.text : `${part.text} ${first.text}`)),
   ];
 }
 
 /** Whether a part of a question says by itself what it is about. */
 function isUnderstood({ text, isSentence }: { text: string; isSentence: boolean }): boolean {
-  const { length } = readQuestion(text).concepts;
+  const { length } = conceptsOf(text);
   return length >= 2 || (length === 1 && isSentence && !pointsBack.test(text));
 }

@@ -1,14 +1,21 @@
 import type { FoundPassage } from '../../../domain/document.ts';
 import { type Part, partsOf } from '../../reading/passage-parts.ts';
 import { countWords } from '../../reading/words.ts';
-import { type AnswerKind, givesAnswerOf } from '../../retrieval/answer-kind.ts';
-import { placesOf, titleAndName, type WeighedQuestion } from '../../retrieval/ranking.ts';
-import { tokensOf } from '../../retrieval/terms.ts';
+import {
+  coverageOf,
+  eitherTold,
+  type RankedPassage,
+  titleAndName,
+  toldBy,
+  type WeighedConcept,
+} from '../../retrieval/ranking.ts';
+import { remembered } from '../../retrieval/term-counts.ts';
 
 /** The smallest part of a passage that can be quoted: a sentence, a list item, a table row or a block of code. */
 interface Unit {
   readonly kind: 'sentence' | 'item' | 'row' | 'code';
   readonly text: string;
+  readonly words: number;
   /** Units of the same paragraph, list or table share a number. */
   readonly group: number;
   /** Header and rule of a row's table. */
@@ -22,78 +29,55 @@ export interface Quote {
   readonly from: number;
   readonly to: number;
   readonly key: number;
-  /** How well the key unit answers. */
-  readonly score: number;
 }
 
-/** Found on the questions of the half `tune` in bench/evaluation. */
-const weights = {
-  /** For words that the unit itself holds, beyond those of the heading above it. */
-  own: 0.3,
-  /** For words of the unit before. */
-  before: 0.25,
-  /** For having what was asked for: a figure, or else a place, a reason, a list. */
-  measure: 0.5,
-  kind: 0.1,
-  definition: 0.6,
-  /** Each unit after the first counts a little less, so that of equals the first is the key. */
-  order: 0.005,
-};
+/** What counts beside the words of a passage, found on the questions of the half `tune` in bench/evaluation. */
+const weights = { title: 1, own: 0.3, sought: 0.4 };
 
-/** The units around the one that answers best, as many as fit. Undefined where the passage says nothing that can be quoted. */
-export function quoteFrom(
-  question: WeighedQuestion,
-  passage: FoundPassage,
-  wordsMax: number,
-): Quote | undefined {
-  const units = unitsOf(passage.text);
-  const { key, score } = keyOf(question, passage, units);
-  if (key < 0) return undefined;
-  return { passage, units, key, score, ...around(units, key, wordsMax) };
-}
-
-/** The unit that speaks most of what was asked, with the heading above it and the sentence before. */
-function keyOf(
-  question: WeighedQuestion,
-  passage: FoundPassage,
-  units: readonly Unit[],
-): { key: number; score: number } {
-  const total = question.concepts.reduce((sum, { weight }) => sum + weight, 0) || 1;
-  const context = placesOf(question, tokensOf(`${titleAndName(passage)}\n${passage.heading}`)).best;
+/**
+ * Chooses the unit that speaks most of what was asked, and says how well it answers. Undefined where the passage says
+ * nothing that can be quoted. `sought` matches a sentence that has what the question asks for.
+ */
+export function keyUnitOf(
+  concepts: readonly WeighedConcept[],
+  sought: RegExp | undefined,
+  { passage, score: rank }: RankedPassage,
+): { readonly key: number; readonly score: number } | undefined {
+  const title = toldBy(concepts, titleAndName(passage));
+  const context = eitherTold(title, toldBy(concepts, passage.heading));
   // Under a heading that is the question everything answers.
-  const heading = placesOf(question, tokensOf(passage.heading.split(' › ').at(-1)!)).best;
-  const isAsked = heading.length > 0 && heading.every((weight) => weight > 0);
-  let best = { key: -1, score: Number.NEGATIVE_INFINITY };
-  let before: readonly number[] = [];
-  for (const [at, unit] of units.entries()) {
-    const told = placesOf(question, tokensOf(unit.text)).best;
-    const shares = told.map((own, concept) =>
-      Math.max(own, context[concept]!, weights.before * (before[concept] ?? 0)),
-    );
-    const sum = sumOf(shares) + weights.own * sumOf(isAsked ? shares : told);
-    const score = sum / total + kindBonus(question, unit) - weights.order * at;
-    if (isQuotable(unit) && score > best.score) best = { key: at, score };
-    before = told;
+  const isAsked = toldBy(concepts, passage.heading.split(' › ').at(-1)!).every((weight) => weight > 0);
+  let best: { key: number; score: number } | undefined;
+  for (const [at, unit] of unitsOf(passage.text).entries()) {
+    if (unit.kind === 'code' || isQuestion(unit)) continue;
+    const own = toldBy(concepts, unit.text);
+    const told = eitherTold(context, own);
+    const covered = coverageOf(concepts, told) + weights.own * coverageOf(concepts, isAsked ? told : own);
+    const score = covered + (sought?.test(unit.text) ? weights.sought : 0);
+    // Of equals the first is the key.
+    if (best === undefined || score > best.score + 0.001) best = { key: at, score };
   }
-  return best;
+  return best && { ...best, score: best.score + rank + weights.title * coverageOf(concepts, title) };
 }
 
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((a, b) => a + b, 0);
+/** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
+export function quoteAround(passage: FoundPassage, key: number, wordsMax: number): Quote {
+  const all = unitsOf(passage.text);
+  const units = all.with(key, cutUnit(all[key]!, wordsMax));
+  return { passage, units, key, ...extentOf(units, key, wordsMax) };
 }
 
-const measured: ReadonlySet<AnswerKind> = new Set(['duration', 'time', 'money', 'number']);
-
-function kindBonus({ wants, definition }: WeighedQuestion, { kind, text }: Unit): number {
-  if (definition?.test(text)) return weights.definition;
-  if (wants === undefined || kind === 'code') return 0;
-  if (!givesAnswerOf(wants, text)) return 0;
-  return measured.has(wants) ? weights.measure : weights.kind;
+/** A row that is too long is quoted without its table. */
+function cutUnit(unit: Unit, wordsMax: number): Unit {
+  if (wordsWithHeader(unit) <= wordsMax) return unit;
+  const { group, kind } = unit;
+  const text = kind === 'row' ? unit.text.replace(/^\| | \|$/g, '').replaceAll(' | ', ' · ') : unit.text;
+  const cut = `${text.split(' ').slice(0, wordsMax).join(' ')} …`;
+  return { kind: kind === 'row' ? 'item' : kind, text: cut, words: wordsMax, group };
 }
 
-/** A question answers nothing, and code says nothing by itself. */
-function isQuotable(unit: Unit): boolean {
-  return unit.kind !== 'code' && !isQuestion(unit);
+function wordsWithHeader({ words, header = '' }: Unit): number {
+  return words + countWords(header.split('\n')[0]!);
 }
 
 function isQuestion({ kind, text }: Unit): boolean {
@@ -101,16 +85,15 @@ function isQuestion({ kind, text }: Unit): boolean {
 }
 
 /** Grows the quote to what follows and what comes before, as far as the words allow. */
-function around(units: readonly Unit[], key: number, wordsMax: number): { from: number; to: number } {
+function extentOf(units: readonly Unit[], key: number, wordsMax: number): { from: number; to: number } {
   let [from, to] = [key, key];
-  let left = wordsMax - countWords(units[key]!.text);
+  let left = wordsMax - wordsWithHeader(units[key]!);
   const take = (at: number) => {
     const unit = units[at];
-    const words = unit === undefined ? Number.POSITIVE_INFINITY : countWords(unit.text);
     // A few rows of some other table would only confuse.
     const isOfOtherTable = unit?.kind === 'row' && unit.group !== units[key]!.group;
-    if (unit === undefined || words > left || isOfOtherTable) return false;
-    left -= words;
+    if (unit === undefined || unit.words > left || isOfOtherTable) return false;
+    left -= unit.words;
     return true;
   };
   // What introduces a list comes before its items, and the sentence before explains a pronoun.
@@ -133,32 +116,25 @@ function leadOf(units: readonly Unit[], at: number): number {
 }
 
 /** Bare headings are left out: a quote is shown with its document's title. */
-function unitsOf(text: string): Unit[] {
+const unitsOf = remembered((text): readonly Unit[] => {
   const units = partsOf(text).flatMap(unitsOfPart);
   return units.filter((unit, at) => !isBareHeading(unit) || units[at - 1]?.text.endsWith(':'));
-}
+});
 
 function unitsOfPart(part: Part, group: number): Unit[] {
+  const unit = (kind: Unit['kind'], text: string): Unit => ({ kind, text, words: countWords(text), group });
   switch (part.kind) {
     case 'list':
-      return part.items.map((item) => ({ kind: 'item', text: cutWords(item), group }));
+      return part.items.map((item) => unit('item', item));
     case 'table': {
       const header = part.lines.slice(0, 2).join('\n');
-      return part.lines.slice(2).map((row) => ({ kind: 'row', text: row, group, header }));
+      return part.lines.slice(2).map((row) => ({ ...unit('row', row), header }));
     }
     case 'code':
-      return [{ kind: 'code', text: part.lines.join('\n'), group }];
+      return [unit('code', part.lines.join('\n'))];
     default:
-      return part.sentences.map((sentence) => ({ kind: 'sentence', text: cutWords(sentence), group }));
+      return part.sentences.map((sentence) => unit('sentence', sentence));
   }
-}
-
-const unitWordsMax = 70;
-
-/** Cuts a sentence that is too long to quote. */
-function cutWords(text: string): string {
-  const words = text.split(' ');
-  return words.length <= unitWordsMax ? text : `${words.slice(0, unitWordsMax).join(' ')} …`;
 }
 
 function isBareHeading({ kind, text }: Unit): boolean {
@@ -171,13 +147,12 @@ export function render({ units, from, to, key }: Quote, mark: number): string {
   let before: Unit | undefined;
   for (let at = from; at <= to; at++) {
     const unit = units[at]!;
-    const text = at === key && unit.kind !== 'code' && unit.kind !== 'row' ? bold(unit.text) : unit.text;
+    const text = at === key && unit.kind !== 'row' ? bold(unit.text) : unit.text;
     parts.push(jointOf(before, unit), unit.kind === 'item' ? `- ${text}` : text);
     before = unit;
   }
-  const text = parts.join('');
   const isBlock = before!.kind === 'row' || before!.kind === 'code';
-  return `${text}${isBlock ? '\n\n' : ' '}[${mark}]`;
+  return `${parts.join('')}${isBlock ? '\n\n' : ' '}[${mark}]`;
 }
 
 function jointOf(before: Unit | undefined, unit: Unit): string {
@@ -192,12 +167,14 @@ function bold(text: string): string {
   return `**${text.replaceAll('**', '')}**`;
 }
 
-export function sentenceCount({ from, to }: Quote): number {
+export function unitCount({ from, to }: Quote): number {
   return to - from + 1;
 }
 
-/** What the quote says, with the headings above it. */
-export function textOf({ passage, units, from, to }: Quote): string {
-  const quoted = units.slice(from, to + 1).map(({ text, header }) => `${header ?? ''}\n${text}`);
-  return `${passage.title}\n${passage.heading}\n${quoted.join('\n')}`;
+/** How much of what was asked the quote and the headings above it speak of: 0 to 1. */
+export function coverageOfQuote(concepts: readonly WeighedConcept[], quote: Quote): number {
+  const { passage, units, from, to } = quote;
+  const texts = units.slice(from, to + 1).flatMap(({ text, header = '' }) => [text, header]);
+  const told = [titleAndName(passage), passage.heading, ...texts].map((text) => toldBy(concepts, text));
+  return coverageOf(concepts, told.reduce(eitherTold));
 }

@@ -1,0 +1,29 @@
+import { tokensOf } from './terms.ts';
+
+/** About 10 MB for each function that remembers. */
+const charactersMax = 500_000;
+
+/** Remembers what a pure function made of a text, so that a passage is taken apart once and not for every question. */
+export function remembered<T>(compute: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  let characters = 0;
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const computed = compute(text);
+    if (characters + text.length > charactersMax) {
+      known.clear();
+      characters = 0;
+    }
+    characters += text.length;
+    known.set(text, computed);
+    return computed;
+  };
+}
+
+/** How often a text holds each term. */
+export const termCounts = remembered((text): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const token of tokensOf(text)) counts.set(token, (counts.get(token) ?? 0) + 1);
+  return counts;
+});
