@@ -33,7 +33,7 @@ const confidence = {
   lead: 0.5,
   leadMax: 0.5,
   /** How much of what the best quote speaks of a second one must speak of. */
-  further: 0.85,
+  further: 0.92,
   /** The same among the closest. */
   asClose: 0.7,
 };
