@@ -72,7 +72,7 @@ describe('Model threads', () => {
     );
     const types: string[] = [];
     for await (const { type } of checked) types.push(type);
-    assert.deepEqual(types, ['step', 'revision', 'sources']);
+    assert.deepEqual(types, ['step', 'revision', 'sources', 'verdict']);
   });
 
   it('ask a store that is away again until the task is aborted, and go on working', async () => {
