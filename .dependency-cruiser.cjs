@@ -83,7 +83,7 @@ module.exports = {
       comment:
         'Models, retrieval and reading know the domain and the ports: no surface, no adapter, no command.',
       from: { path: `${source}/generation/[^/]+/`, pathNot: tests },
-      to: { path: [`${source}/(storage/[^/]+|http|commands|usecases)/`, `${source}/[^/]+\\.ts$`] },
+      to: { path: [`${source}/(storage/[^/]+|http|commands|config|usecases)/`, `${source}/[^/]+\\.ts$`] },
     },
     {
       name: 'http-surfaces',
@@ -92,7 +92,7 @@ module.exports = {
       from: { path: `${source}/http/[^/]+/`, pathNot: tests },
       to: {
         path: [
-          `${source}/(storage|generation|commands)/`,
+          `${source}/(storage|generation|commands|config)/`,
           `${source}/[^/]+\\.ts$`,
           `${source}/http/app\\.ts$`,
         ],
@@ -121,14 +121,18 @@ module.exports = {
         'http/*.ts stands below the surfaces; only app.ts (and what writes its document) puts them together.',
       from: { path: `${source}/http/[^/]+\\.ts$`, pathNot: [tests, `${source}/http/app\\.ts$`] },
       to: {
-        path: [`${source}/http/[^/]+/`, `${source}/(storage|generation|commands)/`, `${source}/[^/]+\\.ts$`],
+        path: [
+          `${source}/http/[^/]+/`,
+          `${source}/(storage|generation|commands|config)/`,
+          `${source}/[^/]+\\.ts$`,
+        ],
       },
     },
     {
       name: 'commands',
       severity: 'error',
       comment:
-        'main.ts and the commands know compose.ts, config.ts, the use cases and the domain; adapters are named in compose.ts only.',
+        'main.ts and the commands know compose.ts, config, the use cases and the domain; adapters are named in compose.ts only.',
       from: { path: [`${source}/commands/`, `${source}/main\\.ts$`], pathNot: tests },
       to: {
         path: [`${source}/(storage|generation|http)/`, '^node_modules/(better-sqlite3|fastify|pg)/'],
@@ -146,7 +150,7 @@ module.exports = {
       remoteCommands,
       [
         `${source}/commands/command\\.ts$`,
-        `${source}/config\\.ts$`,
+        `${source}/config/`,
         '^client/src/index\\.ts$',
         '^(events|stream|stream/consumers|tty)$',
       ],

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type Config, ConfigError, type StoreChoice } from './config.ts';
+import { type Config, ConfigError, type StoreChoice } from './config/config.ts';
 import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts } from './domain/attempts.ts';
 import { FailedSignIns } from './domain/failed-sign-ins.ts';

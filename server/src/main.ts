@@ -6,7 +6,7 @@ import { type RemoteCommand, runRemoteCommand } from './commands/remote/remote-c
 import { threadsDelete, threadsGet, threadsList, threadsRename } from './commands/remote/threads.ts';
 import { threadsExport } from './commands/remote/threads-export.ts';
 import { roles, serve } from './commands/serve.ts';
-import { ConfigError, readConfig, readRemoteConfig } from './config.ts';
+import { ConfigError, readConfig, readRemoteConfig } from './config/config.ts';
 import { ServiceError } from './domain/errors.ts';
 
 const remoteCommands: readonly RemoteCommand[] = [

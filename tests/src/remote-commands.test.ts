@@ -239,7 +239,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     await once(server, 'close');
     assertFailed(await run(['threads', 'list'], { SKEIN_BASE_URL: address }), /ECONNREFUSED.*SKEIN_BASE_URL/);
     const wrong = await run(['threads', 'list'], { SKEIN_BASE_URL: 'skein.example' });
-    assertFailed(wrong, /SKEIN_BASE_URL must be an http or https address/);
+    assertFailed(wrong, /SKEIN_BASE_URL must be an http or https URL/);
   });
 
   it('do what docs/operating.md shows', async () => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { backupEmbeddedStore } from '../compose.ts';
-import type { StoreChoice } from '../config.ts';
+import type { StoreChoice } from '../config/config.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { type BareCommand, positional } from './command.ts';
 import { ProgressBar } from './progress.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { openContext } from '../compose.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { appCreate, appDelete, appList, appRotate } from './app.ts';
 import { audit } from './audit.ts';
 import { backup } from './backup.ts';

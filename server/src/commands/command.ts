@@ -1,5 +1,5 @@
 import type { ParseArgsConfig } from 'node:util';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 /** What a command answers: one JSON value for programs, a text for people. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { copyStore, copyTools, openArchive, openArchiveTarget } from '../compose.ts';
-import { ConfigError, readStore, type StoreChoice } from '../config.ts';
+import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { CopyOutcome } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, counted, optionText, UsageError } from './command.ts';

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openContext } from '../compose.ts';
-import type { Config, StoreChoice } from '../config.ts';
+import type { Config, StoreChoice } from '../config/config.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/retention.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';

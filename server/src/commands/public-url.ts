@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { invitationLink } from '../domain/sign-in-token.ts';
 
 type Listening = Pick<Config, 'tls'> & { readonly host: string; readonly port: number };

@@ -9,7 +9,7 @@ import {
   startWorker,
   storeRisk,
 } from '../compose.ts';
-import { type Config, ConfigError } from '../config.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import { isLoopback } from '../domain/loopback.ts';
 import { Drain } from '../usecases/drain.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';

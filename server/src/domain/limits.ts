@@ -1,9 +1,9 @@
 /** One limit of the service: a size, a count, a rate, a budget or a time. */
 interface Limit {
   readonly default: number;
-  /** What the operator sets it with. A limit without a variable is fixed. */
+  /** The environment variable that sets it. A limit without a variable is fixed. */
   readonly variable?: `SKEIN_${string}`;
-  /** The smallest and largest value of the variable: from 1 where nothing else is stated. */
+  /** The smallest and largest value of the variable. `min` defaults to 1. */
   readonly min?: number;
   readonly max?: number;
   /** What it limits. The tables in docs/operating.md show this sentence. */
@@ -21,13 +21,13 @@ export const limits = {
   paginationWindow: {
     default: 10_000,
     variable: 'SKEIN_PAGINATION_WINDOW',
-    sentence: 'Threads that one walk over a listing can reach',
+    sentence: 'Threads that one walk over a listing can return',
   },
   dailyQuota: {
     default: 10_000,
     variable: 'SKEIN_DAILY_QUOTA',
     min: 0,
-    sentence: 'Requests a day of a new organization',
+    sentence: 'Requests per day of a new organization',
   },
   promptLengthMax: {
     default: 100_000,
@@ -46,12 +46,12 @@ export const limits = {
     default: 10_485_760,
     variable: 'SKEIN_THREAD_BYTES_MAX',
     sentence:
-      'Bytes of a thread (prompts, replies, steps, sources, verdicts) with which it takes another prompt',
+      'Bytes of a thread (prompts, replies, steps, sources, verdicts) above which it accepts no further prompt',
   },
   linkLengthMax: {
     default: 255,
     variable: 'SKEIN_LINK_LENGTH_MAX',
-    // An index of PostgreSQL takes 2,704 bytes, and a character up to four.
+    // An index key of PostgreSQL has at most 2,704 bytes, and a character up to four.
     max: 600,
     sentence: 'Characters of an `accountId` or `secondaryId`',
   },
@@ -73,7 +73,7 @@ export const limits = {
     variable: 'SKEIN_REPLY_DEADLINE_MS',
     min: 100,
     max: timerMsMax,
-    sentence: 'When a reply that is not finished has failed',
+    sentence: 'Time after which an unfinished reply fails',
   },
   replyConcurrency: {
     default: 256,
@@ -85,31 +85,31 @@ export const limits = {
     default: 3,
     variable: 'SKEIN_REPLY_ATTEMPTS',
     max: 100,
-    sentence: 'How often a reply is tried: when the model fails in a way that may pass, or its process dies',
+    sentence: 'Attempts at a reply, if the model fails temporarily or the process dies',
   },
   replyLengthMax: {
     default: 200_000,
     variable: 'SKEIN_REPLY_LENGTH_MAX',
-    sentence: 'Characters of a reply; one that goes on has failed',
+    sentence: 'Characters of a reply; a longer one fails',
   },
   modelSilenceMs: {
     default: 60_000,
     variable: 'SKEIN_MODEL_SILENCE_MS',
     min: 100,
     max: timerMsMax,
-    sentence: 'How long a language model may send nothing before the attempt is given up',
+    sentence: 'How long a language model may send nothing before the attempt fails',
   },
   sessionIdleMs: {
     default: 604_800_000,
     variable: 'SKEIN_SESSION_IDLE_MS',
     min: 100,
-    sentence: 'How long a session of the console lives without being used',
+    sentence: 'How long an unused console session lasts',
   },
   sessionLifeMs: {
     default: 2_592_000_000,
     variable: 'SKEIN_SESSION_LIFE_MS',
     min: 100,
-    sentence: 'How long a session of the console lives at most',
+    sentence: 'How long a console session lasts at most',
   },
   promptsPerMinute: {
     default: 60,
@@ -142,7 +142,7 @@ export const limits = {
     variable: 'SKEIN_STREAM_WRITE_TIMEOUT_MS',
     min: 100,
     max: timerMsMax,
-    sentence: 'How long a live view may leave what it was sent unread before it is closed',
+    sentence: 'How long a live view may leave data unread before it is closed',
   },
   documentBytesMax: {
     default: 52_428_800,
@@ -154,7 +154,7 @@ export const limits = {
     default: 5_000_000,
     variable: 'SKEIN_DOCUMENT_LENGTH_MAX',
     max: 100_000_000,
-    sentence: 'Characters of a document as it is stored, with the headings above each passage',
+    sentence: 'Characters of a document as stored, including the headings above each passage',
   },
   documentPassagesMax: {
     default: 5_000,
@@ -166,7 +166,7 @@ export const limits = {
     default: 2,
     variable: 'SKEIN_DOCUMENT_READERS',
     max: 64,
-    sentence: 'Documents read at once by one service, each in a process of its own; organizations take turns',
+    sentence: 'Documents that one service reads at once, each in its own process; organizations take turns',
   },
   documentReadMs: {
     default: 30_000,
@@ -180,7 +180,7 @@ export const limits = {
     variable: 'SKEIN_DOCUMENT_READ_MB',
     min: 32,
     max: 65_536,
-    sentence: 'Megabytes of memory that reading one document may take, and as much again for what it unpacks',
+    sentence: 'Megabytes of memory for reading one document, and the same again for unpacked data',
   },
   uploadsMax: {
     default: 2,
@@ -207,17 +207,17 @@ export const limits = {
     default: 50,
     sentence: 'Failed sign-ins of one person from all places in 15 minutes, unless the device is known',
   },
-  keyRequestsMax: { default: 3, sentence: 'Key requests of one member that wait at once' },
+  keyRequestsMax: { default: 3, sentence: 'Open key requests of one member' },
   headerBytesMax: { default: 16_384, sentence: 'Bytes of the request line and headers' },
   openBodyBytesMax: {
     default: 16_384,
-    sentence: 'Bytes of a body where no credential is needed: sign-in, invitations, `/oauth2/token`',
+    sentence: 'Bytes of a request body without a credential: sign-in, invitations, `/oauth2/token`',
   },
   bodyDepthMax: { default: 32, sentence: 'Levels of nesting in a JSON body' },
   bodyKeysMax: { default: 1_000, sentence: 'Keys in a JSON body' },
   walkMsMax: {
     default: 86_400_000,
-    sentence: 'Milliseconds from the first page of a walk to its last: an older cursor is refused',
+    sentence: 'Milliseconds from the first to the last page of a walk; older cursors are rejected',
   },
   pageSizeMax: { default: 100, sentence: 'Threads per page' },
   idempotencyKeyLengthMax: { default: 255, sentence: 'Characters of an `Idempotency-Key`' },
@@ -242,7 +242,7 @@ export type LimitVariable = Extract<(typeof limits)[LimitName], { variable: stri
 /** In the order of the table above. */
 export const limitEntries = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
 
-/** The value of each limit, as `choose` gives it. */
+/** The value that `choose` returns for each limit. */
 export function limitValues(choose: (limit: Limit) => number): Limits {
   return Object.fromEntries(limitEntries.map(([name, limit]) => [name, choose(limit)])) as Record<
     LimitName,
@@ -250,12 +250,12 @@ export function limitValues(choose: (limit: Limit) => number): Limits {
   >;
 }
 
-/** A number of bytes for people: `50 MB`. */
+/** As in `50 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB'];
   const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   return `${Number((bytes / 1024 ** step).toFixed(1))} ${units[step]}`;
 }
 
-/** The limits where the operator has set none. */
+/** The limits if no variable is set. */
 export const defaultLimits: Limits = limitValues((limit) => limit.default);

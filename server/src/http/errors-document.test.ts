@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { composeApp, createLog, openContext } from '../compose.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { errorCodes } from '../domain/errors.ts';
 import { utcDay } from '../domain/quota.ts';
 import type { Context } from '../usecases/context.ts';

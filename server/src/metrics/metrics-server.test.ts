@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import { openMetrics } from '../compose.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 
 describe('The metrics of a process', () => {
   it('load their library only where the operator wants them', async () => {

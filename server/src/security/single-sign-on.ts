@@ -1,5 +1,5 @@
 import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
-import type { SsoChoice } from '../config.ts';
+import type { SsoChoice } from '../config/config.ts';
 import { type IdentityProvider, ProviderError } from '../domain/identity-provider.ts';
 
 type OpenId = typeof import('openid-client');

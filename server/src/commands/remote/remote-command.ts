@@ -1,5 +1,5 @@
 import type { Skein } from '../../../../client/src/index.ts';
-import { ConfigError, type RemoteConfig } from '../../config.ts';
+import { ConfigError, type RemoteConfig } from '../../config/config.ts';
 import type { Arguments, CommandLine, Result } from '../command.ts';
 import { toldFailure } from './failure.ts';
 import type { Terminal } from './terminal.ts';

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { variables } from './config.ts';
-import { defaultLimits, formatBytes, limitEntries } from './domain/limits.ts';
+import { defaultLimits, formatBytes, limitEntries } from '../domain/limits.ts';
+import { variables } from './variables.ts';
 
-const read = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+const read = (name: string) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8');
 const document = read('operating.md');
 
 describe('docs/operating.md', () => {
-  it('names every setting with its default and its meaning, in the order of config.ts', () => {
+  it('lists every variable with its default and its meaning, in the order of variables.ts', () => {
     const documented = document.split('\n').filter((line) => line.startsWith('| `SKEIN_'));
     const rows = Object.entries(variables).map(([name, { default: fallback, meaning }]) =>
       fallback === '' ? `| \`${name}\` | | ${meaning} |` : `| \`${name}\` | \`${fallback}\` | ${meaning} |`,
@@ -17,7 +17,7 @@ describe('docs/operating.md', () => {
     assert.deepEqual(documented, rows);
   });
 
-  it('names every fixed limit with its value', () => {
+  it('lists every fixed limit with its value', () => {
     const table = document.split('| fixed limit | value |\n|---|---|\n')[1]?.split('\n\n')[0];
     const fixed = limitEntries.filter(([, { variable }]) => variable === undefined);
     assert.equal(table, fixed.map(([, limit]) => `| ${limit.sentence} | ${limit.default} |`).join('\n'));
@@ -25,7 +25,7 @@ describe('docs/operating.md', () => {
 });
 
 describe('docs/security.md', () => {
-  it('states the limits that keep tenants apart as they are', () => {
+  it('states the current limits that separate tenants', () => {
     const text = read('security.md').replaceAll(/\s+/g, ' ');
     const count = (limit: keyof typeof defaultLimits) => defaultLimits[limit].toLocaleString('en');
     for (const stated of [

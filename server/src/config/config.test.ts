@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readConfig, type VariableName } from './config.ts';
+import { readConfig } from './config.ts';
+import type { VariableName } from './variables.ts';
 
-describe('The configuration', () => {
-  it('needs nothing', () => {
+describe('readConfig', () => {
+  it('has a default for every variable', () => {
     const config = readConfig({});
     assert.equal(config.host, '127.0.0.1');
     assert.equal(config.port, 8080);
@@ -19,11 +20,11 @@ describe('The configuration', () => {
     assert.equal(config.limits.replyAttempts, 3);
   });
 
-  it('takes a variable that is set to nothing as not set', () => {
+  it('treats an empty variable as not set', () => {
     assert.equal(readConfig({ SKEIN_PORT: '' }).port, 8080);
   });
 
-  it('accepts what makes sense', () => {
+  it('accepts valid values', () => {
     assert.equal(readConfig({ SKEIN_PORT: '0' }).port, 0);
     const file = { engine: 'sqlite', file: '/tmp/x.db' };
     assert.deepEqual(readConfig({ SKEIN_DATABASE_URL: 'sqlite:///tmp/x.db' }).store, file);
@@ -32,7 +33,7 @@ describe('The configuration', () => {
     assert.equal(readConfig({ SKEIN_BASE_URL: 'https://x.example/' }).baseUrl, 'https://x.example');
   });
 
-  it('takes a language model with what its provider needs', () => {
+  it('requires what the provider of a language model needs', () => {
     const local = {
       SKEIN_MODEL: 'openai-compatible/llama3.2:3b',
       SKEIN_MODEL_BASE_URL: 'http://[::1]:11434/v1/',
@@ -65,7 +66,7 @@ describe('The configuration', () => {
     }
   });
 
-  it('takes a provider for single sign-on, over http only on this machine', () => {
+  it('accepts an http provider for single sign-on only on this machine', () => {
     const client = { SKEIN_OIDC_CLIENT_ID: 'skein', SKEIN_OIDC_CLIENT_SECRET: 'secret' };
     const { sso } = readConfig({ SKEIN_OIDC_ISSUER: 'https://login.example/tenant/', ...client });
     assert.deepEqual(sso, {
@@ -82,11 +83,11 @@ describe('The configuration', () => {
     for (const host of ['login.example', '127.example', '10.0.0.1'])
       assert.throws(
         () => readConfig({ SKEIN_OIDC_ISSUER: `http://${host}`, ...client }),
-        /^ConfigError: SKEIN_OIDC_ISSUER must be an https address/,
+        /^ConfigError: SKEIN_OIDC_ISSUER must be an https URL/,
       );
   });
 
-  it('takes proxies as addresses and networks, and nobody by default', () => {
+  it('accepts addresses and networks as proxies, and trusts none by default', () => {
     assert.deepEqual(readConfig({}).trustedProxies, []);
     assert.deepEqual(
       readConfig({ SKEIN_TRUSTED_PROXIES: '127.0.0.1, 10.1.0.0/16,fd00::/8,' }).trustedProxies,
@@ -109,8 +110,8 @@ describe('The configuration', () => {
       );
   });
 
-  it('refuses nonsense and names the variable', () => {
-    const nonsense: [VariableName, string][] = [
+  it('rejects invalid values and names the variable', () => {
+    const invalid: [VariableName, string][] = [
       ['SKEIN_PORT', '65536'],
       ['SKEIN_PORT', '-1'],
       ['SKEIN_PORT', '80a'],
@@ -143,7 +144,7 @@ describe('The configuration', () => {
       ['SKEIN_TLS_CERT', '/does/not/exist'],
       ['SKEIN_TLS_KEY', '/does/not/exist'],
     ];
-    for (const [name, value] of nonsense) {
+    for (const [name, value] of invalid) {
       assert.throws(() => readConfig({ [name]: value }), /^ConfigError: SKEIN_\w+ .+\.$/, `${name}=${value}`);
     }
     assert.throws(
@@ -152,7 +153,7 @@ describe('The configuration', () => {
     );
   });
 
-  it('does not repeat a database address, which may hold a password', () => {
+  it('does not repeat a database URL, which may contain a password', () => {
     assert.throws(
       () => readConfig({ SKEIN_DATABASE_URL: 'mysql://u:secret@h/d' }),
       (error: Error) => !error.message.includes('secret'),

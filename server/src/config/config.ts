@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { createSecureContext } from 'node:tls';
+import { type LimitVariable, limitValues } from '../domain/limits.ts';
+import { isLoopback } from '../domain/loopback.ts';
+import { httpUrl, optional, type StoreChoice, storeUrl } from './parsers.ts';
+import { ConfigError, parseAs, parseVariable, type VariableName, type VariableValue } from './variables.ts';
+
+export type { StoreChoice };
+export { ConfigError };
+
+/** Everything that the environment sets for the service. */
+export type Config = Readonly<ReturnType<typeof readConfig>>;
+
+/** What the remote commands need. */
+export type RemoteConfig = Readonly<ReturnType<typeof readRemoteConfig>>;
+
+/** The OpenID provider for single sign-on. */
+export interface SsoChoice {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Shown on the sign-in page. */
+  readonly name: string;
+}
+
+/** The model that writes replies. `name` is the text of the variable. */
+export type ModelChoice =
+  | { readonly kind: 'extractive' | 'scripted'; readonly name: string }
+  | {
+      readonly kind: 'language';
+      readonly name: string;
+      readonly provider: 'openai-compatible' | 'anthropic';
+      readonly model: string;
+      readonly baseUrl: string | undefined;
+      readonly apiKey: string | undefined;
+    };
+
+type Read = <Name extends VariableName>(name: Name) => VariableValue<Name>;
+
+export function readConfig(environment: NodeJS.ProcessEnv) {
+  const read: Read = (name) => parseVariable(name, environment[name]);
+  return {
+    host: read('SKEIN_HOST'),
+    port: read('SKEIN_PORT'),
+    /** Undefined: no metrics. */
+    metricsPort: read('SKEIN_METRICS_PORT'),
+    store: read('SKEIN_DATABASE_URL'),
+    databaseConnections: read('SKEIN_DATABASE_CONNECTIONS'),
+    /** Undefined: the address that the server listens on. */
+    baseUrl: read('SKEIN_BASE_URL'),
+    /** Undefined: the base URL. */
+    authUrl: read('SKEIN_AUTH_URL'),
+    model: readModel(read),
+    replyLeaseMs: read('SKEIN_REPLY_LEASE_MS'),
+    replyThreads: read('SKEIN_REPLY_THREADS') ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
+    /** Undefined: depends on whether `/readyz` was requested. */
+    drainMs: read('SKEIN_DRAIN_MS'),
+    trustedProxies: read('SKEIN_TRUSTED_PROXIES'),
+    /** Undefined: people sign in by password only. */
+    sso: readSso(read, environment.SKEIN_OIDC_ISSUER),
+    retention: {
+      deletedThreads: read('SKEIN_RETENTION_DELETED_THREADS_DAYS'),
+      audit: read('SKEIN_RETENTION_AUDIT_DAYS'),
+      usage: read('SKEIN_RETENTION_USAGE_DAYS'),
+      idempotency: read('SKEIN_RETENTION_IDEMPOTENCY_DAYS'),
+      sessions: read('SKEIN_RETENTION_SESSIONS_DAYS'),
+    },
+    logLevel: read('SKEIN_LOG_LEVEL'),
+    limits: limitValues(({ variable, default: fixed }) =>
+      variable === undefined ? fixed : read(variable as LimitVariable),
+    ),
+    tls: readTls(read('SKEIN_TLS_CERT'), read('SKEIN_TLS_KEY')),
+  };
+}
+
+/** Reads only these variables, so that the settings of a service on the same machine do not matter to its clients. */
+export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
+  const read: Read = (name) => parseVariable(name, environment[name]);
+  const clientId = read('SKEIN_CLIENT_ID');
+  const clientSecret = read('SKEIN_CLIENT_SECRET');
+  if (clientSecret === undefined && clientId !== undefined) {
+    throw new ConfigError('SKEIN_CLIENT_SECRET', 'must be set with SKEIN_CLIENT_ID');
+  }
+  // A remote service may have a path in front of it.
+  const readUrl = (name: 'SKEIN_BASE_URL' | 'SKEIN_AUTH_URL') =>
+    parseAs(name, environment[name] ?? '', optional(httpUrl));
+  return {
+    baseUrl: readUrl('SKEIN_BASE_URL') ?? 'http://127.0.0.1:8080',
+    /** Undefined: the base URL. */
+    authUrl: readUrl('SKEIN_AUTH_URL'),
+    /** Preferred over the application if both are set: it can do more. */
+    apiKey: read('SKEIN_API_KEY'),
+    application:
+      clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
+  };
+}
+
+export function readStore(url: string): StoreChoice {
+  return parseAs('SKEIN_DATABASE_URL', url, storeUrl);
+}
+
+function readModel(read: Read): ModelChoice {
+  const name = read('SKEIN_MODEL');
+  if (name === 'extractive' || name === 'scripted') return { kind: name, name };
+  const [, provider, model] = /^(openai-compatible|anthropic)\/(.+)$/.exec(name) ?? [];
+  if (model === undefined || (provider !== 'openai-compatible' && provider !== 'anthropic')) {
+    throw new ConfigError(
+      'SKEIN_MODEL',
+      `must be extractive, openai-compatible/NAME, anthropic/NAME or scripted, and is '${name}'`,
+    );
+  }
+  const baseUrl = read('SKEIN_MODEL_BASE_URL');
+  const apiKey = read('SKEIN_MODEL_API_KEY');
+  if (provider === 'openai-compatible' && baseUrl === undefined) {
+    throw new ConfigError(
+      'SKEIN_MODEL_BASE_URL',
+      `must be the URL at which ${name} is served, as in http://127.0.0.1:11434/v1`,
+    );
+  }
+  if (provider === 'anthropic' && apiKey === undefined) {
+    throw new ConfigError('SKEIN_MODEL_API_KEY', `must be set for ${name}`);
+  }
+  return { kind: 'language', name, provider, model, baseUrl, apiKey };
+}
+
+function readSso(read: Read, issuerText: string | undefined): SsoChoice | undefined {
+  const issuer = read('SKEIN_OIDC_ISSUER');
+  const clientId = read('SKEIN_OIDC_CLIENT_ID');
+  const clientSecret = read('SKEIN_OIDC_CLIENT_SECRET');
+  const name = read('SKEIN_OIDC_NAME');
+  if (issuer === undefined) {
+    if (clientId === '' && clientSecret === '') return undefined;
+    throw new ConfigError('SKEIN_OIDC_ISSUER', 'must be set together with SKEIN_OIDC_CLIENT_ID');
+  }
+  if (issuer.startsWith('http:') && !isLoopback(new URL(issuer).hostname)) {
+    throw new ConfigError(
+      'SKEIN_OIDC_ISSUER',
+      'must be an https URL: http would let anyone forge identities',
+    );
+  }
+  if (clientId === '') throw new ConfigError('SKEIN_OIDC_CLIENT_ID', 'must be set with SKEIN_OIDC_ISSUER');
+  if (clientSecret === '') {
+    throw new ConfigError('SKEIN_OIDC_CLIENT_SECRET', 'must be set with SKEIN_OIDC_ISSUER');
+  }
+  // As it is written: a slash at the end is part of an issuer's name.
+  return { issuer: issuerText ?? issuer, clientId, clientSecret, name };
+}
+
+function readTls(cert: string, key: string): { readonly cert: Buffer; readonly key: Buffer } | undefined {
+  if (cert === '' && key === '') return undefined;
+  if (key === '') throw new ConfigError('SKEIN_TLS_KEY', 'must be set together with SKEIN_TLS_CERT');
+  if (cert === '') throw new ConfigError('SKEIN_TLS_CERT', 'must be set together with SKEIN_TLS_KEY');
+  const pair = { cert: readPem('SKEIN_TLS_CERT', cert), key: readPem('SKEIN_TLS_KEY', key) };
+  try {
+    createSecureContext(pair);
+  } catch {
+    throw new ConfigError(
+      'SKEIN_TLS_CERT',
+      'and SKEIN_TLS_KEY must be a certificate and its private key, in PEM format',
+    );
+  }
+  return pair;
+}
+
+function readPem(name: VariableName, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new ConfigError(name, `names a file that cannot be read: ${file}`);
+  }
+}
