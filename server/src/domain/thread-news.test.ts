@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MessageId, OrganizationId, ThreadId, UserId } from './id.ts';
-import type { AssistantMessage, Message } from './message.ts';
+import type { AssistantMessage } from './message.ts';
 import type { Thread } from './thread.ts';
 import { type ReplyNews, type SeenThread, threadNews } from './thread-news.ts';
 
@@ -17,15 +17,9 @@ const thread: Thread = {
   published: false,
   deletedAt: null,
 };
-const prompt: Message = {
-  id: 'msg_1' as MessageId,
-  threadId: thread.id,
-  role: 'user',
-  content: 'Prompt',
-  createdAt: 1,
-};
 const running: AssistantMessage = {
-  ...prompt,
+  threadId: thread.id,
+  createdAt: 1,
   id: 'msg_2' as MessageId,
   role: 'assistant',
   content: '',
@@ -37,7 +31,8 @@ const running: AssistantMessage = {
 };
 const seen = (change: Partial<AssistantMessage> = {}, changed: Partial<Thread> = {}): SeenThread => ({
   thread: { ...thread, ...changed },
-  messages: [prompt, { ...running, ...change }],
+  messageCount: 2,
+  latest: { ...running, ...change },
 });
 const stepsOf = (...descriptions: string[]) => descriptions.map((description, at) => ({ description, at }));
 
@@ -96,7 +91,8 @@ describe('The news of a thread', () => {
     }
     assert.equal(threadNews(before, seen({ content: 'Text' }, { title: 'Other' })), 'more');
     assert.equal(threadNews(before, seen({ content: 'Text' }, { published: true })), 'more');
-    const longer = { thread, messages: [...before.messages, { ...prompt, id: 'msg_3' as MessageId }] };
-    assert.equal(threadNews(before, longer), 'more');
+    assert.equal(threadNews(before, { ...before, messageCount: 4 }), 'more');
+    const retried = seen({ id: 'msg_3' as MessageId });
+    assert.equal(threadNews(seen({ status: 'failed' }), retried), 'more');
   });
 });

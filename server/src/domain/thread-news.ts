@@ -1,11 +1,12 @@
-import type { AssistantMessage, Message, Step } from './message.ts';
+import type { AssistantMessage, Step } from './message.ts';
 import { isRunning } from './reply.ts';
 import type { Thread } from './thread.ts';
 
-/** A thread of one moment. */
+/** What is compared of a thread. Messages before the latest reply never change. */
 export interface SeenThread {
   readonly thread: Thread;
-  readonly messages: readonly Message[];
+  readonly messageCount: number;
+  readonly latest: AssistantMessage;
 }
 
 /** How a reply that runs differs from what was seen of it: steps and text from these places on are new. */
@@ -18,24 +19,10 @@ export interface ReplyNews {
 
 /** What is new since a thread was seen: nothing, how its running reply has come on, or (`more`) anything else. */
 export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more' | ReplyNews {
-  if (!isSameThread(seen.thread, now.thread) || seen.messages.length !== now.messages.length) return 'more';
-  let news: 'nothing' | ReplyNews = 'nothing';
-  for (const [place, message] of now.messages.entries()) {
-    const before = seen.messages[place]!;
-    if (before.id !== message.id) return 'more';
-    if (!isRunningReply(before)) continue;
-    if (!isRunningReply(message)) return 'more';
-    news = replyNews(before, message);
-  }
-  return news;
-}
-
-/** The messages of `now`, as the objects of `seen` where they cannot have changed: states then share their text. */
-export function keepUnchanged(seen: readonly Message[], now: readonly Message[]): readonly Message[] {
-  return now.map((message, place) => {
-    const before = seen[place];
-    return before?.id === message.id && !isRunningReply(before) ? before : message;
-  });
+  const isSame = isSameThread(seen.thread, now.thread) && seen.messageCount === now.messageCount;
+  if (!isSame || seen.latest.id !== now.latest.id) return 'more';
+  if (!isRunning(seen.latest.status)) return 'nothing';
+  return isRunning(now.latest.status) ? replyNews(seen.latest, now.latest) : 'more';
 }
 
 function replyNews(before: AssistantMessage, reply: AssistantMessage): 'nothing' | ReplyNews {
@@ -47,11 +34,6 @@ function replyNews(before: AssistantMessage, reply: AssistantMessage): 'nothing'
     stepsFrom === reply.steps.length &&
     before.content === reply.content;
   return isSame ? 'nothing' : { reply, stepsFrom, textFrom };
-}
-
-/** Other messages never change. */
-function isRunningReply(message: Message): message is AssistantMessage {
-  return message.role === 'assistant' && isRunning(message.status);
 }
 
 function isSameThread(seen: Thread, now: Thread): boolean {

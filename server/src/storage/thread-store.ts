@@ -1,6 +1,6 @@
 import type { Position } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
-import type { Message, Verdict } from '../domain/message.ts';
+import type { AssistantMessage, Message, Verdict } from '../domain/message.ts';
 import type { Thread } from '../domain/thread.ts';
 import type { AuditNote } from './audit-store.ts';
 
@@ -72,6 +72,14 @@ export interface ReplyDetails {
   readonly verdict: Verdict | null;
 }
 
+/** A thread and its latest reply, which is its last message, of one moment. */
+export interface ThreadHead {
+  readonly thread: Thread;
+  readonly version: number;
+  readonly messageCount: number;
+  readonly latest: AssistantMessage;
+}
+
 export interface ListedThread {
   readonly thread: Thread;
   /** Where it stood when the walk began; a rename or a prompt since then has moved the thread itself. */
@@ -108,6 +116,19 @@ export interface Threads {
     threadId: ThreadId,
     reader?: Reader,
   ): Promise<{ thread: Thread; version: number; messages: Message[] } | undefined>;
+  /** The thread without its messages; deleted threads included. */
+  findThread(organizationId: OrganizationId, threadId: ThreadId): Promise<Thread | undefined>;
+  /** What `getThread` would answer, without the messages before the latest reply. */
+  getThreadHead(organizationId: OrganizationId, threadId: ThreadId): Promise<ThreadHead | undefined>;
+  /**
+   * Consecutive messages in order of creation: at most `limit`, and no further one once they hold `bytesMax` bytes. Empty
+   * where no message follows the first `skip`.
+   */
+  listMessages(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    part: { readonly skip: number; readonly limit: number; readonly bytesMax: number },
+  ): Promise<Message[]>;
   /**
    * A number that grows with every change of the thread or its messages that a reader can see, and with nothing else:
    * claims and renewals of a reply leave it as it is. Undefined where the reader may not read. No message is looked at.

@@ -43,6 +43,10 @@ export function describeForeignOrganizations(world: () => World): void {
       const before = await snapshot();
 
       assert.equal(await store.getThread(foreign, thread.id), undefined);
+      assert.equal(await store.findThread(foreign, thread.id), undefined);
+      assert.equal(await store.getThreadHead(foreign, thread.id), undefined);
+      const all = { skip: 0, limit: 10, bytesMax: 1000 };
+      assert.deepEqual(await store.listMessages(foreign, thread.id, all), []);
       assert.equal(await store.threadVersion(foreign, thread.id, { userId }), undefined);
       assert.equal(await store.findRunningReply(foreign, thread.id, { userId }), undefined);
       assert.deepEqual(await store.renameThread(foreign, thread.id, by(userId), 'x'), { outcome: 'missing' });

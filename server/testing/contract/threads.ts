@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { by, hashOf, newRetry, newThread, note, strangers, type World } from './fixture.ts';
+import { by, hashOf, newFollowUp, newRetry, newThread, note, strangers, type World } from './fixture.ts';
 
 const everything = 'Z̷̡a\u0301lgo 🧶\u{10FFFF} \u2028 "\\ \t\r\n ﷽ null';
 
@@ -52,6 +52,34 @@ export function describeThreads(world: () => World): void {
           },
         ],
       });
+    });
+
+    it('reads the head of a thread, and its messages part by part', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const { id, userId } = await world().thread(organization, await world().member(organization));
+      for (const content of ['字'.repeat(100), 'b', 'c']) {
+        await store.cancelReplies(organization, id);
+        const prompt = { messageId: strangers.message(), content };
+        await store.addReply(organization, id, userId, newFollowUp({ prompt }));
+      }
+      const { thread, version, messages } = (await store.getThread(organization, id))!;
+      assert.equal(messages.length, 8);
+      const read = (skip: number, limit: number, bytesMax: number) =>
+        store.listMessages(organization, id, { skip, limit, bytesMax });
+      assert.deepEqual(await read(0, 100, 1_000_000), messages);
+      assert.deepEqual(await read(3, 2, 1_000_000), messages.slice(3, 5));
+      assert.deepEqual(await read(2, 100, 300), messages.slice(2, 3), 'as many bytes as asked for');
+      assert.deepEqual(await read(2, 100, 301), messages.slice(2, 4), 'steps count, too');
+      assert.deepEqual(await read(2, 100, 1), messages.slice(2, 3), 'at least one');
+      assert.deepEqual(await read(8, 100, 1_000_000), []);
+      const head = { thread, version, messageCount: 8, latest: messages.at(-1) };
+      assert.deepEqual(await store.getThreadHead(organization, id), head);
+      assert.deepEqual(await store.findThread(organization, id), thread);
+      await store.deleteThread(organization, id, by(userId), note());
+      const deleted = (await store.getThread(organization, id))!;
+      assert.deepEqual(await store.findThread(organization, id), deleted.thread);
+      assert.deepEqual((await store.getThreadHead(organization, id))?.thread, deleted.thread);
     });
 
     it('keeps nothing of a thread that cannot be made, and all of the others made with it', async () => {

@@ -41,11 +41,14 @@ export class EventStream {
    * Resolves when the peer can take more, or the stream is closed; an event may then have been sent in part, which browsers
    * discard. Does nothing while another event is being sent.
    */
-  async send(event: string, data: Iterable<string | Buffer>): Promise<void> {
+  async send(event: string, data: Iterable<string | Buffer> | AsyncIterable<string | Buffer>): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
     await this.#write(`event: ${event}\ndata: `);
-    for (const piece of data) await this.#write(piece);
+    for await (const piece of data) {
+      if (this.#isClosed) return;
+      await this.#write(piece);
+    }
     await this.#write('\n\n');
     this.#isSending = false;
   }

@@ -50,7 +50,13 @@ export class ThreadEventStreams {
       await this.#heldRequests.hold(reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
-        await sendAll(following, stream, first.value, events);
+        await sendAll(following, stream, first.value, events).catch((error: unknown) => {
+          // The browser opens the stream again, and is told then if the thread cannot be read.
+          reply.log.info(
+            { err: error, trace_id: reply.request.id },
+            'stream closed: its thread cannot be read',
+          );
+        });
       });
     } finally {
       stopBeating();

@@ -10,7 +10,7 @@ import {
 import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
-import type { ThreadView } from '../../usecases/threads/get-thread-view.ts';
+import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread-view.ts';
 import type {
   MessageJson,
   ReplyJson,
@@ -37,21 +37,21 @@ export function presentView(view: ThreadView): ThreadViewJson {
   return { ...presentHead(view), messages: view.messages.map((message) => presentMessage(message, view)) };
 }
 
-function presentHead({ thread, mine, createdBy, status }: ThreadView): Omit<ThreadViewJson, 'messages'> {
+function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Omit<ThreadViewJson, 'messages'> {
   return {
     thread: { ...presentThread(thread, mine), createdBy: createdBy ?? formerMember },
     state: status.state,
   };
 }
 
-/** The name of an event of the stream, and its data: pieces that are JSON when joined. */
-export function presentEvent(
-  event: ThreadEvent,
-  now: number,
-): readonly [keyof ThreadEvents, Iterable<string | Buffer>] {
+/** Pieces that are JSON when joined. */
+type JsonPieces = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+
+/** The name of an event of the stream, and its data. */
+export function presentEvent(event: ThreadEvent, now: number): readonly [keyof ThreadEvents, JsonPieces] {
   switch (event.type) {
     case 'view':
-      return ['view', presentViewInPieces(event.view, now)];
+      return ['view', presentViewInPieces(event, now)];
     case 'progress':
       return ['progress', [JSON.stringify(presentProgress(event))]];
     case 'gone':
@@ -59,13 +59,20 @@ export function presentEvent(
   }
 }
 
-/** A thread can be large: its messages are made into JSON one by one, as the peer takes them. */
-function* presentViewInPieces(view: ThreadView, now: number): Generator<string | Buffer> {
+/** A thread can be large: its messages are loaded and made into JSON as the peer takes them. */
+async function* presentViewInPieces(
+  { view, messages }: ThreadEvent & { type: 'view' },
+  now: number,
+): AsyncGenerator<string | Buffer> {
   const head = { ...presentHead(view), now: iso(now) } satisfies Omit<ThreadEvents['view'], 'messages'>;
-  yield `${JSON.stringify(head).slice(0, -1)},"messages":`;
-  for (const [place, message] of view.messages.entries()) {
-    yield place === 0 ? '[' : ',';
-    yield renderMessage(message, view);
+  yield `${JSON.stringify(head).slice(0, -1)},"messages":[`;
+  let separator = '';
+  for await (const part of messages) {
+    for (const message of part) {
+      if (separator !== '') yield separator;
+      yield renderMessage(message, view);
+      separator = ',';
+    }
   }
   yield ']}';
 }
@@ -73,7 +80,7 @@ function* presentViewInPieces(view: ThreadView, now: number): Generator<string |
 /** Messages as JSON, by the message. All streams that show it send the same bytes. */
 const rendered = { forCreator: new WeakMap<Message, Buffer>(), forOthers: new WeakMap<Message, Buffer>() };
 
-function renderMessage(message: Message, view: ThreadView): Buffer {
+function renderMessage(message: Message, view: ThreadHeadView): Buffer {
   const known = view.mine ? rendered.forCreator : rendered.forOthers;
   const json = known.get(message) ?? Buffer.from(JSON.stringify(presentMessage(message, view)));
   known.set(message, json);
@@ -95,13 +102,13 @@ function presentProgress({
   };
 }
 
-function presentMessage(message: Message, view: ThreadView): MessageJson {
+function presentMessage(message: Message, view: ThreadHeadView): MessageJson {
   if (message.role === 'assistant') return presentReply(message, view);
   const { id, role, content, createdAt } = message;
   return { id, role, content, createdAt: iso(createdAt) };
 }
 
-function presentReply(reply: AssistantMessage, { details }: ThreadView): ReplyJson {
+function presentReply(reply: AssistantMessage, { details }: ThreadHeadView): ReplyJson {
   const { id, role, content, status, completedAt, sources, model } = reply;
   const detail = details.get(id);
   return {

@@ -1,6 +1,6 @@
 import type { ReplyDetails, Threads } from '../store.ts';
 import type { Database } from './database.ts';
-import { inOrderOfCreation, insertReply, insertUserMessage } from './messages.ts';
+import { inOrderOfCreation, insertReply, insertUserMessage, messageBytes } from './messages.ts';
 import { isRunning } from './replies.ts';
 import { empty, type Sql, sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
@@ -13,10 +13,6 @@ interface AddedRow {
   /** When the reply was added; null if it was not. */
   at: number | null;
 }
-
-/** Loads no text: PostgreSQL knows the length of a text that is stored out of line. */
-const messageBytes = sql`octet_length(content) + coalesce(octet_length(steps), 0) + coalesce(octet_length(sources), 0)
-    + coalesce(octet_length(verdict), 0)`;
 
 /** What a follow-up has and a retry lacks: the prompt, which also moves the thread to the top of its listings. */
 interface PromptParts {

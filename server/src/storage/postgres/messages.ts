@@ -16,6 +16,10 @@ export interface MessageRow {
 export const messageColumns = sql`message.id AS "messageId", content, message.created_at AS "messageCreatedAt", status,
     completed_at AS "completedAt", steps, sources, model`;
 
+/** Loads no text: PostgreSQL knows the length of a text that is stored out of line. */
+export const messageBytes = sql`octet_length(content) + coalesce(octet_length(steps), 0)
+    + coalesce(octet_length(sources), 0) + coalesce(octet_length(verdict), 0)`;
+
 /** Ids alone do not give the order: each is made by the clock of its node. */
 export const inOrderOfCreation = sql`message.created_at, message.id`;
 

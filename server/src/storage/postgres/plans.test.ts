@@ -91,6 +91,11 @@ describe('The statements of the PostgreSQL store', () => {
     'get a thread': (store) => store.getThread(organization, thread),
     'get a thread for a reader': async (store) =>
       assert.ok(await store.getThread(organization, thread, { userId: user })),
+    'get the head of a thread': async (store) => assert.ok(await store.getThreadHead(organization, thread)),
+    'read a part of a thread': async (store) => {
+      const part = { skip: 0, limit: 10, bytesMax: 1000 };
+      assert.equal((await store.listMessages(organization, thread, part)).length, 2);
+    },
     'ask for the version of a thread': async (store) =>
       assert.ok(await store.threadVersion(organization, thread, { userId: user })),
     'find the running reply of a thread': async (store) =>

@@ -58,3 +58,21 @@ export async function findThread(
 ): Promise<Thread | undefined> {
   return (await run<Thread>(find, { organizationId, threadId }))[0];
 }
+
+/** Without the columns of the message that the row also has. */
+export function threadOf(row: Thread): Thread {
+  const { organizationId, id, userId, title, accountId, secondaryId, createdAt, updatedAt } = row;
+  const { published, deletedAt } = row;
+  return {
+    organizationId,
+    id,
+    userId,
+    title,
+    accountId,
+    secondaryId,
+    createdAt,
+    updatedAt,
+    published,
+    deletedAt,
+  };
+}

@@ -16,6 +16,7 @@ import { isRunning } from './replies.ts';
 import { empty, type Sql, sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
 import { postgresThreadListing } from './thread-listing.ts';
+import { postgresThreadParts } from './thread-parts.ts';
 import {
   findThread,
   insertMove,
@@ -23,6 +24,7 @@ import {
   lockOwnThread,
   nextVersion,
   threadColumns,
+  threadOf,
 } from './thread-row.ts';
 import { granted, isApiOpen, isRevoked } from './write-grant.ts';
 
@@ -130,7 +132,7 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
       const [first] = rows;
       if (first === undefined) return undefined;
       const messages = rows.map((row) => toMessage(threadId, row));
-      return { thread: toThread(first), version: first.version, messages };
+      return { thread: threadOf(first), version: first.version, messages };
     },
 
     async threadVersion(organizationId, threadId, { userId }) {
@@ -155,26 +157,9 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
       return { outcome: 'renamed', thread: renamed };
     },
 
+    ...postgresThreadParts(database),
     ...postgresThreadListing(database),
     ...postgresFollowUps(database),
     listAccounts: listAccounts(run),
-  };
-}
-
-/** Without the columns of the message that the row also has. */
-function toThread(row: Thread): Thread {
-  const { organizationId, id, userId, title, accountId, secondaryId, createdAt, updatedAt } = row;
-  const { published, deletedAt } = row;
-  return {
-    organizationId,
-    id,
-    userId,
-    title,
-    accountId,
-    secondaryId,
-    createdAt,
-    updatedAt,
-    published,
-    deletedAt,
   };
 }

@@ -2,7 +2,7 @@ import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/i
 import type { NewReply, ReplyDetails, Threads } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { inOrderOfCreation, prepareInsertMessages } from './messages.ts';
+import { inOrderOfCreation, messageBytes, prepareInsertMessages } from './messages.ts';
 import { isRunning } from './replies.ts';
 import { prepareFindThread, prepareNoteMove, prepareRaiseVersion } from './thread-row.ts';
 
@@ -37,11 +37,8 @@ export function sqliteFollowUps(
      WHERE thread.organization_id = ? AND thread.id = ? AND user_id = ? AND deleted = 0 AND role = 'assistant'
      ORDER BY message.created_at DESC, message.id DESC LIMIT 1`,
   );
-  // SQLite reads the lengths from the header of a row and loads no text.
   const size = database.prepare<[string, string], { messages: number; bytes: number }>(
-    `SELECT count(*) AS messages,
-       sum(octet_length(content) + coalesce(octet_length(steps), 0) + coalesce(octet_length(sources), 0)
-         + coalesce(octet_length(verdict), 0)) AS bytes
+    `SELECT count(*) AS messages, sum(${messageBytes}) AS bytes
      FROM message WHERE organization_id = ? AND thread_id = ?`,
   );
   const touch = database.prepare<[number, number, string, string]>(

@@ -18,6 +18,10 @@ export type MessageRow = [
 export const messageColumns =
   'message.id, content, message.created_at, status, completed_at, steps, sources, model';
 
+/** Loads no text: SQLite knows the lengths from the header of a row. */
+export const messageBytes = `octet_length(content) + coalesce(octet_length(steps), 0)
+  + coalesce(octet_length(sources), 0) + coalesce(octet_length(verdict), 0)`;
+
 /** Ids alone do not tell which came first: each is made by the clock of its node. */
 export const inOrderOfCreation = 'message.created_at, message.id';
 

@@ -13,6 +13,7 @@ import {
 } from './messages.ts';
 import { isRunning } from './replies.ts';
 import { sqliteThreadListing } from './thread-listing.ts';
+import { sqliteThreadParts } from './thread-parts.ts';
 import {
   prepareFindThread,
   prepareNoteMove,
@@ -181,6 +182,7 @@ export function sqliteThreads(
     renameThread: (organizationId, threadId, writer, title) =>
       commits.durable((clock) => renameNow(organizationId, threadId, writer, title, clock)),
 
+    ...sqliteThreadParts(database),
     ...sqliteThreadListing(database, commits),
     ...sqliteFollowUps(database, commits),
     listAccounts,

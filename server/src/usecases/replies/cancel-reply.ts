@@ -2,7 +2,7 @@ import type { MessageId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { changeRefused, isCreator } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
-import { getThread } from '../threads/get-thread.ts';
+import { findReadableThread } from '../threads/get-thread.ts';
 
 /**
  * Stops the thread's running reply: keeps its text so far and aborts its model call. Returns the cancelled message, or
@@ -14,7 +14,7 @@ export async function cancelReply(
   threadId: string,
 ): Promise<MessageId | undefined> {
   const { store, replySignals, telemetry } = context;
-  const { thread } = await getThread(context, principal, threadId);
+  const thread = await findReadableThread(context, principal, threadId);
   if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'stop its reply');
   const { organizationId } = principal;
   const cancelled = await store.cancelReplies(organizationId, thread.id);

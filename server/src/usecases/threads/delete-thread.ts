@@ -7,7 +7,7 @@ import { changeRefused } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { getThread } from './get-thread.ts';
+import { findReadableThread } from './get-thread.ts';
 
 export async function deleteThread(
   context: Context,
@@ -47,7 +47,7 @@ export async function restoreThread(
   const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
   if (outcome === 'missing') throw cannotRestore();
   context.threadSignals.changed(threadId);
-  return (await getThread(context, principal, threadId)).thread;
+  return findReadableThread(context, principal, threadId);
 }
 
 /** The same error in every case, whether the thread never existed or was removed for good. */

@@ -80,7 +80,7 @@ describe('Following a thread', () => {
   async function nextView(events: AsyncGenerator<ThreadEvent, void>) {
     const event = await nextOf(events);
     assert.ok(event.type === 'view', event.type);
-    return event.view;
+    return { ...event.view, messages: (await Array.fromAsync(event.messages)).flat() };
   }
   async function write(content: string, ...steps: string[]): Promise<void> {
     const progress: ReplyProgress = {
@@ -189,12 +189,15 @@ describe('Following a thread', () => {
         context.threadSignals.changed(thread.id);
         while (calls.get('threadVersion') === versions) await setImmediate();
       }
+      const next = Promise.all(all.map(nextView));
+      await renameThread({ ...context, store: world.store }, ada, thread.id, `Renamed for ${consumers}`);
+      await next;
       const counted = Object.fromEntries(calls);
       await Promise.all(all.map((events) => events.return()));
       return counted;
     };
     const forOne = await countFor(1);
-    assert.deepEqual(forOne, { threadVersion: 10, getThread: 5 });
+    assert.deepEqual(forOne, { threadVersion: 11, getThreadHead: 6, listReplyOrigins: 1, listMessages: 1 });
     assert.deepEqual(await countFor(50), forOne);
   });
 
@@ -202,24 +205,37 @@ describe('Following a thread', () => {
     const calls = countThreadCalls();
     const all = Array.from({ length: 50 }, () => follow());
     await Promise.all(all.map(nextView));
-    // Those that came while it was being loaded do not know how old that is, and share a second one.
-    assert.ok((calls.get('getThread') ?? 0) <= 2, `${calls.get('getThread')} loads`);
+    // Those that came while it was being loaded do not know how old that is, and share a second load.
+    assert.ok((calls.get('getThreadHead') ?? 0) <= 2, `${calls.get('getThreadHead')} loads`);
+    assert.equal(calls.get('listMessages'), 1);
     await end(all[0]!);
   });
 
-  it('shares the text of unchanged messages between states and consumers', async () => {
-    const [one, other] = [follow(), follow(await memberOf(claim.organizationId))];
-    await settle();
+  it('loads messages only as the consumer takes them, and sends the text of its own version', async () => {
+    const calls = countThreadCalls();
+    const events = follow();
+    const event = await nextOf(events);
+    assert.ok(event.type === 'view');
+    assert.equal(calls.get('listMessages'), undefined);
+    await write('Later');
+    const messages = (await Array.fromAsync(event.messages)).flat();
+    assert.deepEqual(
+      messages.map(({ content }) => content),
+      ['A prompt', ''],
+    );
+    assert.equal((await nextOf(events)).type, 'progress');
+    await end(events);
+  });
+
+  it('loads no more of a thread that was deleted or taken back while it was sent', async () => {
     await publishOwnThread(context, ada, note(), thread.id, true);
-    const first = await nextView(one);
-    await renameThread(context, ada, thread.id, 'Another');
-    const second = await nextView(one);
-    const third = await nextView(other);
-    for (const place of [0, 1]) {
-      assert.equal(first.messages[place], second.messages[place]);
-      assert.equal(first.messages[place], third.messages[place]);
-    }
-    await end(one);
+    const events = follow(await memberOf(claim.organizationId));
+    const event = await nextOf(events);
+    assert.ok(event.type === 'view');
+    await publishOwnThread(context, ada, note(), thread.id, false);
+    assert.deepEqual(await nextOf(events), { type: 'gone' });
+    await assert.rejects(Array.fromAsync(event.messages), { code: 'NOT_FOUND' });
+    await end(events);
   });
 
   it('shows all anew when a reply has ended, and when the thread was renamed or published', async () => {
@@ -287,10 +303,10 @@ describe('Following a thread', () => {
     await nextView(events);
     let refused = 0;
     const { store } = world;
-    const failing: Pick<Store, 'getThread'> = {
-      getThread: (...asked) => {
+    const failing: Pick<Store, 'getThreadHead'> = {
+      getThreadHead: (...asked) => {
         refused += 1;
-        return refused <= 3 ? Promise.reject(new Error('gone for now')) : store.getThread(...asked);
+        return refused <= 3 ? Promise.reject(new Error('gone for now')) : store.getThreadHead(...asked);
       },
     };
     Object.assign(context, { store: Object.assign(Object.create(store), failing) });

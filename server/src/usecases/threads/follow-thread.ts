@@ -1,5 +1,6 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
+import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { type ReplyNews, threadNews } from '../../domain/thread-news.ts';
 import { canRead } from '../../domain/visibility.ts';
@@ -7,12 +8,16 @@ import type { Context } from '../context.ts';
 import { Wakeup } from '../replies/wakeup.ts';
 import type { FollowedState } from './followed-threads.ts';
 import { getThreadVersion } from './get-thread.ts';
-import { loadCreator, type ThreadView, viewFor } from './get-thread-view.ts';
+import { loadCreator, type ThreadHeadView, viewFor } from './get-thread-view.ts';
 
 export type ThreadEvent =
-  /** All there is. */
-  | { readonly type: 'view'; readonly view: ThreadView }
-  /** How the running reply has come on since the event before. */
+  /** The whole thread. Its messages are loaded part by part, as the consumer asks for them. */
+  | {
+      readonly type: 'view';
+      readonly view: ThreadHeadView;
+      readonly messages: AsyncIterable<readonly Message[]>;
+    }
+  /** What was added to the running reply since the event before. */
   | ({ readonly type: 'progress' } & ReplyNews)
   /** The thread cannot be read any more. The last event. */
   | { readonly type: 'gone' };
@@ -42,7 +47,12 @@ export async function* followThread(
     let seen = readable(poller.state);
     if (seen === undefined) throw threadNotFound();
     const createdBy = await loadCreator(context, seen.thread);
-    yield { type: 'view', view: viewFor(principal, { ...seen, createdBy }) };
+    const viewOf = (state: FollowedState): ThreadEvent => ({
+      type: 'view',
+      view: viewFor(principal, { ...state, createdBy }),
+      messages: poller.messages(state, () => readable(poller.state) !== undefined),
+    });
+    yield viewOf(seen);
     for (;;) {
       await wakeup.wait();
       if (until.aborted) return;
@@ -50,7 +60,7 @@ export async function* followThread(
       if (now === undefined) return yield { type: 'gone' };
       const news = threadNews(seen, now);
       seen = now;
-      if (news === 'more') yield { type: 'view', view: viewFor(principal, { ...now, createdBy }) };
+      if (news === 'more') yield viewOf(now);
       else if (news !== 'nothing') yield { type: 'progress', ...news };
     }
   } finally {

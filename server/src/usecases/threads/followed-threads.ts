@@ -1,8 +1,14 @@
+import { threadNotFound } from '../../domain/errors.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
-import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
-import type { Thread } from '../../domain/thread.ts';
-import { keepUnchanged, threadNews } from '../../domain/thread-news.ts';
-import type { Store } from '../../storage/store.ts';
+import {
+  type AssistantMessage,
+  deriveThreadStatus,
+  type Message,
+  type ThreadStatus,
+} from '../../domain/message.ts';
+import { isRunning } from '../../domain/reply.ts';
+import { threadNews } from '../../domain/thread-news.ts';
+import type { Store, ThreadHead } from '../../storage/store.ts';
 import { type DetailsByReply, loadReplyDetails } from '../replies/reply-details.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
 import { Wakeup } from '../replies/wakeup.ts';
@@ -24,11 +30,13 @@ interface Sources {
   readonly threadSignals: ThreadSignals;
 }
 
-/** Everything that any follower may see of a thread. Messages that did not change are the same objects in every state. */
-export interface FollowedState {
-  readonly thread: Thread;
-  readonly version: number;
-  readonly messages: readonly Message[];
+/**
+ * How much of a thread is loaded at once. A stream holds no more than this, or one message, while its peer does not read.
+ */
+const part = { limit: 64, bytesMax: 131_072 };
+
+/** What the poller holds of a thread. The latest reply has its text only while it is running. */
+export interface FollowedState extends ThreadHead {
   readonly status: ThreadStatus;
   readonly details: DetailsByReply;
 }
@@ -60,7 +68,7 @@ export class FollowedThreads {
   }
 }
 
-/** Reads one thread for all who follow it. It loads messages only when the version has changed. */
+/** Reads one thread for all who follow it, and only when its version has changed. */
 class ThreadPoller {
   readonly followers = new Set<() => void>();
   readonly #sources: Sources;
@@ -72,6 +80,7 @@ class ThreadPoller {
   #unwatch = () => {};
   #state: FollowedState | null | undefined;
   #loading: Promise<void> | undefined;
+  readonly #parts = new Map<string, Promise<readonly Message[]>>();
 
   constructor(sources: Sources, organizationId: OrganizationId, threadId: ThreadId) {
     this.#sources = sources;
@@ -96,10 +105,29 @@ class ThreadPoller {
     await this.#loading;
   }
 
+  /**
+   * All messages of a state, a part at a time. Followers that ask for the same part at once share one load. Messages
+   * never change, except for a running reply, so parts may be loaded at different times. Throws once `mayRead` is false.
+   */
+  async *messages(
+    { version, messageCount, latest }: FollowedState,
+    mayRead: () => boolean,
+  ): AsyncGenerator<readonly Message[], void> {
+    const isLatestRunning = isRunning(latest.status);
+    const ended = isLatestRunning ? messageCount - 1 : messageCount;
+    for (let skip = 0; skip < ended; ) {
+      const messages = mayRead() ? (await this.#part(version, skip)).slice(0, ended - skip) : [];
+      if (messages.length === 0) throw threadNotFound();
+      yield messages;
+      skip += messages.length;
+    }
+    if (isLatestRunning) yield [latest];
+  }
+
   async poll({ atMostEveryMs, whileRunningMs, whileIdleMs }: FollowPace): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await this.#wakeup.wait(spread(isRunning(this.#state) ? whileRunningMs : whileIdleMs));
+      await this.#wakeup.wait(spread(runs(this.#state) ? whileRunningMs : whileIdleMs));
       if (signal.aborted) return;
       // A store that does not answer is asked again the next time.
       await this.#look().catch(() => {});
@@ -121,21 +149,34 @@ class ThreadPoller {
 
   async #load(): Promise<void> {
     const { store } = this.#sources;
-    const found = await store.getThread(this.#organizationId, this.#threadId);
+    const found = await store.getThreadHead(this.#organizationId, this.#threadId);
     if (found === undefined || found.thread.deletedAt !== null) return this.#change(null);
     const before = this.#state;
     const details =
       before && threadNews(before, found) !== 'more'
         ? before.details
         : await loadReplyDetails(store, this.#organizationId, this.#threadId);
-    const messages = keepUnchanged(before?.messages ?? [], found.messages);
-    this.#change({ ...found, messages, status: deriveThreadStatus(messages), details });
+    const status = deriveThreadStatus([found.latest]);
+    const latest = isRunning(found.latest.status) ? found.latest : withoutText(found.latest);
+    this.#change({ ...found, latest, status, details });
+  }
+
+  #part(version: number, skip: number): Promise<readonly Message[]> {
+    const key = `${version} ${skip}`;
+    const { store } = this.#sources;
+    const loading =
+      this.#parts.get(key) ??
+      store
+        .listMessages(this.#organizationId, this.#threadId, { ...part, skip })
+        .finally(() => this.#parts.delete(key));
+    this.#parts.set(key, loading);
+    return loading;
   }
 
   #change(state: FollowedState | null): void {
     if (this.#stopping.signal.aborted) return;
     // The poller may be in the long wait of an idle thread.
-    if (isRunning(state) && !isRunning(this.#state)) this.#wakeup.wake();
+    if (runs(state) && !runs(this.#state)) this.#wakeup.wake();
     this.#state = state;
     this.#unwatch();
     this.#unwatch = this.#watchReply(state?.status.activeMessageId ?? null);
@@ -150,8 +191,12 @@ class ThreadPoller {
   }
 }
 
-function isRunning(state: FollowedState | null | undefined): boolean {
-  return state?.status.state === 'in_progress';
+function runs(state: FollowedState | null | undefined): boolean {
+  return state !== null && state !== undefined && isRunning(state.latest.status);
+}
+
+function withoutText(reply: AssistantMessage): AssistantMessage {
+  return { ...reply, content: '', steps: [], sources: null };
 }
 
 /** Up to a quarter shorter or longer, so that pollers that started together do not keep reading together. */

@@ -4,13 +4,15 @@ import type { Context } from '../context.ts';
 import { type DetailsByReply, loadReplyDetails, publicDetails } from '../replies/reply-details.ts';
 import { getThread, type ThreadWithMessages } from './get-thread.ts';
 
-/** A thread as the console shows it to one person. */
-export interface ThreadView extends ThreadWithMessages {
+/** A thread as the console shows it to one person, without its messages. */
+export interface ThreadHeadView extends Omit<ThreadWithMessages, 'messages'> {
   readonly mine: boolean;
   /** The creator's address; null once they have left. */
   readonly createdBy: string | null;
   readonly details: DetailsByReply;
 }
+
+export type ThreadView = ThreadHeadView & ThreadWithMessages;
 
 export async function getThreadView(
   context: Context,
@@ -34,7 +36,10 @@ export async function loadCreator(
   return (await store.findMemberById(organizationId, userId))?.email ?? null;
 }
 
-export function viewFor(principal: UserPrincipal, loaded: Omit<ThreadView, 'mine'>): ThreadView {
+export function viewFor<Loaded extends Omit<ThreadHeadView, 'mine'>>(
+  principal: UserPrincipal,
+  loaded: Loaded,
+): Loaded & Pick<ThreadHeadView, 'mine'> {
   const mine = loaded.thread.userId === principal.userId;
   return { ...loaded, mine, details: mine ? loaded.details : publicDetails(loaded.details) };
 }

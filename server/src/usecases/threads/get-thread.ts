@@ -27,6 +27,19 @@ export async function getThread(
   return { ...found, status: deriveThreadStatus(found.messages) };
 }
 
+/** The thread without its messages, if the principal may read it. */
+export async function findReadableThread(
+  { store }: Context,
+  principal: Principal,
+  threadId: string,
+): Promise<Thread> {
+  const thread = isThreadId(threadId)
+    ? await store.findThread(principal.organizationId, threadId)
+    : undefined;
+  if (thread === undefined || !canRead(principal, thread)) throw threadNotFound();
+  return thread;
+}
+
 /** The version that `getThread` would return now, without loading messages. */
 export async function getThreadVersion(
   { store }: Context,

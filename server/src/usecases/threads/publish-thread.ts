@@ -6,7 +6,7 @@ import type { Thread } from '../../domain/thread.ts';
 import { changeRefused, isCreator } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
-import { getThread } from './get-thread.ts';
+import { findReadableThread } from './get-thread.ts';
 
 /** For the operator: publishes or unpublishes any thread. It does not change `updatedAt` (§2.1). */
 export async function publishThread(
@@ -35,7 +35,7 @@ export async function publishOwnThread(
   threadId: string,
   published: boolean,
 ): Promise<Thread> {
-  const { thread } = await getThread(context, principal, threadId);
+  const thread = await findReadableThread(context, principal, threadId);
   if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'publish or unpublish it');
   const done = await setPublished(context, principal.organizationId, initiator, thread.id, published);
   if (!done) throw threadNotFound();
