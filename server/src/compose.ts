@@ -9,7 +9,7 @@ import { type Config, ConfigError, type StoreChoice } from './config/config.ts';
 import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts } from './domain/attempts.ts';
 import { FailedSignIns } from './domain/failed-sign-ins.ts';
-import { createIdGenerator } from './domain/id.ts';
+import { createIdGenerator, type ThreadId, type UserId } from './domain/id.ts';
 import type { ConfiguredModel } from './domain/model-trial.ts';
 import { keptMs } from './domain/retention.ts';
 import { corroborated } from './generation/corroboration/corroborated.ts';
@@ -37,6 +37,7 @@ import { type Archive, type ArchiveTarget, StoreInUse } from './storage/archive.
 import { machineClock } from './storage/sqlite/commit-queue.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
+import { ChangeSignals } from './usecases/change-signals.ts';
 import type { Context } from './usecases/context.ts';
 import { Drain } from './usecases/drain.ts';
 import { UsageCounter } from './usecases/organization/usage-counter.ts';
@@ -44,7 +45,6 @@ import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
 import { FollowedThreads } from './usecases/threads/followed-threads.ts';
-import { ThreadSignals } from './usecases/threads/thread-signals.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
 
@@ -72,7 +72,7 @@ export async function openContext(
   const store = await openStore(config, watch, mustExist);
   const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
   const replySignals = new ReplySignals();
-  const threadSignals = new ThreadSignals();
+  const threadSignals = new ChangeSignals<ThreadId>();
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
   const context: Context = {
     store,
@@ -98,6 +98,7 @@ export async function openContext(
     limits: config.limits,
     kept: keptMs(config.retention),
     replySignals,
+    sessionSignals: new ChangeSignals<UserId>(),
     threadSignals,
     followedThreads: new FollowedThreads({ store, replySignals, threadSignals }),
     telemetry,

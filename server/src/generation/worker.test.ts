@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { by, newFollowUp, newThread, note, World } from '../../testing/contract/fixture.ts';
-import { createIdGenerator, type OrganizationId } from '../domain/id.ts';
+import { createIdGenerator, type OrganizationId, type ThreadId } from '../domain/id.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { failedReplyContent } from '../domain/reply.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { NewThread } from '../storage/store.ts';
+import { ChangeSignals } from '../usecases/change-signals.ts';
 import type { Context } from '../usecases/context.ts';
 import { personIn } from '../usecases/people/sessions.ts';
 import { cancelReply } from '../usecases/replies/cancel-reply.ts';
@@ -19,7 +20,6 @@ import { ReplySignals } from '../usecases/replies/reply-signals.ts';
 import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';
 import { noTelemetry } from '../usecases/telemetry.ts';
 import { deleteThread } from '../usecases/threads/delete-thread.ts';
-import { ThreadSignals } from '../usecases/threads/thread-signals.ts';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from './model.ts';
 import { scriptedModel } from './models/scripted.ts';
 import { ReplyWorker, type WorkerSettings } from './worker.ts';
@@ -48,7 +48,7 @@ describe('The reply worker', () => {
       ids: createIdGenerator(Date.now, randomBytes),
       now: world.clock.wall,
       replySignals: new ReplySignals(),
-      threadSignals: new ThreadSignals(),
+      threadSignals: new ChangeSignals<ThreadId>(),
       telemetry: noTelemetry,
       limits: { replyAttempts: 3 } as Limits,
     };

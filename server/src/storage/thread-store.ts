@@ -195,8 +195,12 @@ export interface Threads {
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;
-  /** Of every reply of the thread, in order of creation. */
-  listReplyDetails(organizationId: OrganizationId, threadId: ThreadId): Promise<ReplyDetails[]>;
+  /** Of every reply of the thread, or of those of these ids, in order of creation. */
+  listReplyDetails(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    ids?: readonly MessageId[],
+  ): Promise<ReplyDetails[]>;
   /**
    * Accounts that begin with `prefix` and that threads of the user, or published ones, belong to, in order of their ids.
    * It looks at so many that the cost is bounded: where very many have been emptied, some may be left out.

@@ -2,18 +2,18 @@ import type { AccessTokens } from '../domain/access-token.ts';
 import type { FailedAttempts } from '../domain/attempts.ts';
 import type { Seal } from '../domain/cursor.ts';
 import type { FailedSignIns } from '../domain/failed-sign-ins.ts';
-import type { IdGenerator } from '../domain/id.ts';
+import type { IdGenerator, ThreadId, UserId } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Library } from '../domain/library.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
 import type { Store } from '../storage/store.ts';
+import type { ChangeSignals } from './change-signals.ts';
 import type { UsageCounter } from './organization/usage-counter.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';
-import type { ThreadSignals } from './threads/thread-signals.ts';
 
 /** What every use case stands on. Clock, chance and hashing come from outside, so that the rules stay pure. */
 export interface Context {
@@ -40,7 +40,9 @@ export interface Context {
   /** For how long what retention removes is kept. */
   readonly kept: Kept;
   readonly replySignals: ReplySignals;
-  readonly threadSignals: ThreadSignals;
+  readonly threadSignals: ChangeSignals<ThreadId>;
+  /** By person: their sessions or memberships have ended. */
+  readonly sessionSignals: ChangeSignals<UserId>;
   readonly followedThreads: FollowedThreads;
   readonly telemetry: Telemetry;
   readonly usage: UsageCounter;

@@ -144,6 +144,9 @@ export function describeFollowUps(world: () => World): void {
         [true, false, true, false, true, true, false],
       );
       const details = await store.listReplyDetails(organization, thread.id);
+      const ids = details.slice(-1).map(({ messageId }) => messageId);
+      assert.deepEqual(await store.listReplyDetails(organization, thread.id, ids), details.slice(-1));
+      assert.deepEqual(await store.listReplyDetails(organization, thread.id, []), []);
       assert.deepEqual(
         details.map(({ messageId }) => messageId),
         [thread.replyId, early(6), early(3), early(2)],

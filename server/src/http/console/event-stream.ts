@@ -5,8 +5,8 @@ import type { FastifyReply } from 'fastify';
 const retryMs = 1000;
 /** How long a peer that does not read is waited for at the end. */
 const lingerMs = 500;
-/** Bytes given to the connection at once: what a peer that does not read makes the process keep. */
-const chunkBytes = 65_536;
+/** Characters given to the connection at once, at most 48 KiB: what a peer that does not read makes the process keep. */
+const chunkLength = 16_384;
 
 /** Server-sent events to one peer. It buffers one chunk at a time: senders wait for the peer. */
 export class EventStream {
@@ -41,7 +41,7 @@ export class EventStream {
    * Resolves when the peer can take more, or the stream is closed; an event may then have been sent in part, which browsers
    * discard. Does nothing while another event is being sent.
    */
-  async send(event: string, data: Iterable<string | Buffer> | AsyncIterable<string | Buffer>): Promise<void> {
+  async send(event: string, data: Iterable<string> | AsyncIterable<string>): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
     await this.#write(`event: ${event}\ndata: `);
@@ -70,10 +70,12 @@ export class EventStream {
     return this.#closing.signal.aborted || this.#response.writableEnded || this.#response.destroyed;
   }
 
-  async #write(piece: string | Buffer): Promise<void> {
-    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    for (let from = 0; from < bytes.length && !this.#isClosed; from += chunkBytes) {
-      if (!this.#response.write(bytes.subarray(from, from + chunkBytes))) await this.#drained();
+  async #write(piece: string): Promise<void> {
+    for (let from = 0, to = 0; from < piece.length && !this.#isClosed; from = to) {
+      to = from + chunkLength;
+      // Both halves of a character go into one chunk.
+      if (isHighSurrogate(piece.charCodeAt(to - 1))) to += 1;
+      if (!this.#response.write(piece.slice(from, to))) await this.#drained();
     }
   }
 
@@ -96,4 +98,8 @@ export class EventStream {
       if (signal.aborted) done();
     });
   }
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }

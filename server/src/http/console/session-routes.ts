@@ -12,6 +12,7 @@ import { changePassword } from '../../usecases/people/change-password.ts';
 import { knownDeviceMs, openDevice, sealDevice } from '../../usecases/people/known-device.ts';
 import type { StartedSession } from '../../usecases/people/sessions.ts';
 import {
+  endSession,
   readMemberships,
   readSession,
   type SignedIn,
@@ -88,7 +89,7 @@ const signOutRoute = (options: ConsoleOptions) =>
     url: '/sign-out',
     caller: 'person',
     async handle({ context, session, reply }) {
-      await signOut(context, session.tokenHash);
+      await signOut(context, session);
       dropSessionToken(reply, options);
       return { body: {} };
     },
@@ -172,7 +173,7 @@ export async function keepSession(
 ): Promise<void> {
   const { request } = reply;
   const replaced = sessionToken(request, options);
-  if (replaced !== undefined) await signOut(context, context.sha256(replaced));
+  if (replaced !== undefined) await endSession(context, context.sha256(replaced));
   keepSessionToken(reply, options, fresh, context.limits.sessionLifeMs);
   request.personId = userId;
 }

@@ -83,19 +83,22 @@ async function sendAll(
   }
 }
 
-/** Asks now and then, also while nothing happens, whether the person may still see this. Answers how to stop. */
+/** Asks at intervals, and when a session of the person has ended, whether they may still see this. Returns how to stop. */
 function beat({ context, session, reply }: Following, stream: EventStream, close: () => void): () => void {
-  const timer = setInterval(async () => {
+  const check = async () => {
     try {
-      if (await isSessionValid(context, session)) stream.beat();
-      else {
-        await stream.send(...presentEvent({ type: 'gone' }, context.now()));
-        close();
-      }
+      if (await isSessionValid(context, session)) return stream.beat();
+      await stream.send(...presentEvent({ type: 'gone' }, context.now()));
+      close();
     } catch (error) {
       // A store that does not answer is asked again at the next beat; it shows nothing new meanwhile.
       reply.log.info({ err: error, trace_id: reply.request.id }, 'a session could not be asked for');
     }
-  }, beatMs);
-  return () => clearInterval(timer);
+  };
+  const timer = setInterval(check, beatMs);
+  const unfollow = context.sessionSignals.follow(session.principal.userId, check);
+  return () => {
+    clearInterval(timer);
+    unfollow();
+  };
 }

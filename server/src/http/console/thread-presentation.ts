@@ -9,6 +9,7 @@ import {
 } from '../../domain/message.ts';
 import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { MessagesView } from '../../usecases/replies/reply-details.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread-view.ts';
 import type {
@@ -45,7 +46,7 @@ function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Omit<
 }
 
 /** Pieces that are JSON when joined. */
-type JsonPieces = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+type JsonPieces = Iterable<string> | AsyncIterable<string>;
 
 /** The name of an event of the stream, and its data. */
 export function presentEvent(event: ThreadEvent, now: number): readonly [keyof ThreadEvents, JsonPieces] {
@@ -61,28 +62,28 @@ export function presentEvent(event: ThreadEvent, now: number): readonly [keyof T
 
 /** A thread can be large: its messages are loaded and made into JSON as the peer takes them. */
 async function* presentViewInPieces(
-  { view, messages }: ThreadEvent & { type: 'view' },
+  { view, parts }: ThreadEvent & { type: 'view' },
   now: number,
-): AsyncGenerator<string | Buffer> {
+): AsyncGenerator<string> {
   const head = { ...presentHead(view), now: iso(now) } satisfies Omit<ThreadEvents['view'], 'messages'>;
   yield `${JSON.stringify(head).slice(0, -1)},"messages":[`;
   let separator = '';
-  for await (const part of messages) {
-    for (const message of part) {
+  for await (const part of parts) {
+    for (const message of part.messages) {
       if (separator !== '') yield separator;
-      yield renderMessage(message, view);
+      yield renderMessage(message, part, view.mine);
       separator = ',';
     }
   }
   yield ']}';
 }
 
-/** Messages as JSON, by the message. All streams that show it send the same bytes. */
-const rendered = { forCreator: new WeakMap<Message, Buffer>(), forOthers: new WeakMap<Message, Buffer>() };
+/** Messages as JSON, by the message. Streams that show it at the same time share it. */
+const rendered = { forCreator: new WeakMap<Message, string>(), forOthers: new WeakMap<Message, string>() };
 
-function renderMessage(message: Message, view: ThreadHeadView): Buffer {
-  const known = view.mine ? rendered.forCreator : rendered.forOthers;
-  const json = known.get(message) ?? Buffer.from(JSON.stringify(presentMessage(message, view)));
+function renderMessage(message: Message, part: MessagesView, mine: boolean): string {
+  const known = mine ? rendered.forCreator : rendered.forOthers;
+  const json = known.get(message) ?? JSON.stringify(presentMessage(message, part));
   known.set(message, json);
   return json;
 }
@@ -102,13 +103,13 @@ function presentProgress({
   };
 }
 
-function presentMessage(message: Message, view: ThreadHeadView): MessageJson {
+function presentMessage(message: Message, view: MessagesView): MessageJson {
   if (message.role === 'assistant') return presentReply(message, view);
   const { id, role, content, createdAt } = message;
   return { id, role, content, createdAt: iso(createdAt) };
 }
 
-function presentReply(reply: AssistantMessage, { details }: ThreadHeadView): ReplyJson {
+function presentReply(reply: AssistantMessage, { details }: MessagesView): ReplyJson {
   const { id, role, content, status, completedAt, sources, model } = reply;
   const detail = details.get(id);
   return {

@@ -71,6 +71,7 @@ const addRetry = statement('add-retry')`${addReplyIf(sql`retriable`, {
 const listDetails = statement('list-reply-details')`
   SELECT id AS "messageId", trace_id AS "traceId", failure, verdict::json AS verdict FROM message
   WHERE organization_id = :organizationId AND thread_id = :threadId AND role = 'assistant'
+    AND (:ids::text[] IS NULL OR id = ANY(:ids))
   ORDER BY ${inOrderOfCreation}`;
 
 export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addReply' | 'listReplyDetails'> {
@@ -98,7 +99,7 @@ export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addRe
 
   return {
     addReply,
-    listReplyDetails: (organizationId, threadId) =>
-      run<ReplyDetails>(listDetails, { organizationId, threadId }),
+    listReplyDetails: (organizationId, threadId, ids) =>
+      run<ReplyDetails>(listDetails, { organizationId, threadId, ids: ids ?? null }),
   };
 }

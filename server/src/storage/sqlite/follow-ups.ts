@@ -44,9 +44,13 @@ export function sqliteFollowUps(
   const touch = database.prepare<[number, number, string, string]>(
     'UPDATE thread SET updated_at = ?, activity_at = ? WHERE organization_id = ? AND id = ?',
   );
-  const details = database.prepare<[string, string], DetailsRow>(
+  const details = database.prepare<
+    [{ organizationId: string; threadId: string; ids: string | null }],
+    DetailsRow
+  >(
     `SELECT id, trace_id, failure, verdict FROM message
-     WHERE organization_id = ? AND thread_id = ? AND role = 'assistant' ORDER BY ${inOrderOfCreation}`,
+     WHERE organization_id = @organizationId AND thread_id = @threadId AND role = 'assistant'
+       AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids))) ORDER BY ${inOrderOfCreation}`,
   );
 
   function addNow(
@@ -79,8 +83,8 @@ export function sqliteFollowUps(
     addReply: (organizationId, threadId, userId, reply) =>
       commits.durable((clock) => addNow(organizationId, threadId, userId, reply, clock)),
 
-    listReplyDetails: async (organizationId, threadId) =>
-      details.all(organizationId, threadId).map(toReplyDetails),
+    listReplyDetails: async (organizationId, threadId, ids) =>
+      details.all({ organizationId, threadId, ids: ids ? JSON.stringify(ids) : null }).map(toReplyDetails),
   };
 }
 

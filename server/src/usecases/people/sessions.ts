@@ -96,8 +96,18 @@ export async function readMemberships({ store }: Context, { session }: SignedIn)
   return memberships;
 }
 
-export async function signOut({ store }: Context, tokenHash: string): Promise<void> {
+/** For a session that another one replaces. */
+export async function endSession({ store }: Context, tokenHash: string): Promise<void> {
   await store.endSession(tokenHash);
+}
+
+/** Live views of the person end at once in this process, and elsewhere when they next ask for the session. */
+export async function signOut(
+  { store, sessionSignals }: Context,
+  { tokenHash, session: { userId } }: SignedIn,
+): Promise<void> {
+  await store.endSession(tokenHash);
+  sessionSignals.changed(userId);
 }
 
 /** Ends every session that this session's proof covers, including itself, on every node with the next request. */
@@ -108,6 +118,7 @@ export async function signOutEverywhere(
 ): Promise<void> {
   const note = auditNote(context, initiator, 'session.ended-everywhere', userId);
   await context.store.endSessions(userId, access, note);
+  context.sessionSignals.changed(userId);
 }
 
 export function signedOut(): ServiceError {

@@ -6,12 +6,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { by, note, World } from '../../../testing/contract/fixture.ts';
-import { createIdGenerator } from '../../domain/id.ts';
+import { createIdGenerator, type ThreadId } from '../../domain/id.ts';
+import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { ClaimedReply, NewThread, ReplyProgress, Store } from '../../storage/store.ts';
+import { ChangeSignals } from '../change-signals.ts';
 import type { Context } from '../context.ts';
 import { personIn } from '../people/sessions.ts';
+import type { MessagesView } from '../replies/reply-details.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
 import { noTelemetry } from '../telemetry.ts';
 import { deleteThread } from './delete-thread.ts';
@@ -19,11 +22,20 @@ import { followThread, type ThreadEvent } from './follow-thread.ts';
 import { FollowedThreads, type FollowPace } from './followed-threads.ts';
 import { publishOwnThread } from './publish-thread.ts';
 import { renameThread } from './rename-thread.ts';
-import { ThreadSignals } from './thread-signals.ts';
 
 /** Signals alone: a look that nobody asked for would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
 const onItsOwn: FollowPace = { atMostEveryMs: 0, whileRunningMs: 5, whileIdleMs: 5 };
+
+async function allOf(parts: AsyncIterable<MessagesView>): Promise<MessagesView> {
+  const messages: Message[] = [];
+  let details: MessagesView['details'] = new Map();
+  for await (const part of parts) {
+    messages.push(...part.messages);
+    details = new Map([...details, ...part.details]);
+  }
+  return { messages, details };
+}
 
 describe('Following a thread', () => {
   let folder: string;
@@ -41,7 +53,7 @@ describe('Following a thread', () => {
       store: world.store,
       ids: createIdGenerator(Date.now, randomBytes),
       replySignals: new ReplySignals(),
-      threadSignals: new ThreadSignals(),
+      threadSignals: new ChangeSignals<ThreadId>(),
       telemetry: noTelemetry,
     };
     context = used as Partial<Context> as Context;
@@ -80,7 +92,7 @@ describe('Following a thread', () => {
   async function nextView(events: AsyncGenerator<ThreadEvent, void>) {
     const event = await nextOf(events);
     assert.ok(event.type === 'view', event.type);
-    return { ...event.view, messages: (await Array.fromAsync(event.messages)).flat() };
+    return { ...event.view, ...(await allOf(event.parts)) };
   }
   async function write(content: string, ...steps: string[]): Promise<void> {
     const progress: ReplyProgress = {
@@ -197,7 +209,7 @@ describe('Following a thread', () => {
       return counted;
     };
     const forOne = await countFor(1);
-    assert.deepEqual(forOne, { threadVersion: 11, getThreadHead: 6, listReplyOrigins: 1, listMessages: 1 });
+    assert.deepEqual(forOne, { threadVersion: 11, getThreadHead: 6, listReplyDetails: 2, listMessages: 1 });
     assert.deepEqual(await countFor(50), forOne);
   });
 
@@ -218,7 +230,7 @@ describe('Following a thread', () => {
     assert.ok(event.type === 'view');
     assert.equal(calls.get('listMessages'), undefined);
     await write('Later');
-    const messages = (await Array.fromAsync(event.messages)).flat();
+    const { messages } = await allOf(event.parts);
     assert.deepEqual(
       messages.map(({ content }) => content),
       ['A prompt', ''],
@@ -234,7 +246,7 @@ describe('Following a thread', () => {
     assert.ok(event.type === 'view');
     await publishOwnThread(context, ada, note(), thread.id, false);
     assert.deepEqual(await nextOf(events), { type: 'gone' });
-    await assert.rejects(Array.fromAsync(event.messages), { code: 'NOT_FOUND' });
+    await assert.rejects(allOf(event.parts), { code: 'NOT_FOUND' });
     await end(events);
   });
 

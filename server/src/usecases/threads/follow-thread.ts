@@ -1,21 +1,21 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
-import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { type ReplyNews, threadNews } from '../../domain/thread-news.ts';
 import { canRead } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
+import { type MessagesView, visibleDetails } from '../replies/reply-details.ts';
 import { Wakeup } from '../replies/wakeup.ts';
 import type { FollowedState } from './followed-threads.ts';
 import { getThreadVersion } from './get-thread.ts';
-import { loadCreator, type ThreadHeadView, viewFor } from './get-thread-view.ts';
+import { loadCreator, type ThreadHeadView } from './get-thread-view.ts';
 
 export type ThreadEvent =
   /** The whole thread. Its messages are loaded part by part, as the consumer asks for them. */
   | {
       readonly type: 'view';
       readonly view: ThreadHeadView;
-      readonly messages: AsyncIterable<readonly Message[]>;
+      readonly parts: AsyncIterable<MessagesView>;
     }
   /** What was added to the running reply since the event before. */
   | ({ readonly type: 'progress' } & ReplyNews)
@@ -47,10 +47,14 @@ export async function* followThread(
     let seen = readable(poller.state);
     if (seen === undefined) throw threadNotFound();
     const createdBy = await loadCreator(context, seen.thread);
+    const mine = seen.thread.userId === principal.userId;
     const viewOf = (state: FollowedState): ThreadEvent => ({
       type: 'view',
-      view: viewFor(principal, { ...state, createdBy }),
-      messages: poller.messages(state, () => readable(poller.state) !== undefined),
+      view: { ...state, createdBy, mine },
+      parts: visibleParts(
+        poller.parts(state, () => readable(poller.state) !== undefined),
+        mine,
+      ),
     });
     yield viewOf(seen);
     for (;;) {
@@ -71,4 +75,11 @@ export async function* followThread(
   function readable(state: FollowedState | null): FollowedState | undefined {
     return state !== null && canRead(principal, state.thread) ? state : undefined;
   }
+}
+
+async function* visibleParts(
+  parts: AsyncIterable<MessagesView>,
+  mine: boolean,
+): AsyncGenerator<MessagesView> {
+  for await (const { messages, details } of parts) yield { messages, details: visibleDetails(mine, details) };
 }

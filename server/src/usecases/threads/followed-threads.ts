@@ -1,18 +1,12 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
-import {
-  type AssistantMessage,
-  deriveThreadStatus,
-  type Message,
-  type ThreadStatus,
-} from '../../domain/message.ts';
+import { type AssistantMessage, deriveThreadStatus, type ThreadStatus } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
-import { threadNews } from '../../domain/thread-news.ts';
 import type { Store, ThreadHead } from '../../storage/store.ts';
-import { type DetailsByReply, loadReplyDetails } from '../replies/reply-details.ts';
+import type { ChangeSignals } from '../change-signals.ts';
+import { loadReplyDetails, type MessagesView } from '../replies/reply-details.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
 import { Wakeup } from '../replies/wakeup.ts';
-import type { ThreadSignals } from './thread-signals.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
 export interface FollowPace {
@@ -27,18 +21,17 @@ const usualPace: FollowPace = { atMostEveryMs: 100, whileRunningMs: 500, whileId
 interface Sources {
   readonly store: Store;
   readonly replySignals: ReplySignals;
-  readonly threadSignals: ThreadSignals;
+  readonly threadSignals: ChangeSignals<ThreadId>;
 }
 
 /**
  * How much of a thread is loaded at once. A stream holds no more than this, or one message, while its peer does not read.
  */
-const part = { limit: 64, bytesMax: 131_072 };
+const partSize = { limit: 64, bytesMax: 131_072 };
 
 /** What the poller holds of a thread. The latest reply has its text only while it is running. */
 export interface FollowedState extends ThreadHead {
   readonly status: ThreadStatus;
-  readonly details: DetailsByReply;
 }
 
 /** Threads that somebody follows in this process. Each has one poller, however many follow it. */
@@ -80,7 +73,7 @@ class ThreadPoller {
   #unwatch = () => {};
   #state: FollowedState | null | undefined;
   #loading: Promise<void> | undefined;
-  readonly #parts = new Map<string, Promise<readonly Message[]>>();
+  readonly #parts = new Map<string, Promise<MessagesView>>();
 
   constructor(sources: Sources, organizationId: OrganizationId, threadId: ThreadId) {
     this.#sources = sources;
@@ -106,22 +99,20 @@ class ThreadPoller {
   }
 
   /**
-   * All messages of a state, a part at a time. Followers that ask for the same part at once share one load. Messages
-   * never change, except for a running reply, so parts may be loaded at different times. Throws once `mayRead` is false.
+   * All messages of a state, part by part. Followers that ask for the same part at once share one load. Messages never
+   * change, except for a running reply, so parts may be loaded at different times. Throws once `mayRead` is false.
    */
-  async *messages(
-    { version, messageCount, latest }: FollowedState,
-    mayRead: () => boolean,
-  ): AsyncGenerator<readonly Message[], void> {
-    const isLatestRunning = isRunning(latest.status);
-    const ended = isLatestRunning ? messageCount - 1 : messageCount;
-    for (let skip = 0; skip < ended; ) {
-      const messages = mayRead() ? (await this.#part(version, skip)).slice(0, ended - skip) : [];
+  async *parts(state: FollowedState, mayRead: () => boolean): AsyncGenerator<MessagesView, void> {
+    const { version, messageCount, latest } = state;
+    const ended = isRunning(latest.status) ? messageCount - 1 : messageCount;
+    for (let skip = 0; skip < messageCount; ) {
+      if (!mayRead()) throw threadNotFound();
+      const part = await this.#part(version, skip, skip < ended ? undefined : latest);
+      const messages = part.messages.slice(0, skip < ended ? ended - skip : 1);
       if (messages.length === 0) throw threadNotFound();
-      yield messages;
+      yield { ...part, messages };
       skip += messages.length;
     }
-    if (isLatestRunning) yield [latest];
   }
 
   async poll({ atMostEveryMs, whileRunningMs, whileIdleMs }: FollowPace): Promise<void> {
@@ -151,26 +142,29 @@ class ThreadPoller {
     const { store } = this.#sources;
     const found = await store.getThreadHead(this.#organizationId, this.#threadId);
     if (found === undefined || found.thread.deletedAt !== null) return this.#change(null);
-    const before = this.#state;
-    const details =
-      before && threadNews(before, found) !== 'more'
-        ? before.details
-        : await loadReplyDetails(store, this.#organizationId, this.#threadId);
     const status = deriveThreadStatus([found.latest]);
     const latest = isRunning(found.latest.status) ? found.latest : withoutText(found.latest);
-    this.#change({ ...found, latest, status, details });
+    this.#change({ ...found, latest, status });
   }
 
-  #part(version: number, skip: number): Promise<readonly Message[]> {
+  #part(version: number, skip: number, running: AssistantMessage | undefined): Promise<MessagesView> {
     const key = `${version} ${skip}`;
-    const { store } = this.#sources;
     const loading =
-      this.#parts.get(key) ??
-      store
-        .listMessages(this.#organizationId, this.#threadId, { ...part, skip })
-        .finally(() => this.#parts.delete(key));
+      this.#parts.get(key) ?? this.#loadPart(skip, running).finally(() => this.#parts.delete(key));
     this.#parts.set(key, loading);
     return loading;
+  }
+
+  async #loadPart(skip: number, running: AssistantMessage | undefined): Promise<MessagesView> {
+    const { store } = this.#sources;
+    const messages = running
+      ? [running]
+      : await store.listMessages(this.#organizationId, this.#threadId, { ...partSize, skip });
+    const replies = messages.filter(({ role }) => role === 'assistant').map(({ id }) => id);
+    return {
+      messages,
+      details: await loadReplyDetails(store, this.#organizationId, this.#threadId, replies),
+    };
   }
 
   #change(state: FollowedState | null): void {

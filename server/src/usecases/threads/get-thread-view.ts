@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
-import { type DetailsByReply, loadReplyDetails, publicDetails } from '../replies/reply-details.ts';
+import { loadReplyDetails, type MessagesView, visibleDetails } from '../replies/reply-details.ts';
 import { getThread, type ThreadWithMessages } from './get-thread.ts';
 
 /** A thread as the console shows it to one person, without its messages. */
@@ -9,10 +9,9 @@ export interface ThreadHeadView extends Omit<ThreadWithMessages, 'messages'> {
   readonly mine: boolean;
   /** The creator's address; null once they have left. */
   readonly createdBy: string | null;
-  readonly details: DetailsByReply;
 }
 
-export type ThreadView = ThreadHeadView & ThreadWithMessages;
+export type ThreadView = ThreadHeadView & MessagesView;
 
 export async function getThreadView(
   context: Context,
@@ -25,7 +24,8 @@ export async function getThreadView(
     loadCreator(context, found.thread),
     loadReplyDetails(context.store, organizationId, id),
   ]);
-  return viewFor(principal, { ...found, createdBy, details });
+  const mine = found.thread.userId === principal.userId;
+  return { ...found, createdBy, mine, details: visibleDetails(mine, details) };
 }
 
 /** The address of the thread's creator; null once they have left. */
@@ -34,12 +34,4 @@ export async function loadCreator(
   { organizationId, userId }: Thread,
 ): Promise<string | null> {
   return (await store.findMemberById(organizationId, userId))?.email ?? null;
-}
-
-export function viewFor<Loaded extends Omit<ThreadHeadView, 'mine'>>(
-  principal: UserPrincipal,
-  loaded: Loaded,
-): Loaded & Pick<ThreadHeadView, 'mine'> {
-  const mine = loaded.thread.userId === principal.userId;
-  return { ...loaded, mine, details: mine ? loaded.details : publicDetails(loaded.details) };
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ThreadId } from '../../domain/id.ts';
-import { ThreadSignals } from './thread-signals.ts';
+import type { ThreadId } from '../domain/id.ts';
+import { ChangeSignals } from './change-signals.ts';
 
 const one = 'thr_1' as ThreadId;
 const other = 'thr_2' as ThreadId;
 
 describe('Signals of threads', () => {
   it('reach everybody who follows that thread, and nobody else', () => {
-    const signals = new ThreadSignals();
+    const signals = new ChangeSignals<ThreadId>();
     const told: string[] = [];
     signals.follow(one, () => told.push('first'));
     signals.follow(one, () => told.push('second'));
@@ -18,7 +18,7 @@ describe('Signals of threads', () => {
   });
 
   it('keep nothing of those who have stopped, also when they stop twice or follow again', () => {
-    const signals = new ThreadSignals();
+    const signals = new ChangeSignals<ThreadId>();
     let told = 0;
     const tell = () => {
       told += 1;
@@ -36,7 +36,7 @@ describe('Signals of threads', () => {
   });
 
   it('tell a function that follows twice twice, and one that stops meanwhile at most once more', () => {
-    const signals = new ThreadSignals();
+    const signals = new ChangeSignals<ThreadId>();
     let told = 0;
     const stops: (() => void)[] = [];
     const tell = () => {
