@@ -1,6 +1,7 @@
 /** Who may import whom. The comment of a rule is the sentence a developer sees when it is broken. */
 const source = '^server/src';
 const tests = '\\.test\\.ts$';
+const consoleSchemas = `${source}/http/console/([a-z]+-schemas|schema)\\.ts$`;
 const remoteCommands = `${source}/commands/remote/`;
 
 /** A folder that may import only what is listed (and itself). */
@@ -181,23 +182,27 @@ module.exports = {
       to: { path: '^(client/src|console|examples|tests|bench)/', pathNot: '^examples/$1/' },
     },
     {
-      name: 'console-contract',
-      severity: 'error',
-      comment: "console knows one file of the server, the types of its backend's answers, and only as types.",
-      from: { path: '^console/' },
-      to: {
-        path: '^(server|tests|bench)/',
-        pathNot: '^server/src/http/console/contract\\.ts$',
-      },
-    },
-    {
-      name: 'console-contract-types',
+      name: 'console-apart',
       severity: 'error',
       comment:
-        'The contract is types alone: the application takes no code from the server, and the server none from others.',
-      from: { path: '^server/src/http/console/contract\\.ts$' },
-      to: { path: '.' },
+        "console knows the schemas of its backend's routes, and nothing else of the server, the tests or the benchmarks.",
+      from: { path: '^console/' },
+      to: { path: '^(server|tests|bench)/', pathNot: consoleSchemas },
     },
+    {
+      name: 'console-types-only',
+      severity: 'error',
+      comment:
+        'console imports types from the schemas, never code: nothing of the server reaches the browser.',
+      from: { path: '^console/' },
+      to: { path: consoleSchemas, dependencyTypesNot: ['type-only'] },
+    },
+    only(
+      'console-schemas',
+      consoleSchemas,
+      [`${source}/domain/`, '^typebox$'],
+      'The schemas are compiled with the console as well: they know TypeBox and the domain, and need no Node.js.',
+    ),
     {
       name: 'no-circle',
       severity: 'error',

@@ -17,3 +17,7 @@ export function iso(ms: number): string {
   const minutes = twoDigits[Math.floor(seconds / 60) % 60];
   return `${currentDate}${hours}:${minutes}:${twoDigits[seconds % 60]}.${threeDigits[ms % 1000]}Z`;
 }
+
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}

@@ -1,9 +1,9 @@
-import { iso } from '../../domain/iso-time.ts';
+import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { MessageJson, ThreadJson } from './schemas.ts';
 
-/** A thread as §2.1 shows it. `threadUrl` is null in the create response only. */
+/** A thread as in §2.1. `threadUrl` is null in the create response only. */
 export function presentThread(thread: Thread, threadUrl: string | null): ThreadJson {
   return {
     id: thread.id,
@@ -18,7 +18,7 @@ export function presentThread(thread: Thread, threadUrl: string | null): ThreadJ
   };
 }
 
-/** A message as §2.2 shows it: a user message has no more than its text. */
+/** A message as in §2.2. A user message has only its text. */
 export function presentMessage(message: Message): MessageJson {
   const { id, threadId, role, content } = message;
   const createdAt = iso(message.createdAt);
@@ -45,14 +45,10 @@ export function presentMessage(message: Message): MessageJson {
     status: message.status,
     createdAt,
     completedAt: isoOrNull(message.completedAt),
-    // When they were taken is for the console.
+    // Only the console shows when a step was taken.
     steps: message.steps.map(({ description }) => ({ description })),
     sources: message.sources as MessageJson['sources'],
     attachments: null,
     model: message.model,
   };
-}
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : iso(ms);
 }

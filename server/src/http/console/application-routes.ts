@@ -1,71 +1,76 @@
-import { Type } from 'typebox';
 import type { Application } from '../../domain/credential.ts';
-import { iso } from '../../domain/iso-time.ts';
+import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   createApplication,
   deleteApplication,
   listApplications,
   rotateApplication,
 } from '../../usecases/credentials/applications.ts';
-import type { ApplicationJson, ApplicationsJson, ClientSecretJson } from './contract.ts';
+import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { isoOrNull, settingName, settingPath } from './setting-schemas.ts';
+import { nothing } from './schema.ts';
+import {
+  type ApplicationJson,
+  applicationsSchema,
+  clientSecretSchema,
+  nameBody,
+  settingPath,
+} from './setting-schemas.ts';
 
-export interface ApplicationRouteOptions {
-  /** Where access tokens are issued. */
-  readonly authUrl: () => string;
-}
-
-export function applicationRoutes({ authUrl }: ApplicationRouteOptions): readonly ConsoleRoute[] {
+export function applicationRoutes({ authUrl }: ConsoleOptions): readonly ConsoleRoute[] {
   const list = defineConsoleRoute({
     method: 'GET',
     url: '/applications',
     caller: 'admin',
+    response: applicationsSchema,
     async handle({ context, principal }) {
       const applications = await listApplications(context, principal.organizationId);
-      const body: ApplicationsJson = {
+      return {
         applications: applications.map(presentApplication),
         tokenUrl: `${authUrl()}/oauth2/token`,
       };
-      return { body };
-    },
-  });
-
-  const create = defineConsoleRoute({
-    method: 'POST',
-    url: '/applications',
-    caller: 'admin',
-    body: Type.Object({ name: settingName }),
-    async handle({ context, principal, initiator, body: { name } }) {
-      const made = await createApplication(context, principal.organizationId, initiator, name);
-      return { status: 201, body: made satisfies ClientSecretJson };
-    },
-  });
-
-  const rotate = defineConsoleRoute({
-    method: 'POST',
-    url: '/applications/:id/rotate',
-    caller: 'admin',
-    path: settingPath,
-    async handle({ context, principal, initiator, path: { id } }) {
-      const { clientSecret } = await rotateApplication(context, principal.organizationId, initiator, id);
-      return { status: 201, body: { id, clientSecret } satisfies ClientSecretJson };
-    },
-  });
-
-  const remove = defineConsoleRoute({
-    method: 'DELETE',
-    url: '/applications/:id',
-    caller: 'admin',
-    path: settingPath,
-    async handle({ context, principal, initiator, path }) {
-      await deleteApplication(context, principal.organizationId, initiator, path.id);
-      return { body: {} };
     },
   });
 
   return [list, create, rotate, remove];
 }
+
+const create = defineConsoleRoute({
+  method: 'POST',
+  url: '/applications',
+  caller: 'admin',
+  body: nameBody,
+  status: 201,
+  response: clientSecretSchema,
+  handle({ context, principal, initiator, body: { name } }) {
+    return createApplication(context, principal.organizationId, initiator, name);
+  },
+});
+
+const rotate = defineConsoleRoute({
+  method: 'POST',
+  url: '/applications/:id/rotate',
+  caller: 'admin',
+  path: settingPath,
+  status: 201,
+  response: clientSecretSchema,
+  async handle({ context, principal, initiator, path: { id } }) {
+    const { clientSecret } = await rotateApplication(context, principal.organizationId, initiator, id);
+    return { id, clientSecret };
+  },
+});
+
+const remove = defineConsoleRoute({
+  method: 'DELETE',
+  url: '/applications/:id',
+  caller: 'admin',
+  path: settingPath,
+  response: nothing,
+  async handle({ context, principal, initiator, path }) {
+    await deleteApplication(context, principal.organizationId, initiator, path.id);
+    return {};
+  },
+});
 
 function presentApplication({ id, name, createdAt, rotatedAt, lastUsedAt }: Application): ApplicationJson {
   return {

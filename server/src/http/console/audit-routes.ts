@@ -2,11 +2,12 @@ import { Type } from 'typebox';
 import type { AuditEvent } from '../../domain/audit.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
-import type { AuditEventJson, AuditJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { text } from './schema.ts';
+import { type AuditEventJson, auditSchema } from './setting-schemas.ts';
 
 const limitMax = 100;
-const limitByDefault = 50;
+const defaultLimit = 50;
 
 export const auditRoutes: readonly ConsoleRoute[] = [
   defineConsoleRoute({
@@ -14,13 +15,14 @@ export const auditRoutes: readonly ConsoleRoute[] = [
     url: '/audit',
     caller: 'admin',
     query: Type.Object({
-      traceId: Type.Optional(Type.String({ format: 'text', minLength: 1, maxLength: 255 })),
+      traceId: Type.Optional(text(1, 255)),
       cursor: Type.Optional(Type.String()),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax })),
     }),
-    async handle({ context, principal, query: { limit = limitByDefault, ...query } }) {
+    response: auditSchema,
+    async handle({ context, principal, query: { limit = defaultLimit, ...query } }) {
       const { events, nextCursor } = await listAudit(context, principal.organizationId, { limit, ...query });
-      return { body: { events: events.map(presentEvent), nextCursor } satisfies AuditJson };
+      return { events: events.map(presentEvent), nextCursor };
     },
   }),
 ];

@@ -5,24 +5,20 @@ import { iso } from '../../domain/iso-time.ts';
 import { addDocument } from '../../usecases/documents/add-document.ts';
 import { listDocuments } from '../../usecases/documents/list-documents.ts';
 import { removeDocument } from '../../usecases/documents/remove-document.ts';
-import type { AddedDocumentJson, DocumentJson, DocumentsJson } from './contract.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { settingPath } from './setting-schemas.ts';
+import { nothing, text } from './schema.ts';
+import { addedDocumentSchema, type DocumentJson, documentsSchema, settingPath } from './setting-schemas.ts';
 
 export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   const list = defineConsoleRoute({
     method: 'GET',
     url: '/documents',
     caller: 'member',
+    response: documentsSchema,
     async handle({ context, principal }) {
       const { documents, storage } = await listDocuments(context, principal.organizationId);
-      const body: DocumentsJson = {
-        documents: documents.map(presentDocument),
-        storage,
-        endings: documentEndings,
-      };
-      return { body };
+      return { documents: documents.map(presentDocument), storage, endings: documentEndings };
     },
   });
 
@@ -32,14 +28,14 @@ export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRout
     caller: 'admin',
     query: Type.Object({
       name: Type.String({ format: 'text', minLength: 1 }),
-      accountId: Type.Optional(
-        Type.String({ format: 'text', minLength: 1, maxLength: limits.linkLengthMax }),
-      ),
+      accountId: Type.Optional(text(1, limits.linkLengthMax)),
     }),
     takesFile: true,
+    status: 201,
+    response: addedDocumentSchema,
     async handle({ context, principal, initiator, query: { name, accountId = null }, body }) {
       const path = body as unknown as string | undefined;
-      // No body at all is a file without a byte: the reader says so.
+      // A request without a body is an empty file, which the reader rejects.
       const source = path === undefined ? { bytes: new Uint8Array() } : { path };
       const { id, title, passageCount, replaced } = await addDocument(
         context,
@@ -49,10 +45,7 @@ export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRout
       ).catch((error: unknown) => {
         throw error instanceof UnreadableDocument ? unreadable(name, error) : error;
       });
-      return {
-        status: 201,
-        body: { id, title, passages: passageCount, replaced } satisfies AddedDocumentJson,
-      };
+      return { id, title, passages: passageCount, replaced };
     },
   });
 
@@ -64,13 +57,14 @@ const remove = defineConsoleRoute({
   url: '/documents/:id',
   caller: 'admin',
   path: settingPath,
+  response: nothing,
   async handle({ context, principal, initiator, path }) {
     await removeDocument(context, principal.organizationId, initiator, path.id);
-    return { body: {} };
+    return {};
   },
 });
 
-/** The reason goes on from the file's name. */
+/** The reason continues the sentence that starts with the file's name. */
 function unreadable(name: string, cause: UnreadableDocument): ServiceError {
   return new ServiceError('INVALID_PARAMS', `${name} ${cause.message}.`, { cause });
 }

@@ -1,14 +1,11 @@
-import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
-import { iso } from '../../domain/iso-time.ts';
+import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   type AddressedApiKey,
   createApiKey,
   listAddressedApiKeys,
-  type RotationGrace,
   revokeApiKey,
   rotateApiKey,
-  rotationGraces,
 } from '../../usecases/credentials/api-keys.ts';
 import { keyOwnersFor } from '../../usecases/credentials/key-owner.ts';
 import {
@@ -19,21 +16,23 @@ import {
   revealApiKey,
 } from '../../usecases/credentials/request-api-key.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
-import type { KeyJson, KeyRequestJson, KeysJson, NewKeyJson } from './contract.ts';
+import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { isoOrNull, settingName, settingPath } from './setting-schemas.ts';
+import { nothing } from './schema.ts';
+import {
+  type KeyJson,
+  type KeyRequestJson,
+  keyRequestedSchema,
+  keysSchema,
+  type NewKeyJson,
+  nameBody,
+  newKeyBody,
+  newKeySchema,
+  rotateKeyBody,
+  settingPath,
+} from './setting-schemas.ts';
 
-export interface KeyRouteOptions {
-  readonly baseUrl: () => string;
-}
-
-const newKey = Type.Object({
-  name: settingName,
-  scope: Type.Enum(['personal', 'org-wide']),
-  ownerId: Type.Optional(Type.String({ format: 'text' })),
-});
-
-export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[] {
+export function keyRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
   const shownOnce = ({
     id,
     key,
@@ -52,17 +51,17 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     method: 'GET',
     url: '/keys',
     caller: 'member',
+    response: keysSchema,
     async handle({ context, session, principal }) {
       const { organizationId } = principal;
       const [keys, requests] = await Promise.all([
         listAddressedApiKeys(context, organizationId, ownersFor(session)),
         listKeyRequests(context, organizationId, ownersFor(session)),
       ]);
-      const body: KeysJson = {
+      return {
         keys: keys.map((key) => presentKey(key, principal.userId)),
         requests: requests.map((request) => presentRequest(request, principal.userId)),
       };
-      return { body };
     },
   });
 
@@ -70,14 +69,16 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     method: 'POST',
     url: '/keys',
     caller: 'admin',
-    body: newKey,
+    body: newKeyBody,
+    status: 201,
+    response: newKeySchema,
     async handle({ context, principal, initiator, body: { name, scope, ownerId } }) {
       if (scope === 'org-wide' && ownerId !== undefined) {
         throw new ServiceError('INVALID_PARAMS', 'ownerId: an org-wide key has no owner.');
       }
       const userId = scope === 'org-wide' ? null : (ownerId ?? principal.userId);
       const { id, key } = await createApiKey(context, principal.organizationId, initiator, { userId, name });
-      return { status: 201, body: shownOnce({ id, key, userId }) };
+      return shownOnce({ id, key, userId });
     },
   });
 
@@ -86,9 +87,10 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     url: '/keys/:id/revoke',
     caller: 'member',
     path: settingPath,
+    response: nothing,
     async handle({ context, session, principal, initiator, path }) {
       await revokeApiKey(context, principal.organizationId, initiator, path.id, ownersFor(session));
-      return { body: {} };
+      return {};
     },
   });
 
@@ -97,11 +99,13 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     url: '/keys/:id/rotate',
     caller: 'member',
     path: settingPath,
-    body: Type.Object({ oldValidFor: Type.Enum(Object.keys(rotationGraces) as RotationGrace[]) }),
+    body: rotateKeyBody,
+    status: 201,
+    response: newKeySchema,
     async handle({ context, session, principal, initiator, path, body: { oldValidFor } }) {
       const options = { owners: ownersFor(session), oldValidFor };
       const rotated = await rotateApiKey(context, principal.organizationId, initiator, path.id, options);
-      return { status: 201, body: shownOnce(rotated) };
+      return shownOnce(rotated);
     },
   });
 
@@ -110,9 +114,11 @@ export function keyRoutes({ baseUrl }: KeyRouteOptions): readonly ConsoleRoute[]
     url: '/key-requests/:id/reveal',
     caller: 'member',
     path: settingPath,
+    status: 201,
+    response: newKeySchema,
     async handle({ context, principal, initiator, path }) {
       const { id, key } = await revealApiKey(context, principal, initiator, path.id);
-      return { status: 201, body: shownOnce({ id, key, userId: principal.userId }) };
+      return shownOnce({ id, key, userId: principal.userId });
     },
   });
 
@@ -123,9 +129,11 @@ const request = defineConsoleRoute({
   method: 'POST',
   url: '/key-requests',
   caller: 'member',
-  body: Type.Object({ name: settingName }),
+  body: nameBody,
+  status: 201,
+  response: keyRequestedSchema,
   async handle({ context, principal, initiator, body: { name } }) {
-    return { status: 201, body: { id: await requestApiKey(context, principal, initiator, name) } };
+    return { id: await requestApiKey(context, principal, initiator, name) };
   },
 });
 
@@ -134,9 +142,10 @@ const approve = defineConsoleRoute({
   url: '/key-requests/:id/approve',
   caller: 'admin',
   path: settingPath,
+  response: nothing,
   async handle({ context, principal, initiator, path }) {
     await decideKeyRequest(context, principal, initiator, path.id, 'approved');
-    return { body: {} };
+    return {};
   },
 });
 
@@ -145,9 +154,10 @@ const decline = defineConsoleRoute({
   url: '/key-requests/:id/decline',
   caller: 'admin',
   path: settingPath,
+  response: nothing,
   async handle({ context, principal, initiator, path }) {
     await decideKeyRequest(context, principal, initiator, path.id, 'declined');
-    return { body: {} };
+    return {};
   },
 });
 
@@ -178,7 +188,7 @@ function presentKey(key: AddressedApiKey, viewer: string): KeyJson {
   };
 }
 
-/** An org-wide key only reads. */
+/** For an org-wide key, which can only read. */
 function listingCurl(baseUrl: string, key: string): string {
   return `curl -s ${quoted(`${baseUrl}/api/v1/threads`)} -H ${quoted(`Authorization: Bearer ${key}`)}`;
 }
@@ -188,7 +198,7 @@ function askingCurl(baseUrl: string, key: string): string {
   return `${listingCurl(baseUrl, key)} -H 'Content-Type: application/json' -d ${prompt}`;
 }
 
-/** One word for every shell of a POSIX kind. */
+/** One word in a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

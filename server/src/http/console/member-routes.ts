@@ -1,5 +1,4 @@
-import { Type } from 'typebox';
-import { iso } from '../../domain/iso-time.ts';
+import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import { invitationLink } from '../../domain/sign-in-token.ts';
 import { inviteMember } from '../../usecases/people/invite-member.ts';
 import {
@@ -11,22 +10,20 @@ import {
   listMembers,
   removeMember,
 } from '../../usecases/people/members.ts';
-import type { InvitedJson, MemberJson, MembersJson } from './contract.ts';
+import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { isoOrNull, settingPath } from './setting-schemas.ts';
+import { nothing } from './schema.ts';
+import {
+  type InvitedJson,
+  invitedSchema,
+  type MemberJson,
+  memberRoleBody,
+  membersSchema,
+  newMemberBody,
+  settingPath,
+} from './setting-schemas.ts';
 
-export interface MemberRouteOptions {
-  readonly baseUrl: () => string;
-}
-
-const role = Type.Enum(['admin', 'member']);
-const newMember = Type.Object({
-  email: Type.String({ format: 'text', maxLength: 254 }),
-  role,
-  service: Type.Boolean(),
-});
-
-export function memberRoutes({ baseUrl }: MemberRouteOptions): readonly ConsoleRoute[] {
+export function memberRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
   const invited = ({ userId, invitation }: AddedMember): InvitedJson => ({
     id: userId,
     link: invitation && invitationLink(baseUrl(), invitation.token),
@@ -37,12 +34,11 @@ export function memberRoutes({ baseUrl }: MemberRouteOptions): readonly ConsoleR
     method: 'POST',
     url: '/members',
     caller: 'admin',
-    body: newMember,
+    body: newMemberBody,
+    status: 201,
+    response: invitedSchema,
     async handle({ context, principal, initiator, body }) {
-      return {
-        status: 201,
-        body: invited(await addMember(context, principal.organizationId, initiator, body)),
-      };
+      return invited(await addMember(context, principal.organizationId, initiator, body));
     },
   });
 
@@ -51,10 +47,12 @@ export function memberRoutes({ baseUrl }: MemberRouteOptions): readonly ConsoleR
     url: '/members/:id/invitation',
     caller: 'admin',
     path: settingPath,
+    status: 201,
+    response: invitedSchema,
     async handle({ context, principal: { organizationId }, initiator, path }) {
       const { userId } = await findMemberById(context, organizationId, path.id);
       const invitation = await inviteMember(context, organizationId, initiator, userId, { resets: false });
-      return { status: 201, body: invited({ userId, invitation }) };
+      return invited({ userId, invitation });
     },
   });
 
@@ -65,9 +63,10 @@ const list = defineConsoleRoute({
   method: 'GET',
   url: '/members',
   caller: 'admin',
+  response: membersSchema,
   async handle({ context, principal }) {
     const members = await listMembers(context, principal.organizationId);
-    return { body: { members: members.map(presentMember) } satisfies MembersJson };
+    return { members: members.map(presentMember) };
   },
 });
 
@@ -76,10 +75,11 @@ const changeRole = defineConsoleRoute({
   url: '/members/:id',
   caller: 'admin',
   path: settingPath,
-  body: Type.Object({ role }),
+  body: memberRoleBody,
+  response: nothing,
   async handle({ context, principal, initiator, path, body }) {
     await changeMemberRole(context, principal.organizationId, initiator, path.id, body.role);
-    return { body: {} };
+    return {};
   },
 });
 
@@ -88,10 +88,11 @@ const remove = defineConsoleRoute({
   url: '/members/:id',
   caller: 'admin',
   path: settingPath,
+  response: nothing,
   async handle({ context, principal: { organizationId }, initiator, path }) {
     const member = await findMemberById(context, organizationId, path.id);
     await removeMember(context, organizationId, initiator, member);
-    return { body: {} };
+    return {};
   },
 });
 

@@ -1,8 +1,8 @@
 import { FailedAttempts } from '../../domain/attempts.ts';
 import { modelTestsMax, modelTestsWindowMs, testModel } from '../../usecases/replies/test-model.ts';
-import type { ModelJson, ModelTestJson } from './contract.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { modelSchema, modelTestSchema } from './setting-schemas.ts';
 
 export function modelRoutes({ model }: Pick<ConsoleOptions, 'model'>): readonly ConsoleRoute[] {
   const tests = new FailedAttempts(Date.now, modelTestsMax, modelTestsWindowMs);
@@ -11,17 +11,18 @@ export function modelRoutes({ model }: Pick<ConsoleOptions, 'model'>): readonly 
       method: 'GET',
       url: '/model',
       caller: 'admin',
+      response: modelSchema,
       async handle() {
-        return { body: { name: model.name, provider: model.provider } satisfies ModelJson };
+        return { name: model.name, provider: model.provider };
       },
     }),
     defineConsoleRoute({
       method: 'POST',
       url: '/model/test',
       caller: 'admin',
+      response: modelTestSchema,
       async handle({ context, principal }) {
-        const result = (await testModel(context, principal, model, tests)) ?? null;
-        return { body: { result } satisfies ModelTestJson };
+        return { result: (await testModel(context, principal, model, tests)) ?? null };
       },
     }),
   ];

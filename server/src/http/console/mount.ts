@@ -50,8 +50,7 @@ function mount(
       hide: true,
       ...(route.path && { params: route.path }),
       ...(query && { querystring: query }),
-      // What a page sends by mistake is better told than dropped.
-      ...(route.body && { body: { ...route.body, additionalProperties: false } }),
+      ...(route.body && { body: route.body }),
     },
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: doorOf(context, options, route),
@@ -64,14 +63,12 @@ function mount(
       route.caller !== 'anyone' && { preHandler: checkDoorAgain(context, options, route.caller) }),
     handler: async (request, reply) => {
       const call = callOf(context, request, reply);
-      const answer = await (route.takesFile
-        ? handleUpload(options, route, call, request)
-        : route.handle(call));
-      if (answer === undefined) return reply;
+      const body = await (route.takesFile ? handleUpload(options, route, call, request) : route.handle(call));
+      if (route.response === null) return reply;
       return reply
-        .code(answer.status ?? 200)
+        .code(route.status ?? 200)
         .header('content-type', 'application/json; charset=utf-8')
-        .send(JSON.stringify(answer.body));
+        .send(JSON.stringify(body));
     },
   });
 }

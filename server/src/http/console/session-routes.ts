@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
-import { passwordLengthMax } from '../../domain/password.ts';
 import {
   acceptInvitation,
   acceptMembership,
@@ -21,16 +20,23 @@ import {
 } from '../../usecases/people/sessions.ts';
 import { signIn } from '../../usecases/people/sign-in.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import type { InvitationJson, LimitsJson, SessionJson, SignInOffer } from './contract.ts';
 import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';
 import { csrfTokenOf } from './csrf.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { nothing } from './schema.ts';
+import {
+  acceptInvitationBody,
+  invitationBody,
+  invitationSchema,
+  type LimitsJson,
+  passwordBody,
+  type SessionJson,
+  sessionSchema,
+  signInBody,
+  signInOfferSchema,
+} from './session-schemas.ts';
 
-const email = Type.String({ format: 'text', maxLength: 320 });
-// Twice: a character may be two units of a password that was valid when it was set.
-const password = Type.String({ format: 'text', maxLength: 2 * passwordLengthMax });
-const token = Type.String({ maxLength: 128 });
 /** Kept when the person signs out. */
 const deviceCookie = 'skein-device';
 
@@ -53,9 +59,9 @@ const signInOffer = defineConsoleRoute({
   method: 'GET',
   url: '/sign-in',
   caller: 'anyone',
+  response: signInOfferSchema,
   async handle({ context: { identityProvider } }) {
-    const body: SignInOffer = { sso: identityProvider ? { name: identityProvider.name } : null };
-    return { body };
+    return { sso: identityProvider ? { name: identityProvider.name } : null };
   },
 });
 
@@ -64,11 +70,12 @@ const signInRoute = (options: ConsoleOptions) =>
     method: 'POST',
     url: '/sign-in',
     caller: 'anyone',
-    body: Type.Object({ email, password }),
+    body: signInBody,
+    response: sessionSchema,
     async handle({ context, body, address, traceId, reply }) {
       const device = knownDevice(context, options, reply);
       const started = await withRetryAfter(reply, signIn(context, { ...body, address, device }, traceId));
-      return { body: await welcome(context, options, reply, started) };
+      return welcome(context, options, reply, started);
     },
   });
 
@@ -77,9 +84,10 @@ const sessionRoute = (options: ConsoleOptions) =>
     method: 'GET',
     url: '/session',
     caller: 'person',
+    response: sessionSchema,
     async handle({ context, session, reply }) {
       const own = sessionToken(reply.request, options) as string;
-      return { body: await presentSession(context, session, own) };
+      return presentSession(context, session, own);
     },
   });
 
@@ -88,10 +96,11 @@ const signOutRoute = (options: ConsoleOptions) =>
     method: 'POST',
     url: '/sign-out',
     caller: 'person',
+    response: nothing,
     async handle({ context, session, reply }) {
       await signOut(context, session);
       dropSessionToken(reply, options);
-      return { body: {} };
+      return {};
     },
   });
 
@@ -100,10 +109,11 @@ const signOutEverywhereRoute = (options: ConsoleOptions) =>
     method: 'POST',
     url: '/sign-out-everywhere',
     caller: 'person',
+    response: nothing,
     async handle({ context, session, initiator, reply }) {
       await signOutEverywhere(context, session, initiator);
       dropSessionToken(reply, options);
-      return { body: {} };
+      return {};
     },
   });
 
@@ -112,11 +122,12 @@ const passwordRoute = (options: ConsoleOptions) =>
     method: 'POST',
     url: '/password',
     caller: 'person',
-    body: Type.Object({ current: password, next: password }),
+    body: passwordBody,
+    response: nothing,
     async handle({ context, session, body, address, initiator, reply }) {
       const device = knownDevice(context, options, reply);
       await withRetryAfter(reply, changePassword(context, session, { ...body, address, device }, initiator));
-      return { body: {} };
+      return {};
     },
   });
 
@@ -124,13 +135,12 @@ const readInvitationRoute = defineConsoleRoute({
   method: 'POST',
   url: '/invitation/read',
   caller: 'anyone',
-  body: Type.Object({ token }),
+  body: invitationBody,
+  response: invitationSchema,
   async handle({ context, body, address, traceId, reply }) {
     const invitation = await withRetryAfter(reply, readInvitation(context, { ...body, address }, traceId));
-    const { email: invited, organizationName, terms } = invitation;
-    return {
-      body: { email: invited, organization: organizationName, password: terms } satisfies InvitationJson,
-    };
+    const { email, organizationName, terms } = invitation;
+    return { email, organization: organizationName, password: terms };
   },
 });
 
@@ -139,11 +149,12 @@ const acceptInvitationRoute = (options: ConsoleOptions) =>
     method: 'POST',
     url: '/invitation/accept',
     caller: 'anyone',
-    body: Type.Object({ token, password }),
+    body: acceptInvitationBody,
+    response: sessionSchema,
     async handle({ context, body, address, traceId, reply }) {
       const from = { address, device: knownDevice(context, options, reply) };
       const started = await withRetryAfter(reply, acceptInvitation(context, { ...body, ...from }, traceId));
-      return { body: await welcome(context, options, reply, started) };
+      return welcome(context, options, reply, started);
     },
   });
 
@@ -153,10 +164,11 @@ const acceptMembershipRoute = (options: ConsoleOptions) =>
     url: '/invitations/:id/accept',
     caller: 'person',
     path: Type.Object({ id: Type.String() }),
+    response: sessionSchema,
     async handle({ context, session, path, initiator, reply }) {
       await acceptMembership(context, session, path.id, initiator);
       const own = sessionToken(reply.request, options) as string;
-      return { body: await presentSession(context, session, own) };
+      return presentSession(context, session, own);
     },
   });
 
@@ -169,12 +181,12 @@ export async function keepSession(
   context: SurfaceContext,
   options: ConsoleOptions,
   reply: FastifyReply,
-  { token: fresh, userId }: StartedSession,
+  { token, userId }: StartedSession,
 ): Promise<void> {
   const { request } = reply;
   const replaced = sessionToken(request, options);
   if (replaced !== undefined) await endSession(context, context.sha256(replaced));
-  keepSessionToken(reply, options, fresh, context.limits.sessionLifeMs);
+  keepSessionToken(reply, options, token, context.limits.sessionLifeMs);
   request.personId = userId;
 }
 
@@ -198,10 +210,10 @@ async function presentSession(
   signedIn: SignedIn,
   own: string,
 ): Promise<SessionJson> {
-  const { userId, email: address, access } = signedIn.session;
+  const { userId, email, access } = signedIn.session;
   const { entered, pending } = await readMemberships(context, signedIn);
   return {
-    user: { id: userId, email: address },
+    user: { id: userId, email },
     csrfToken: csrfTokenOf(context, own),
     proof: access.proof,
     limits: pageLimits(context.limits),

@@ -1,16 +1,207 @@
 import { Type } from 'typebox';
-import { iso } from '../../domain/iso-time.ts';
 import { limits } from '../../domain/limits.ts';
+import { count, type Json, nullable, object, text, time } from './schema.ts';
+import { role } from './session-schemas.ts';
 
 export const settingPath = Type.Object({ organizationId: Type.String(), id: Type.String() });
 
-/** What people call a credential. */
-export const settingName = Type.String({
-  format: 'text',
-  minLength: 1,
-  maxLength: limits.nameLengthMax.default,
-});
+/** The name of a key or an application. */
+const name = text(1, limits.nameLengthMax.default);
+export const nameBody = object({ name });
 
-export function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : iso(ms);
-}
+const scope = Type.Enum(['personal', 'org-wide']);
+
+/** The owner of a personal key is the admin or a service account, never another person. */
+export const newKeyBody = object({ name, scope, ownerId: Type.Optional(Type.String({ format: 'text' })) });
+export type NewKeyBody = Json<typeof newKeyBody>;
+
+/** How long the old key still works. */
+export const rotateKeyBody = object({ oldValidFor: Type.Enum(['now', '1h', '24h', '7d']) });
+export type RotateKeyBody = Json<typeof rotateKeyBody>;
+
+const keySchema = object({
+  id: Type.String(),
+  name: Type.String(),
+  /** Masked: `eak_abcd…wxyz`. */
+  hint: Type.String(),
+  scope,
+  /** The owner's address; null for an org-wide key. */
+  owner: nullable(Type.String()),
+  /** The creator's address; null for the operator. */
+  createdBy: nullable(Type.String()),
+  createdAt: time,
+  lastUsedAt: nullable(time),
+  /** In the future after a rotation that keeps the old key valid for a while. */
+  revokedAt: nullable(time),
+  /** Whether the caller may rotate it: their own, and for admins org-wide ones and those of service accounts. */
+  rotatable: Type.Boolean(),
+});
+export type KeyJson = Json<typeof keySchema>;
+
+const keyRequestSchema = object({
+  id: Type.String(),
+  name: Type.String(),
+  /** The address of the member who requested it. */
+  owner: Type.String(),
+  /** Whether the caller requested it. */
+  mine: Type.Boolean(),
+  state: Type.Enum(['pending', 'approved', 'declined']),
+  requestedAt: time,
+  expiresAt: time,
+});
+export type KeyRequestJson = Json<typeof keyRequestSchema>;
+
+/** Admins see all keys and requests, members their own. */
+export const keysSchema = object({ keys: Type.Array(keySchema), requests: Type.Array(keyRequestSchema) });
+export type KeysJson = Json<typeof keysSchema>;
+
+export const keyRequestedSchema = object({ id: Type.String() });
+
+export const newKeySchema = object({
+  id: Type.String(),
+  /** Shown only in this response. */
+  key: Type.String(),
+  /** A shell command that uses it. */
+  curl: Type.String(),
+});
+export type NewKeyJson = Json<typeof newKeySchema>;
+
+const applicationSchema = object({
+  /** Also its client id. */
+  id: Type.String(),
+  name: Type.String(),
+  createdAt: time,
+  rotatedAt: nullable(time),
+  lastUsedAt: nullable(time),
+});
+export type ApplicationJson = Json<typeof applicationSchema>;
+
+export const applicationsSchema = object({
+  applications: Type.Array(applicationSchema),
+  /** Where applications exchange their credentials for access tokens. */
+  tokenUrl: Type.String(),
+});
+export type ApplicationsJson = Json<typeof applicationsSchema>;
+
+export const clientSecretSchema = object({
+  id: Type.String(),
+  /** Shown only in this response. */
+  clientSecret: Type.String(),
+});
+export type ClientSecretJson = Json<typeof clientSecretSchema>;
+
+export const newMemberBody = object({ email: text(0, 254), role, service: Type.Boolean() });
+export const memberRoleBody = object({ role });
+
+const memberSchema = object({
+  id: Type.String(),
+  email: Type.String(),
+  role,
+  service: Type.Boolean(),
+  joinedAt: time,
+  /** `invited`: the link was not used yet. `expired`: it can no longer be used. */
+  state: Type.Enum(['active', 'invited', 'expired']),
+  invitedUntil: nullable(time),
+  /** Valid personal keys, which are revoked when the member is removed. */
+  keys: Type.Array(object({ id: Type.String(), name: Type.String(), hint: Type.String() })),
+});
+export type MemberJson = Json<typeof memberSchema>;
+
+export const membersSchema = object({ members: Type.Array(memberSchema) });
+export type MembersJson = Json<typeof membersSchema>;
+
+export const invitedSchema = object({
+  id: Type.String(),
+  /** For the person, and shown only in this response. Null for a service account. */
+  link: nullable(Type.String()),
+  expiresAt: nullable(time),
+});
+export type InvitedJson = Json<typeof invitedSchema>;
+
+const documentSchema = object({
+  id: Type.String(),
+  name: Type.String(),
+  title: Type.String(),
+  accountId: nullable(Type.String()),
+  passages: count,
+  addedAt: time,
+});
+export type DocumentJson = Json<typeof documentSchema>;
+
+export const documentsSchema = object({
+  documents: Type.Array(documentSchema),
+  /** How much the organization stores, and how much it may store. Bytes are of text, not of files. */
+  storage: object({ documents: count, documentsMax: count, bytes: count, bytesMax: count }),
+  /** The file name endings that can be read. */
+  endings: Type.Array(Type.String()),
+});
+export type DocumentsJson = Json<typeof documentsSchema>;
+
+export const addedDocumentSchema = object({
+  id: Type.String(),
+  title: Type.String(),
+  passages: count,
+  /** Whether it replaced a document of the same name. */
+  replaced: Type.Boolean(),
+});
+export type AddedDocumentJson = Json<typeof addedDocumentSchema>;
+
+export const modelSchema = object({
+  name: Type.String(),
+  /** Null for a model that runs inside the service: there is nothing to test. */
+  provider: nullable(Type.String()),
+});
+export type ModelJson = Json<typeof modelSchema>;
+
+const modelTest = { model: Type.String(), ms: Type.Number() };
+export const modelTestSchema = object({
+  /** Null where there is no provider to ask. */
+  result: nullable(
+    Type.Union([
+      object({ ...modelTest, ok: Type.Literal(true), firstTextMs: Type.Number(), answer: Type.String() }),
+      object({ ...modelTest, ok: Type.Literal(false), error: Type.String(), nextStep: Type.String() }),
+    ]),
+  ),
+});
+export type ModelTestJson = Json<typeof modelTestSchema>;
+
+const usageCountSchema = object({
+  day: Type.String(),
+  credential: object({
+    id: Type.String(),
+    kind: Type.Enum(['key', 'application']),
+    name: Type.String(),
+  }),
+  operation: Type.String(),
+  outcome: Type.String(),
+  requests: count,
+});
+export type UsageCountJson = Json<typeof usageCountSchema>;
+
+/** Members see the quota, and the counts of their own keys. */
+export const usageSchema = object({
+  quota: object({ limit: count, used: count, resetsAt: time }),
+  /** Every day from the first one asked for to today, in UTC: `2026-11-15`. */
+  days: Type.Array(Type.String()),
+  counts: Type.Array(usageCountSchema),
+});
+export type UsageJson = Json<typeof usageSchema>;
+
+const auditEventSchema = object({
+  id: Type.String(),
+  at: time,
+  /** An address, `Operator` or `Skein`. */
+  actor: Type.String(),
+  action: Type.String(),
+  subject: Type.String(),
+  detail: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
+  traceId: Type.String(),
+});
+export type AuditEventJson = Json<typeof auditEventSchema>;
+
+/** Newest first. */
+export const auditSchema = object({
+  events: Type.Array(auditEventSchema),
+  nextCursor: nullable(Type.String()),
+});
+export type AuditJson = Json<typeof auditSchema>;

@@ -9,11 +9,12 @@ import {
   ssoTimeoutMs,
 } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import type { SignInProblem } from './contract.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { text } from './schema.ts';
 import { keepSession } from './session-routes.ts';
+import type { SignInProblem } from './session-schemas.ts';
 
 const begunCookie = 'skein-sso';
 const callbackPath = '/console/sso/callback';
@@ -28,7 +29,8 @@ const startRoute = (options: ConsoleOptions) =>
     method: 'GET',
     url: '/sso/start',
     caller: 'anyone',
-    query: Type.Object({ returnTo: Type.Optional(Type.String({ format: 'text', maxLength: 2000 })) }),
+    query: Type.Object({ returnTo: Type.Optional(text(0, 2000)) }),
+    response: null,
     async handle({ context, query, reply }) {
       const provider = providerOf(context);
       const returnAddress = `${options.baseUrl()}${callbackPath}`;
@@ -50,6 +52,7 @@ const callbackRoute = (options: ConsoleOptions) =>
     method: 'GET',
     url: '/sso/callback',
     caller: 'anyone',
+    response: null,
     async handle({ context, reply, traceId }) {
       const provider = providerOf(context);
       const { request } = reply;

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
 import { limits as fixed } from '../../domain/limits.ts';
 import { addPrompt, retryReply } from '../../usecases/replies/add-prompt.ts';
@@ -9,11 +8,19 @@ import { deleteThread, restoreThread, undoMs } from '../../usecases/threads/dele
 import { getThreadView } from '../../usecases/threads/get-thread-view.ts';
 import { publishOwnThread } from '../../usecases/threads/publish-thread.ts';
 import { renameThread } from '../../usecases/threads/rename-thread.ts';
-import type { DeletedJson } from './contract.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleCall, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { presentThread, presentView } from './thread-presentation.ts';
-import { text, threadPath } from './thread-schemas.ts';
+import {
+  changedThreadSchema,
+  deletedSchema,
+  followUpBody,
+  newThreadBody,
+  publishedBody,
+  renameBody,
+  threadPath,
+  threadViewSchema,
+} from './thread-schemas.ts';
 
 const idempotencyKeyLengthMax = fixed.idempotencyKeyLengthMax.default;
 
@@ -25,11 +32,9 @@ export function threadChangeRoutes({ limits }: ConsoleOptions): readonly Console
     method: 'POST',
     url: '/threads',
     caller: 'member',
-    body: Type.Object({
-      prompt: text(1, limits.promptLengthMax),
-      title: Type.Optional(text(1, limits.titleLengthMax)),
-      accountId: Type.Optional(text(0, limits.linkLengthMax)),
-    }),
+    body: newThreadBody(limits),
+    status: 201,
+    response: threadViewSchema,
     async handle(call) {
       const { context, principal, body, traceId } = call;
       const idempotencyKey = idempotencyKeyOf(call);
@@ -39,7 +44,7 @@ export function threadChangeRoutes({ limits }: ConsoleOptions): readonly Console
         traceId,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       });
-      return { status: 201, body: await viewFor(call, thread.id) };
+      return viewFor(call, thread.id);
     },
   });
 
@@ -48,10 +53,11 @@ export function threadChangeRoutes({ limits }: ConsoleOptions): readonly Console
     url: '/threads/:id',
     caller: 'member',
     path: threadPath,
-    body: Type.Object({ title: text(1, limits.titleLengthMax) }),
+    body: renameBody(limits),
+    response: changedThreadSchema,
     async handle({ context, principal, path, body }) {
       const thread = await renameThread(context, principal, path.id, body.title);
-      return { body: { thread: presentThread(thread, true) } };
+      return { thread: presentThread(thread, true) };
     },
   });
 
@@ -60,12 +66,14 @@ export function threadChangeRoutes({ limits }: ConsoleOptions): readonly Console
     url: '/threads/:id/messages',
     caller: 'member',
     path: threadPath,
-    body: Type.Object({ prompt: text(1, limits.promptLengthMax) }),
+    body: followUpBody(limits),
+    status: 201,
+    response: threadViewSchema,
     async handle(call) {
       const { context, principal, path, body, traceId } = call;
       await limitPrompts(context, principal);
       await addPrompt(context, principal, path.id, { prompt: body.prompt, traceId });
-      return { status: 201, body: await viewFor(call, path.id) };
+      return viewFor(call, path.id);
     },
   });
 
@@ -77,10 +85,11 @@ const publish = defineConsoleRoute({
   url: '/threads/:id/published',
   caller: 'member',
   path: threadPath,
-  body: Type.Object({ published: Type.Boolean() }),
+  body: publishedBody,
+  response: changedThreadSchema,
   async handle({ context, principal, initiator, path, body }) {
     const thread = await publishOwnThread(context, principal, initiator, path.id, body.published);
-    return { body: { thread: presentThread(thread, true) } };
+    return { thread: presentThread(thread, true) };
   },
 });
 
@@ -89,9 +98,10 @@ const remove = defineConsoleRoute({
   url: '/threads/:id',
   caller: 'member',
   path: threadPath,
+  response: deletedSchema,
   async handle({ context, principal, initiator, path }) {
     await deleteThread(context, principal, initiator, path.id);
-    return { body: { undoSeconds: undoMs / 1000 } satisfies DeletedJson };
+    return { undoSeconds: undoMs / 1000 };
   },
 });
 
@@ -100,9 +110,10 @@ const restore = defineConsoleRoute({
   url: '/threads/:id/restore',
   caller: 'member',
   path: threadPath,
+  response: changedThreadSchema,
   async handle({ context, principal, initiator, path }) {
     const thread = await restoreThread(context, principal, initiator, path.id);
-    return { body: { thread: presentThread(thread, true) } };
+    return { thread: presentThread(thread, true) };
   },
 });
 
@@ -111,11 +122,12 @@ const retry = defineConsoleRoute({
   url: '/threads/:id/retry',
   caller: 'member',
   path: threadPath,
+  response: threadViewSchema,
   async handle(call) {
     const { context, principal, path, traceId } = call;
     await limitPrompts(context, principal);
     await retryReply(context, principal, path.id, traceId);
-    return { body: await viewFor(call, path.id) };
+    return viewFor(call, path.id);
   },
 });
 
@@ -124,9 +136,10 @@ const stop = defineConsoleRoute({
   url: '/threads/:id/stop',
   caller: 'member',
   path: threadPath,
+  response: threadViewSchema,
   async handle(call) {
     await cancelReply(call.context, call.principal, call.path.id);
-    return { body: await viewFor(call, call.path.id) };
+    return viewFor(call, call.path.id);
   },
 });
 

@@ -1,4 +1,4 @@
-import { iso } from '../../domain/iso-time.ts';
+import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   type AssistantMessage,
   type Message,
@@ -20,14 +20,14 @@ import type {
   ThreadJson,
   ThreadViewJson,
   VerdictJson,
-} from './contract.ts';
+} from './thread-schemas.ts';
 
 export function presentThread(thread: Thread, mine: boolean): ThreadJson {
   return {
     id: thread.id,
     title: thread.title,
     createdAt: iso(thread.createdAt),
-    updatedAt: thread.updatedAt === null ? null : iso(thread.updatedAt),
+    updatedAt: isoOrNull(thread.updatedAt),
     accountId: thread.accountId,
     published: thread.published,
     mine,
@@ -118,7 +118,7 @@ function presentReply(reply: AssistantMessage, { details }: MessagesView): Reply
     content,
     createdAt: iso(reply.createdAt),
     status,
-    completedAt: completedAt === null ? null : iso(completedAt),
+    completedAt: isoOrNull(completedAt),
     steps: reply.steps.map((step) => presentStep(step, reply)),
     sources,
     model,

@@ -3,12 +3,18 @@ import { findThreadHome } from '../../usecases/threads/get-thread.ts';
 import { getThreadView } from '../../usecases/threads/get-thread-view.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads } from '../../usecases/threads/search-threads.ts';
-import type { AccountsJson, ThreadHomeJson, ThreadListJson } from './contract.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { text } from './schema.ts';
 import { ThreadEventStreams } from './thread-events.ts';
 import { presentThread, presentView } from './thread-presentation.ts';
-import { text, threadPath } from './thread-schemas.ts';
+import {
+  accountsSchema,
+  threadHomeSchema,
+  threadListSchema,
+  threadPath,
+  threadViewSchema,
+} from './thread-schemas.ts';
 
 const limitDefault = 25;
 
@@ -26,13 +32,14 @@ export function threadReadRoutes({ limits, heldRequests }: ConsoleOptions): read
       cursor: Type.Optional(Type.String()),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
     }),
+    response: threadListSchema,
     async handle({ context, principal, query: { search = '', limit = limitDefault, ...selection } }) {
       const { threads, nextCursor, truncated } =
         search.trim() === ''
           ? await listThreads(context, principal, { ...selection, limit })
           : await searchThreads(context, principal, { ...selection, limit, search });
       const shown = threads.map((thread) => presentThread(thread, thread.userId === principal.userId));
-      return { body: { threads: shown, nextCursor, truncated } satisfies ThreadListJson };
+      return { threads: shown, nextCursor, truncated };
     },
   });
 
@@ -41,8 +48,9 @@ export function threadReadRoutes({ limits, heldRequests }: ConsoleOptions): read
     url: '/accounts',
     caller: 'member',
     query: Type.Object({ prefix: Type.Optional(text(0, limits.linkLengthMax)) }),
+    response: accountsSchema,
     async handle({ context, principal, query: { prefix = '' } }) {
-      return { body: { accounts: await listAccounts(context, principal, prefix) } satisfies AccountsJson };
+      return { accounts: await listAccounts(context, principal, prefix) };
     },
   });
 
@@ -51,8 +59,9 @@ export function threadReadRoutes({ limits, heldRequests }: ConsoleOptions): read
     url: '/threads/:id',
     caller: 'member',
     path: threadPath,
+    response: threadViewSchema,
     async handle({ context, principal, path }) {
-      return { body: presentView(await getThreadView(context, principal, path.id)) };
+      return presentView(await getThreadView(context, principal, path.id));
     },
   });
 
@@ -61,6 +70,7 @@ export function threadReadRoutes({ limits, heldRequests }: ConsoleOptions): read
     url: '/threads/:id/events',
     caller: 'member',
     path: threadPath,
+    response: null,
     async handle(call) {
       await streams.follow(call, call.path.id);
       return undefined;
@@ -75,8 +85,8 @@ const home = defineConsoleRoute({
   url: '/threads/:id/home',
   caller: 'person',
   path: threadPath,
+  response: threadHomeSchema,
   async handle({ context, session, path }) {
-    const organizationId = await findThreadHome(context, session, path.id);
-    return { body: { organizationId } satisfies ThreadHomeJson };
+    return { organizationId: await findThreadHome(context, session, path.id) };
   },
 });

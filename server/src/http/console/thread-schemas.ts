@@ -1,7 +1,152 @@
 import { Type } from 'typebox';
+import type { Limits } from '../../domain/limits.ts';
+import { messageStatuses } from '../../domain/message.ts';
+import { count, type Json, nullable, object, text, time } from './schema.ts';
 
 export const threadPath = Type.Object({ id: Type.String() });
 
-/** What can be kept, and measures at most so many code points. */
-export const text = (lengthMin: number, lengthMax: number) =>
-  Type.String({ format: 'text', minLength: lengthMin, maxLength: lengthMax });
+export const newThreadBody = (limits: Limits) =>
+  object({
+    prompt: text(1, limits.promptLengthMax),
+    title: Type.Optional(text(1, limits.titleLengthMax)),
+    accountId: Type.Optional(text(0, limits.linkLengthMax)),
+  });
+export type NewThreadBody = Json<ReturnType<typeof newThreadBody>>;
+
+export const renameBody = (limits: Limits) => object({ title: text(1, limits.titleLengthMax) });
+export type RenameBody = Json<ReturnType<typeof renameBody>>;
+
+export const followUpBody = (limits: Limits) => object({ prompt: text(1, limits.promptLengthMax) });
+export type FollowUpBody = Json<ReturnType<typeof followUpBody>>;
+
+export const publishedBody = object({ published: Type.Boolean() });
+export type PublishedBody = Json<typeof publishedBody>;
+
+const threadProperties = {
+  id: Type.String(),
+  title: Type.String(),
+  createdAt: time,
+  updatedAt: nullable(time),
+  accountId: nullable(Type.String()),
+  published: Type.Boolean(),
+  /** Whether the person created it, and so may change it. */
+  mine: Type.Boolean(),
+};
+const threadSchema = object(threadProperties);
+export type ThreadJson = Json<typeof threadSchema>;
+
+export const changedThreadSchema = object({ thread: threadSchema });
+
+export const threadListSchema = object({
+  threads: Type.Array(threadSchema),
+  /** A page of a search may be empty although more follow. */
+  nextCursor: nullable(Type.String()),
+  /** Whether there are older threads than the list can reach. Filtering by account shows more of them. */
+  truncated: Type.Boolean(),
+});
+export type ThreadListJson = Json<typeof threadListSchema>;
+
+/** Suggestions for a prefix. */
+export const accountsSchema = object({ accounts: Type.Array(Type.String()) });
+export type AccountsJson = Json<typeof accountsSchema>;
+
+/** The organization of the person that has the thread. */
+export const threadHomeSchema = object({ organizationId: Type.String() });
+export type ThreadHomeJson = Json<typeof threadHomeSchema>;
+
+/** How long a deleted thread can be restored. */
+export const deletedSchema = object({ undoSeconds: Type.Number() });
+export type DeletedJson = Json<typeof deletedSchema>;
+
+const userMessageSchema = object({
+  id: Type.String(),
+  role: Type.Literal('user'),
+  content: Type.String(),
+  createdAt: time,
+});
+export type UserMessageJson = Json<typeof userMessageSchema>;
+
+const stepSchema = object({
+  description: Type.String(),
+  /** From the reply's creation; null where it was not recorded. */
+  elapsedMs: nullable(count),
+});
+export type StepJson = Json<typeof stepSchema>;
+
+const sourceSchema = object({
+  id: Type.String(),
+  title: Type.String(),
+  url: nullable(Type.String()),
+  snippet: Type.String(),
+});
+export type SourceJson = Json<typeof sourceSchema>;
+
+/** How many statements a reply makes, how many of them were found in its sources, and where they are in `content`. */
+const verdictSchema = object({
+  /** `7 of 9 statements found in 2 sources`; `Quoted from 2 sources` for a reply that only quotes. */
+  summary: Type.String(),
+  statements: count,
+  found: count,
+  /** In order. A long reply has more statements than are listed. */
+  checked: Type.Array(
+    object({
+      /** In UTF-16 units: `content.slice(start, end)`. */
+      start: count,
+      end: count,
+      /** The numbers of the sources that support it, from 1. */
+      sources: Type.Array(Type.Integer({ minimum: 1 })),
+    }),
+  ),
+});
+export type VerdictJson = Json<typeof verdictSchema>;
+
+const status = Type.Enum([...messageStatuses]);
+
+const replySchema = object({
+  id: Type.String(),
+  role: Type.Literal('assistant'),
+  content: Type.String(),
+  createdAt: time,
+  status,
+  completedAt: nullable(time),
+  steps: Type.Array(stepSchema),
+  sources: nullable(Type.Array(sourceSchema)),
+  model: nullable(Type.String()),
+  /** For support. Null unless the person created the thread. */
+  traceId: nullable(Type.String()),
+  /** Why it failed. Null unless the person created the thread. */
+  failure: nullable(Type.String()),
+  /** Null while it is being written, and for replies whose statements were not checked. */
+  verdict: nullable(verdictSchema),
+});
+export type ReplyJson = Json<typeof replySchema>;
+export type MessageJson = UserMessageJson | ReplyJson;
+
+const viewProperties = {
+  thread: object({ ...threadProperties, createdBy: Type.String() }),
+  messages: Type.Array(Type.Union([userMessageSchema, replySchema])),
+  state: Type.Enum(['idle', 'in_progress', 'error']),
+};
+export const threadViewSchema = object(viewProperties);
+export type ThreadViewJson = Json<typeof threadViewSchema>;
+
+/** The server-sent events of a live thread. */
+export const threadEventSchemas = {
+  /** The whole thread: the first event, and every change that `progress` cannot express. */
+  view: object({ ...viewProperties, now: time }),
+  progress: object({
+    messageId: Type.String(),
+    status,
+    /** Steps from this index on are replaced. */
+    stepsFrom: count,
+    steps: Type.Array(stepSchema),
+    /** The text from this index (in UTF-16 units) on is replaced. */
+    textFrom: count,
+    text: Type.String(),
+  }),
+  /** The thread can no longer be read, or the session has ended. The stream ends. */
+  gone: object({}),
+};
+export type ThreadEvents = {
+  readonly [Name in keyof typeof threadEventSchemas]: Json<(typeof threadEventSchemas)[Name]>;
+};

@@ -3,11 +3,11 @@ import { iso } from '../../domain/iso-time.ts';
 import { utcDayStart } from '../../domain/quota.ts';
 import { keyOwnersFor } from '../../usecases/credentials/key-owner.ts';
 import { readUsage, type UsageOverview } from '../../usecases/organization/read-usage.ts';
-import type { UsageJson } from './contract.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { type UsageJson, usageSchema } from './setting-schemas.ts';
 
 const daysMax = 90;
-const daysByDefault = 30;
+const defaultDays = 30;
 
 export const usageRoutes: readonly ConsoleRoute[] = [
   defineConsoleRoute({
@@ -15,10 +15,11 @@ export const usageRoutes: readonly ConsoleRoute[] = [
     url: '/usage',
     caller: 'member',
     query: Type.Object({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: daysMax })) }),
+    response: usageSchema,
     async handle({ context, session, principal: { organizationId, userId }, query }) {
       const owners = keyOwnersFor({ role: session.membership.role, userId });
-      const usage = await readUsage(context, organizationId, owners, query.days ?? daysByDefault);
-      return { body: presentUsage(usage) };
+      const usage = await readUsage(context, organizationId, owners, query.days ?? defaultDays);
+      return presentUsage(usage);
     },
   }),
 ];

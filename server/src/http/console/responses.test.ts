@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { TSchema } from 'typebox';
+import { Errors } from 'typebox/value';
+import { composeApp, createLog, openContext, startWorker } from '../../compose.ts';
+import { readConfig } from '../../config/config.ts';
+import type { OrganizationId } from '../../domain/id.ts';
+import { defaultLimits } from '../../domain/limits.ts';
+import { operatorInitiator } from '../../usecases/organization/audit-log.ts';
+import { createOrganization } from '../../usecases/organization/organization.ts';
+import { addMember } from '../../usecases/people/members.ts';
+import { startSession } from '../../usecases/people/sessions.ts';
+import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { HeldRequests } from '../held-requests.ts';
+import { consoleRoutes } from './index.ts';
+import type { SessionJson } from './session-schemas.ts';
+import type { ApplicationsJson, AuditJson, DocumentsJson, KeysJson, MembersJson } from './setting-schemas.ts';
+import {
+  type AccountsJson,
+  type ThreadListJson,
+  type ThreadViewJson,
+  threadEventSchemas,
+} from './thread-schemas.ts';
+
+const password = 'seven green otters';
+const routes = consoleRoutes({
+  limits: defaultLimits,
+  model: { name: '', provider: null, test: async () => undefined },
+  uploadFolder: '',
+  baseUrl: () => '',
+  authUrl: () => '',
+  secure: () => false,
+  heldRequests: new HeldRequests(),
+});
+const nameOf = ({ method, url }: { method: string; url: string }) => `${method} ${url}`;
+
+interface Person {
+  cookie: string;
+  csrf: string;
+}
+
+interface Sent {
+  readonly as?: Person;
+  readonly id?: string;
+  readonly query?: string;
+  readonly body?: unknown;
+  readonly file?: string;
+}
+
+function assertMatches(schema: TSchema, value: unknown, name: string): void {
+  const faults = Errors(schema, value).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  assert.deepEqual(faults, [], `${name}: ${JSON.stringify(value)}`);
+}
+
+describe('Responses of the console routes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-responses-'));
+  const config = readConfig({
+    SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}`,
+    SKEIN_MODEL: 'scripted',
+  });
+  const log = createLog('silent');
+  const checked = new Set<string>();
+  const stranger: Person = { cookie: '', csrf: 'none' };
+  const admin: Person = { cookie: '', csrf: 'none' };
+  const member: Person = { cookie: '', csrf: 'none' };
+  let context: SurfaceContext;
+  let app: FastifyInstance;
+  let organizationId: OrganizationId;
+  let invitations: string[];
+
+  before(async () => {
+    context = await openContext(config);
+    const address = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    app = await composeApp(config, context, log, address);
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const initiator = operatorInitiator(context);
+    organizationId = await createOrganization(context, initiator, { name: 'Acme' });
+    const add = async (email: string, role: 'admin' | 'member') =>
+      (await addMember(context, organizationId, initiator, { email, role })).invitation?.token ?? '';
+    invitations = [await add('ada@acme.example', 'admin'), await add('ben@acme.example', 'member')];
+  });
+  after(async () => {
+    await app.close();
+    await context.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function send(name: string, { as = admin, id = '', query = '', body, file }: Sent = {}): Promise<Response> {
+    const route = routes.find((one) => nameOf(one) === name);
+    assert.ok(route, `there is no route ${name}`);
+    const path = (isOfOrganization(route.caller) ? `/organizations/${organizationId}` : '') + route.url;
+    const { port } = app.server.address() as AddressInfo;
+    return fetch(`http://127.0.0.1:${port}/console${path.replace(':id', id)}${query}`, {
+      method: route.method,
+      headers: {
+        cookie: as.cookie,
+        ...(route.method !== 'GET' && { 'x-skein-csrf': as.csrf }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(file !== undefined && { 'content-type': 'application/octet-stream' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(file !== undefined && { body: file }),
+    });
+  }
+
+  /** Checks the response against the schema of its route, and returns it. */
+  async function call<Body = { readonly id: string }>(name: string, sent: Sent = {}): Promise<Body> {
+    const { status = 200, response } = routes.find((one) => nameOf(one) === name)!;
+    const answer = await send(name, sent);
+    const json: unknown = await answer.json();
+    assert.equal(answer.status, status, `${name}: ${JSON.stringify(json)}`);
+    assert.ok(response);
+    assertMatches(response, json, name);
+    checked.add(name);
+    const [cookie] = answer.headers.getSetCookie();
+    if (cookie?.startsWith('skein=') && sent.as) sent.as.cookie = cookie.split(';', 1)[0]!;
+    const { csrfToken } = json as { csrfToken?: string };
+    if (sent.as && csrfToken) sent.as.csrf = csrfToken;
+    return json as Body;
+  }
+
+  it('match their schemas while people sign in', async () => {
+    await call('GET /sign-in', { as: stranger });
+    for (const [index, person] of [admin, member].entries()) {
+      const token = invitations[index];
+      await call('POST /invitation/read', { as: person, body: { token } });
+      await call('POST /invitation/accept', { as: person, body: { token, password } });
+    }
+    const { organizations } = await call<SessionJson>('GET /session', { as: admin });
+    assert.equal(organizations.length, 1);
+    await call('POST /password', { as: member, body: { current: password, next: `${password}, and two` } });
+    member.csrf = 'none';
+    await call('POST /sign-in', {
+      as: member,
+      body: { email: 'ben@acme.example', password: `${password}, and two` },
+    });
+  });
+
+  it('match their schemas for threads', async () => {
+    const { thread } = await call<ThreadViewJson>('POST /threads', {
+      body: { prompt: '#step Read\n#say Hi', accountId: 'acc_1' },
+    });
+    const { id } = thread;
+    await call('POST /threads/:id/stop', { id });
+    await call('POST /threads/:id/retry', { id });
+    await call('POST /threads/:id/stop', { id });
+    await call('PATCH /threads/:id', { id, body: { title: 'Renamed' } });
+    await call('PUT /threads/:id/published', { id, body: { published: true } });
+    assert.equal((await call<ThreadListJson>('GET /threads', { query: '?limit=1' })).threads.length, 1);
+    assert.deepEqual((await call<AccountsJson>('GET /accounts')).accounts, ['acc_1']);
+    await call('GET /threads/:id/home', { id });
+    assert.equal(
+      (await call<ThreadViewJson>('GET /threads/:id', { id, as: member })).messages.at(-1)?.role,
+      'assistant',
+    );
+    await call('DELETE /threads/:id', { id });
+    await call('POST /threads/:id/restore', { id });
+    await call('POST /threads/:id/messages', {
+      id,
+      body: { prompt: '#step Read\n#say Hi\n#source A\n#hang' },
+    });
+
+    const events = (await send('GET /threads/:id/events', { id })).body!;
+    const worker = await startWorker(config, context, log);
+    const seen = new Set<string>();
+    let text = '';
+    for await (const chunk of events) {
+      text += Buffer.from(chunk).toString();
+      const whole = text.split('\n\n');
+      text = whole.pop()!;
+      for (const event of whole) {
+        const [, name, data] = /^event: (\w+)\ndata: (.*)$/m.exec(event) ?? [];
+        if (name === undefined) continue;
+        assertMatches(threadEventSchemas[name as keyof typeof threadEventSchemas], JSON.parse(data!), name);
+        if (name === 'progress' && !seen.has(name)) await call('DELETE /threads/:id', { id });
+        seen.add(name);
+      }
+    }
+    await worker.stop();
+    assert.deepEqual([...seen].sort(), ['gone', 'progress', 'view']);
+  });
+
+  it('match their schemas for keys and applications', async () => {
+    const made = await call('POST /keys', { body: { name: 'CI', scope: 'personal' } });
+    const rotated = await call('POST /keys/:id/rotate', { id: made.id, body: { oldValidFor: '1h' } });
+    await call('POST /keys/:id/revoke', { id: rotated.id });
+    const ask = () => call('POST /key-requests', { as: member, body: { name: 'Laptop' } });
+    const [approved, declined] = [await ask(), await ask()];
+    await call('POST /key-requests/:id/approve', { id: approved.id });
+    await call('POST /key-requests/:id/decline', { id: declined.id });
+    await call('POST /key-requests/:id/reveal', { as: member, id: approved.id });
+    assert.ok((await call<KeysJson>('GET /keys')).keys.length >= 3);
+
+    const { id } = await call('POST /applications', { body: { name: 'Nightly' } });
+    await call('POST /applications/:id/rotate', { id });
+    assert.equal((await call<ApplicationsJson>('GET /applications')).applications.length, 1);
+    await call('DELETE /applications/:id', { id });
+  });
+
+  it('match their schemas for members, documents, the model, usage and the audit log', async () => {
+    const added = await call('POST /members', {
+      body: { email: 'cy@acme.example', role: 'member', service: false },
+    });
+    await call('POST /members/:id/invitation', { id: added.id });
+    await call('PATCH /members/:id', { id: added.id, body: { role: 'admin' } });
+    assert.equal((await call<MembersJson>('GET /members')).members.length, 3);
+    await call('DELETE /members/:id', { id: added.id });
+
+    const document = await call('POST /documents', {
+      query: '?name=a.md',
+      file: '# Refunds\n\nThirty days.\n',
+    });
+    assert.equal((await call<DocumentsJson>('GET /documents')).documents.length, 1);
+    await call('DELETE /documents/:id', { id: document.id });
+
+    await call('GET /model');
+    await call('POST /model/test');
+    await call('GET /usage');
+    assert.ok((await call<AuditJson>('GET /audit')).events.length > 10);
+  });
+
+  it('match their schemas when a person accepts an organization after single sign-on, and signs out', async () => {
+    const initiator = operatorInitiator(context);
+    const { userId } = await addMember(context, organizationId, initiator, { email: 'di@acme.example' });
+    const started = await startSession(context, userId, { proof: 'sso', passwordHash: null }, 'trace');
+    const invited: Person = { cookie: `skein=${started?.token}`, csrf: 'none' };
+    const { invitations: pending } = await call<SessionJson>('GET /session', { as: invited });
+    assert.equal(pending.length, 1);
+    await call('POST /invitations/:id/accept', { as: invited, id: organizationId });
+    await call('POST /sign-out', { as: invited });
+    await call('POST /sign-out-everywhere', { as: member });
+  });
+
+  it('were checked for every route that has a schema', () => {
+    const declared = routes.filter(({ response }) => response !== null).map(nameOf);
+    assert.deepEqual([...checked].sort(), declared.sort());
+  });
+});
+
+function isOfOrganization(caller: string): boolean {
+  return caller === 'member' || caller === 'admin';
+}

@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import { passwordLengthMax } from '../../domain/password.ts';
+import { type Json, nullable, object, text } from './schema.ts';
+
+const email = text(0, 320);
+// More than the limit, so that the use case can say what is wrong with a password that is too long.
+const password = text(0, 2 * passwordLengthMax);
+const token = Type.String({ maxLength: 128 });
+
+export const signInBody = object({ email, password });
+export type SignInBody = Json<typeof signInBody>;
+
+export const passwordBody = object({ current: password, next: password });
+export type PasswordBody = Json<typeof passwordBody>;
+
+export const invitationBody = object({ token });
+export type InvitationBody = Json<typeof invitationBody>;
+
+export const acceptInvitationBody = object({ token, password });
+export type AcceptInvitationBody = Json<typeof acceptInvitationBody>;
+
+/** The ways to sign in. `sso` names the provider where single sign-on is configured. */
+export const signInOfferSchema = object({ sso: nullable(object({ name: Type.String() })) });
+export type SignInOffer = Json<typeof signInOfferSchema>;
+
+/**
+ * Why single sign-on ended without a session: `/sign-in?problem=…`. `unverified`: the provider has not verified the
+ * address. `unknown-person`: no member has the address, or the member with it uses another account at the provider.
+ */
+export type SignInProblem =
+  | 'provider-unavailable'
+  | 'cancelled'
+  | 'expired'
+  | 'unverified'
+  | 'unknown-person'
+  | 'failed';
+
+export const role = Type.Enum(['admin', 'member']);
+
+const organizationSchema = object({
+  id: Type.String(),
+  name: Type.String(),
+  role,
+  /** Whether the organization is in the beta. */
+  apiEnabled: Type.Boolean(),
+});
+export type OrganizationJson = Json<typeof organizationSchema>;
+
+/** The limits that the page checks or shows. Lengths are in code points. */
+const limitsSchema = object({
+  promptLengthMax: Type.Integer(),
+  titleLengthMax: Type.Integer(),
+  /** Of an account. */
+  linkLengthMax: Type.Integer(),
+  /** Of a key or an application. */
+  nameLengthMax: Type.Integer(),
+  documentBytesMax: Type.Integer(),
+});
+export type LimitsJson = Json<typeof limitsSchema>;
+
+export const sessionSchema = object({
+  user: object({ id: Type.String(), email: Type.String() }),
+  /** Sent as `X-Skein-CSRF` with every request but GET. Without a session the header's value is `none`. */
+  csrfToken: Type.String(),
+  /** How the session was started. A person who signed in through a provider has no password to change. */
+  proof: Type.Enum(['password', 'sso']),
+  limits: limitsSchema,
+  /** The organizations that this session may enter. Empty only while there are invitations. */
+  organizations: Type.Array(organizationSchema),
+  /** Organizations that added the person, who has not accepted yet. Listed only after single sign-on. */
+  invitations: Type.Array(object({ id: Type.String(), name: Type.String() })),
+});
+export type SessionJson = Json<typeof sessionSchema>;
+
+export const invitationSchema = object({
+  email: Type.String(),
+  organization: Type.String(),
+  /** `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. */
+  password: Type.Enum(['choose', 'prove', 'sso']),
+});
+export type InvitationJson = Json<typeof invitationSchema>;
