@@ -23,7 +23,7 @@ function assertRefused({ exitCode, stdout, stderr }: CommandOutcome, what: RegEx
   assert.match(stderr, what);
 }
 
-describe("The operator's commands, beside a running service", { concurrency: 3 }, () => {
+describe("The operator's commands, with a running service", { concurrency: 3 }, () => {
   let service: Service;
   let folder: string;
   /** For tests that add to it and take nothing away. */
@@ -352,7 +352,7 @@ describe('skein signing-key rotate', () => {
   });
 });
 
-describe('A command line that makes no sense', { concurrency: 4 }, () => {
+describe('An invalid command line', { concurrency: 4 }, () => {
   const folder = temporaryFolder();
   const senseless: ReadonlyArray<readonly [words: string, told: RegExp]> = [
     ['dance', /skein help/],

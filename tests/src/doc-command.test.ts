@@ -8,7 +8,7 @@ import { runSkein, Service } from './service.ts';
 
 const docId = /^doc_[0-9a-hjkmnp-tv-z]{26}$/;
 
-describe('skein doc, beside a running service', () => {
+describe('skein doc, with a running service', () => {
   let service: Service;
   let org: string;
   let api: Api;

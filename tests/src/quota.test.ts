@@ -61,7 +61,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
     assert.equal(await countGranted(rich, 10), 10);
   });
 
-  it('tells each answer what remains', async () => {
+  it('reports the remaining quota in each response', async () => {
     const { api } = await makeMetered(3);
     const told: string[] = [];
     for (let place = 0; place < 4; place += 1) {
@@ -105,7 +105,7 @@ describe('The daily quota', { concurrency: 3 }, () => {
     assert.equal(await countGranted(metered, 30), 2);
   });
 
-  it('begins anew with the next UTC day', async () => {
+  it('resets at the next UTC day', async () => {
     const metered = await makeMetered(4);
     assert.equal(await countGranted(metered, 10), 4);
     const tomorrow = await Service.start({ folder: first.folder, environment: clockAtNoon(1) });

@@ -271,7 +271,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
   });
 });
 
-describe('A remote command that makes no sense', { concurrency: 4 }, () => {
+describe('An invalid remote command', { concurrency: 4 }, () => {
   const environment = { SKEIN_API_KEY: 'eak_any', SKEIN_BASE_URL: 'http://127.0.0.1:9' };
   const senseless: ReadonlyArray<readonly [words: string[], told: RegExp]> = [
     [['ask', 'What', 'is', 'this?'], /\[PROMPT\]/],

@@ -7,7 +7,7 @@ import { type LoadAround, loadAround } from './load.ts';
 import { runSkein, Service } from './service.ts';
 import { type IssuedKey, makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
-describe('Revocation, beside two running processes under load', { concurrency: 3 }, () => {
+describe('Revocation, with two running processes under load', { concurrency: 3 }, () => {
   let first: Service;
   let second: Service;
   let organization: string;

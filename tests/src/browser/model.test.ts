@@ -60,7 +60,7 @@ describe('The page about the model', () => {
     await lookAtEveryWidth('model-answered');
   });
 
-  it('says what is wrong, and what to do next', async () => {
+  it('shows the error and the next step', async () => {
     const { page } = window;
     await provider.close();
     await page.goto('/settings/model');
@@ -71,7 +71,7 @@ describe('The page about the model', () => {
     await lookAtEveryWidth('model-failed');
   });
 
-  it('tells members that it is for admins', async () => {
+  it('tells members that the page is for admins', async () => {
     const ben = await openAs(browser, await signedInMember(service, 'Demo', 'ben@demo.example'));
     await ben.page.goto('/settings/model');
     await shown(ben.page.getByText('This page is for admins'));

@@ -102,7 +102,7 @@ describe('A reply in the console', () => {
     window.assertFaultless();
   });
 
-  it('shows how much of it was found, and marks what was not, live and after a reload', async () => {
+  it('shows how many statements were found and marks the others, live and after a reload', async () => {
     const { page } = window;
     await askInPage('What about refunds, sale items and music?');
     model.answer(doubtful);
@@ -191,7 +191,7 @@ describe('A reply in the console', () => {
     window.assertFaultless();
   });
 
-  it('and the draft beside it survive the end of the service in its middle', async () => {
+  it("and the user's draft survive a restart of the service", async () => {
     const { page } = window;
     await askInPage('What survives?');
     model.say('Half of ');

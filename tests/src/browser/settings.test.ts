@@ -40,7 +40,7 @@ describe('Settings in the console', () => {
   const row = (text: string) => window.page.getByRole('row').filter({ hasText: text });
   const as = (key: string) => new Api(world.service.baseUrl, key);
 
-  it('make a personal key that works at once, is shown once, and dies at once', async () => {
+  it('create a personal key that works immediately, is shown once, and stops working when revoked', async () => {
     const { page } = window;
     await page.goto('/settings/keys');
     await shown(page.getByText('No keys yet'));
@@ -71,7 +71,7 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
-  it('make an org-wide key, whose scope is spelt out', async () => {
+  it('create an org-wide key and explain its scope', async () => {
     const { page } = window;
     await page.goto('/settings/keys');
     await button('Create key').click();
@@ -312,7 +312,7 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
-  it('show members what is theirs, and send them away from the rest kindly', async () => {
+  it('show members their own data and explain that other pages are for admins', async () => {
     const ben = await openAs(browser, world.ben.client);
     await ben.page.goto('/settings/keys');
     await shown(ben.page.getByText('Your personal keys'));

@@ -30,7 +30,7 @@ describe('Signing in', () => {
 
   const open = () => Window.open(browser, service.baseUrl, { trusted: [provider.issuer] });
 
-  it('begins with the link that the service prints: a password, and then the threads', async () => {
+  it('starts with the printed link: choose a password, then see the threads', async () => {
     const window = await open();
     const { page } = window;
     await page.goto(demoLink(service));
@@ -70,7 +70,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('stays on this site, and its page whole, whatever address led to it', async () => {
+  it('never redirects to another site, and ignores hostile return addresses', async () => {
     const window = await open();
     const { page } = window;
     await page.goto('/sign-in?problem=__proto__&returnTo=%2F.%2F%2Fevil.example%2Fx');
@@ -174,7 +174,7 @@ describe('Signing in', () => {
     await window.close();
   });
 
-  it('asks whoever comes through the provider to accept each organization', async () => {
+  it('asks a person who signs in with a provider to accept each organization', async () => {
     const email = 'dora@demo.example';
     await service.skein('org', 'create', 'Second');
     const { invitation } = await service.skein('member', 'add', 'Demo', email);

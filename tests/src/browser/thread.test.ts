@@ -75,7 +75,7 @@ describe('A thread in the console', () => {
     window.assertFaultless();
   });
 
-  it('tells of a failure with the id to quote, and tries again', async () => {
+  it('shows a failed reply with its trace id and retries it', async () => {
     const { page } = window;
     const threadId = await askInPage('#step Trying\n#fail');
     await shown(reply().getByText('The reply failed'));

@@ -44,7 +44,7 @@ describe('A call that fails', () => {
     return { outcome, tries: proxy.requestsTo(address).length };
   };
 
-  it('is told by class, code, status, message and trace id', async () => {
+  it('has a class, code, status, message and trace id', async () => {
     const classes = [
       [400, 'INVALID_PARAMS', client.InvalidParamsError],
       [401, 'UNAUTHORIZED', client.UnauthorizedError],
@@ -81,7 +81,7 @@ describe('A call that fails', () => {
     }
   });
 
-  it('is tried so often as is told, and then tells the last reason', async () => {
+  it('is retried up to the configured number of times, and then reports the last reason', async () => {
     const faults: Fault[] = [...Array(8).fill(failure(500, 'INTERNAL_ERROR')), html(503)];
     for (const retries of [0, 1, 3]) {
       const { outcome, tries } = await listOver(faults, { retries });
@@ -93,7 +93,7 @@ describe('A call that fails', () => {
     assert.equal(tries, 9);
   });
 
-  it('tells why there was no answer', async () => {
+  it('reports why there was no response', async () => {
     const { outcome } = await listOver(['drop'], { retries: 0 });
     assert.ok(outcome instanceof client.ConnectionError);
     assert.equal(outcome.code, 'CONNECTION');
@@ -107,7 +107,7 @@ describe('A call that fails', () => {
     assert.match(refused.message, /ECONNREFUSED/);
   });
 
-  it('tells what a proxy has said, and does not take it for the service', async () => {
+  it("reports a proxy's response as such", async () => {
     const { outcome } = await listOver([html(404)]);
     assert.ok(outcome instanceof client.UnexpectedAnswerError && !(outcome instanceof client.NotFoundError));
     assert.equal(outcome.status, 404);
@@ -120,7 +120,7 @@ describe('A call that fails', () => {
     assert.equal((await listOver([html(502)], { retries: 0 })).outcome.code, 'INTERNAL_ERROR');
   });
 
-  it('waits for as long as the service asks, told in seconds or as a date', async () => {
+  it('waits as long as Retry-After says, in seconds or as a date', async () => {
     for (const told of ['1', () => new Date(Date.now() + 2000).toUTCString()]) {
       const value = typeof told === 'string' ? told : told();
       const startedAt = performance.now();
@@ -202,7 +202,7 @@ describe('A call that fails', () => {
     assert.equal((await world.ada.get(thread.id)).status, 404);
   });
 
-  it('ends with its signal: before it begins, on its way, and in a pause', async () => {
+  it('stops when its signal aborts: before the request, during it, and between retries', async () => {
     const reason = new Error('enough');
     const aborted = { name: 'AbortError', code: 'ABORTED', cause: reason };
     const unused = proxy.address();
@@ -303,7 +303,7 @@ describe('A client that cannot be', () => {
     }
   });
 
-  it('begins no call whose time is no number', async () => {
+  it('rejects a timeout that is not a number', async () => {
     const { Skein } = await packedClient();
     const { threads } = new Skein({ baseUrl: 'https://skein.example', apiKey: 'a' });
     for (const timeoutMs of [Number.NaN, -1]) {
@@ -311,7 +311,7 @@ describe('A client that cannot be', () => {
     }
   });
 
-  it('shows no secret to whoever prints it', async () => {
+  it('does not print secrets', async () => {
     const { Skein } = await packedClient();
     const made = [
       new Skein({ baseUrl: 'https://skein.example', apiKey: 'eak_hidden' }),

@@ -190,7 +190,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.equal((await threads.wait(gone.threadId as string)).reply.status, 'completed');
   });
 
-  it('names the key of a create whose outcome nobody knows, so that asking again makes no second thread', async () => {
+  it('reports the idempotency key of a create with an unknown outcome, so that a retry creates no second thread', async () => {
     const address = proxy.address(['lose the answer', 'hang']);
     const threads = threadsAt(address);
     const body = { accountId: 'acct_unknown' };
@@ -214,7 +214,7 @@ describe('Asking', { concurrency: true }, () => {
     assert.equal(proxy.requestsTo(address).length, 6);
   });
 
-  it('fails when the thread is deleted meanwhile', async () => {
+  it('fails when the thread is deleted while waiting', async () => {
     const threads = threadsAt(world.service.baseUrl);
     const { thread } = await threads.create({ prompt: '#hang' });
     const waiting = failureOf(threads.wait(thread.id));

@@ -111,7 +111,7 @@ describe("The client's threads", () => {
     assert.ok(pages.some(({ truncated }) => truncated));
   });
 
-  it('refuse a cursor that is none of theirs', async () => {
+  it('reject a cursor from another listing', async () => {
     await assert.rejects(threads.list().page('nonsense'), client.InvalidParamsError);
   });
 

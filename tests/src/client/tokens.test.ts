@@ -88,7 +88,7 @@ describe("An application's client", () => {
     assert.equal(exchanges().length, 2);
   });
 
-  it('renews early in proportion where tokens are short-lived, and where nobody says how long they live', async (test) => {
+  it('renews short-lived tokens proportionally earlier, also without expires_in', async (test) => {
     const access_token = await exchange(world.service.baseUrl, application);
     const token = (told: object) => ({ status: 200, body: JSON.stringify({ access_token, ...told }) });
     test.mock.timers.enable({ apis: ['Date'], now: Date.now() });
@@ -117,7 +117,7 @@ describe("An application's client", () => {
     assert.equal(exchanges().length, 2);
   });
 
-  it('takes the token that others have fetched meanwhile, when it hears late that the old one is refused', async () => {
+  it('uses a token fetched by another call when an old token is rejected late', async () => {
     const gate = Promise.withResolvers<void>();
     let requests = 0;
     const late: Fetch = async (url, init) => {
@@ -161,7 +161,7 @@ describe("An application's client", () => {
     assert.equal((await start({}, { ...other, clientSecret }).read()).thread.id, published);
   });
 
-  it('tries an exchange again over faults that may pass, and tells in its own classes when it cannot', async () => {
+  it('retries a token exchange after transient faults and reports its own error classes', async () => {
     const passing = start({ exchanges: ['drop', { status: 503 }, 'cut'] });
     assert.equal((await passing.read()).thread.id, published);
     assert.equal(passing.exchanges().length, 4);
@@ -205,7 +205,7 @@ describe("An application's client", () => {
     assert.equal(exchanges().length, 1);
   });
 
-  it('ends an exchange that nobody waits for any more, and begins another for the next', async () => {
+  it('aborts a token exchange without waiting callers, and starts a new one for the next caller', async () => {
     const { read, exchanges, authUrl } = start({ exchanges: ['hang'] });
     const leaving = new AbortController();
     const calls = [read(leaving.signal), read(leaving.signal)];

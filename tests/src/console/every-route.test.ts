@@ -60,7 +60,7 @@ describe('Every route of the console', () => {
     assert.equal(count, routes.length, 'every definition was understood');
   });
 
-  it('refuses whoever has no session, also with a proof', async () => {
+  it('rejects requests without a session, also with a CSRF token', async () => {
     const nobody = new ConsoleClient(world.service.baseUrl);
     await refusals(guarded, nobody, 401);
     nobody.cookies.set('skein', 'x'.repeat(43));
@@ -88,7 +88,7 @@ describe('Every route of the console', () => {
     }
   });
 
-  it('refuses a change that another site sends, whatever its proof', async () => {
+  it('rejects a change sent from another site, whatever its CSRF token', async () => {
     const ada = copyOf(world.ada.client);
     await refusals(unsafe, ada, 403, { 'sec-fetch-site': 'cross-site' });
     await refusals(unsafe, ada, 403, { origin: 'https://elsewhere.example' });
@@ -120,7 +120,7 @@ describe('Every route of the console', () => {
     );
   });
 
-  it('answers whoever may call it: what was refused has changed nothing', async () => {
+  it('answers permitted callers: rejected requests have changed nothing', async () => {
     const { client } = world.ada;
     for (const route of guarded.filter(({ ssoOnly }) => !ssoOnly)) {
       if (!client.cookies.has('skein')) assertDone(await client.signIn('ada@acme.example', testPassword));

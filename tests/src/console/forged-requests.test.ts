@@ -22,7 +22,7 @@ describe('A request of the console', () => {
       headers,
     });
 
-  it('that changes something bears the proof of its own session', async () => {
+  it('that changes something needs the CSRF token of its own session', async () => {
     assert.equal((await change({})).status, 200);
     const forged = ['', 'none', ben.csrfToken, ada.csrfToken.slice(1), ada.csrfToken.toUpperCase()];
     for (const proof of forged) assertRefused(await change({ 'x-skein-csrf': proof }), 'FORBIDDEN', proof);
@@ -39,7 +39,7 @@ describe('A request of the console', () => {
     assert.equal((await ada.get('/session')).status, 200, 'nobody was signed out');
   });
 
-  it('that signs in bears a header that no form of another site can', async () => {
+  it('that signs in needs a header that a form on another site cannot send', async () => {
     for (const path of ['/sign-in', '/invitation/read', '/invitation/accept']) {
       const answer = await ben.fetch(`/console${path}`, {
         method: 'POST',
@@ -66,7 +66,7 @@ describe('A request of the console', () => {
       assertRefused(await change({ 'sec-fetch-site': site }), 'FORBIDDEN', site);
   });
 
-  it('is refused for what is wrong with its sender before what is wrong with itself', async () => {
+  it('is checked for its sender before its contents', async () => {
     const nobody = new ConsoleClient(service.baseUrl);
     const organization = ada.session.organizations[0].id;
     const post = (client: ConsoleClient, id: string, headers = {}) =>

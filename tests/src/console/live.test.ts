@@ -89,7 +89,7 @@ describe('A thread that is watched', () => {
     assert.equal(stream.reply.sources[0].title, 'Handbook');
   });
 
-  it('is the same in two windows, wherever what happens was begun', async () => {
+  it('is the same in two windows, whichever window starts a change', async () => {
     const { thread } = await ask(ada, '#say Half\n#hang');
     const windows = [await open(ada, thread.id), await open(ada, thread.id)];
     const both = (condition: (stream: ThreadStream) => boolean) =>
@@ -121,7 +121,7 @@ describe('A thread that is watched', () => {
     await stream.close();
   });
 
-  it('shows others nothing that is only for its creator, and goes when it is no longer published', async () => {
+  it('hides creator-only details from others, and ends when the thread is unpublished', async () => {
     const { thread } = await ask(ada, '#wait 300\n#fail');
     assertDone(await publish(ada, thread.id, true));
     const stream = await open(ben, thread.id);
@@ -170,7 +170,7 @@ describe('A thread that is watched', () => {
     await Promise.all(streams.map((stream) => stream.close()));
   });
 
-  it('is told of in one line of the log', async () => {
+  it('is logged in one line', async () => {
     const { thread } = await ask(ada, 'x');
     const stream = await open(ada, thread.id);
     await stream.until(({ view }) => view !== undefined);
@@ -210,7 +210,7 @@ describe('A window on a thread', () => {
     assert.equal(await service.end(), 0);
   });
 
-  it('is let go at once when the service stops, also one that does not read', async () => {
+  it('ends immediately when the service stops, also if its reader is stuck', async () => {
     const world = await startSettingsWorld({ ...watchedCuts, SKEIN_PROMPT_LENGTH_MAX: '500000' });
     const { ada, service, acme } = world;
     const length = 400_000;
@@ -258,7 +258,7 @@ describe('A thread that one node shows and another writes', () => {
   });
   after(() => nodes?.end());
 
-  it('grows and ends, and shows what is done there', async () => {
+  it('receives progress and the end of a reply written by another node', async () => {
     const { thread } = await ask(ada, slowReply);
     const path = ada.client.at(at(thread.id, '/events'), nodes.organization);
     const stream = await ThreadStream.open(ada.client, path);

@@ -111,7 +111,7 @@ describeOnEachEngine('An account that an admin has made in advance', ({ freshSto
     assertRefused(await nobody().signIn(email, hijackersPassword), 'UNAUTHORIZED');
   });
 
-  it('enters no other organization, and signs nobody out there, where its owner uses a password', async () => {
+  it('enters no other organization and cannot sign its owner out there', async () => {
     const email = 'password@good.example';
     const hijacker = await hijack(email);
     const owner = nobody();
@@ -190,7 +190,7 @@ describeOnEachEngine('An account that an admin has made in advance', ({ freshSto
     assert.equal((await nobody().signIn(email, testPassword)).status, 200);
   });
 
-  it('is accepted through single sign-on only by whoever signed in so', async () => {
+  it('is accepted through single sign-on only by a session that signed in that way', async () => {
     const email = 'plain@good.example';
     const client = await signedInMember(service, good, email);
     await add(mallory, email);

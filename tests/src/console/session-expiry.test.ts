@@ -37,7 +37,7 @@ describe('A session', () => {
     await eventually(serviceDay, (day) => day >= before + leapDays);
   }
 
-  it('is begun by an invitation within seven days, and not after them', async () => {
+  it('can be started by an invitation for seven days, and not later', async () => {
     const read = () => nobody().post('/invitation/read', { token: tokenOf(lateInvitation) });
     await leap();
     assert.equal((await read()).status, 200);

@@ -38,7 +38,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     for (const [name, value] of Object.entries(detail)) assert.deepEqual(written[name], value, name);
   }
 
-  it('tells what an admin does to keys and applications', async () => {
+  it('records what an admin does to keys and applications', async () => {
     const { ada } = world;
     const key = await ada.post('/keys', { name: 'Laptop', scope: 'personal' });
     const keyDetail = { name: 'Laptop', scope: 'personal', owner: 'ada@acme.example' };
@@ -57,7 +57,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     }
   });
 
-  it('tells what an admin does to members and documents', async () => {
+  it('records what an admin does to members and documents', async () => {
     const { ada } = world;
     const email = 'carol@acme.example';
     const added = await ada.post('/members', { email, role: 'member', service: false });
@@ -81,7 +81,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     await assertWritten(removed, 'document.removed', put.body.id, { name: 'a.md' });
   });
 
-  it('tells what a member does, and what they delete through the public interface', async () => {
+  it('records what a member does, and what they delete through the public API', async () => {
     const { service, acme, ben } = world;
     const { id, key } = await service.skein('key', 'create', acme, '--user', 'ben@acme.example');
     const api = new Api(service.baseUrl, key);
@@ -92,7 +92,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     await assertWritten(revoked, 'key.revoked', id, {}, 'ben@acme.example');
   });
 
-  it('tells what the operator does, each command by a trace id of its own', async () => {
+  it('records what the operator does, each command with its own trace id', async () => {
     const { service, globex, eve } = world;
     const org = (name: string, ...words: string[]) =>
       service.skein(name, words[0]!, globex, ...words.slice(1));
@@ -185,7 +185,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     }
   });
 
-  it('is walked page by page, newest first, each deed once', async () => {
+  it('lists entries page by page, newest first, each once', async () => {
     const { ada } = world;
     const whole: any[] = assertDone(await ada.get('/audit?limit=100')).events;
     assert.ok(whole.length > 15 && whole.length < 100);
@@ -207,7 +207,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
   });
 
   describe('rejects', () => {
-    it('what is no page, and a cursor of another listing', async () => {
+    it('an invalid page size, and a cursor from another listing', async () => {
       const { ada, eve } = world;
       for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=', 'cursor=x', 'traceId=']) {
         assertRefused(await ada.get(`/audit?${query}`), 400);

@@ -89,7 +89,7 @@ describe('Documents in the console', () => {
       );
     });
 
-    it("a member's look, with what can be read and how much", async () => {
+    it('a list for members, with supported formats and the budget', async () => {
       const { endings } = assertDone(await world.ben.get('/documents'));
       for (const ending of ['.md', '.html', '.pdf', '.txt']) assert.ok(endings.includes(ending));
       assert.equal(world.ben.client.session.limits.documentBytesMax, bytesMax);
@@ -118,7 +118,7 @@ describe('Documents in the console', () => {
       assertDone(await world.ada.upload({ name: 'long.md' }, file.slice(0, bytesMax)), 201);
     });
 
-    it('a file without a name or with an empty account, and what is not sent as a file', async () => {
+    it('a file without a name, an empty account, and a body that is not a file', async () => {
       for (const query of ['', '?name=', '?name=a.md&accountId=', '?name=a.md&name=b.md']) {
         assertRefused(await world.ada.call('POST', `/documents${query}`, { file: Buffer.from('text') }), 400);
       }
@@ -130,7 +130,7 @@ describe('Documents in the console', () => {
       assertRefused(answer, 400, /octet-stream/);
     });
 
-    it('the removal of what is not there', async () => {
+    it('removing a document that does not exist', async () => {
       assertRefused(await world.ada.delete('/documents/doc_nonsense'), 404);
     });
   });

@@ -106,7 +106,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
   });
 
   describe('rejects', () => {
-    it('what is no key', async () => {
+    it('an invalid key', async () => {
       for (const body of [
         {},
         { name: 'x' },

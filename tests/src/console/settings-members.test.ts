@@ -86,7 +86,7 @@ describeOnEachEngine('Members in the console', (engine) => {
   });
 
   describe('rejects', () => {
-    it('what is no member', async () => {
+    it('an invalid member', async () => {
       const good = { email: 'x@acme.example', role: 'member', service: false };
       for (const wrong of [{ email: 'nobody' }, { email: '' }, { role: 'owner' }, { service: 'yes' }]) {
         assertRefused(await world.ada.post('/members', { ...good, ...wrong }), 400);
@@ -95,7 +95,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertRefused(await world.ada.patch(`/members/${world.ben.userId}`, { role: 'owner' }), 400);
     });
 
-    it('the end of the last admin, whoever tries it', async () => {
+    it('removing or demoting the last admin', async () => {
       const { service, globex, eve } = world;
       await service.skein('member', 'add', globex, 'machine@globex.example', '--service', '--role', 'admin');
       assertRefused(await eve.patch(`/members/${eve.userId}`, { role: 'member' }), 400, /another member/);
@@ -156,7 +156,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertDone(await stranger.signIn('jack@acme.example', testPassword));
     });
 
-    it('members from those who are no admins, and from other organizations', async () => {
+    it('the member list from non-admins and from other organizations', async () => {
       const { ada, ben, eve, acme } = world;
       const body = { email: 'x@acme.example', role: 'admin', service: false };
       assertRefused(await ben.get('/members'), 403);

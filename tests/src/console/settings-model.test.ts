@@ -51,7 +51,7 @@ describe('The model in the console', () => {
     assertDone(await world.eve.post('/model/test'));
   });
 
-  it('says what is wrong and what to do about it, and counts the test as a prompt of the person', async () => {
+  it("explains an error and its fix, and counts the test against the person's prompt limit", async () => {
     const broken = await startSettingsWorld({
       SKEIN_MODEL: 'openai-compatible/loom',
       SKEIN_MODEL_BASE_URL: 'http://127.0.0.1:65535/v1',

@@ -10,7 +10,7 @@ const failuresOfPersonMax = 10;
 const failuresOfPlaceMax = 100;
 const failuresOfAccountMax = 50;
 
-describe('Guessing at passwords', () => {
+describe('Password guessing', () => {
   let service: Service;
   let ben: ConsoleClient;
   before(async () => {
@@ -52,7 +52,7 @@ describe('Guessing at passwords', () => {
     ['a person', 'ada@demo.example'],
     ['somebody who does not exist, just as well', 'stranger@demo.example'],
   ] as const) {
-    it(`of ${who} is told to wait after ten failures, also at once`, async () => {
+    it(`of ${who} is throttled after ten failures, also concurrent ones`, async () => {
       const answers = await Promise.all(
         Array.from({ length: failuresOfPersonMax + 5 }, () => signIn(email, 'not the password')),
       );
@@ -70,7 +70,7 @@ describe('Guessing at passwords', () => {
       assert.equal((await signIn('ada@demo.example', testPassword)).status, 200);
   });
 
-  it('by changing a password is told to wait, too', async () => {
+  it('by changing a password is throttled, too', async () => {
     const client = await signedInMember(service, 'Demo', 'cleo@demo.example');
     const change = () => client.post('/password', { current: 'a guess', next: 'another good one' });
     // Those that everyone has, and those of a known device.
@@ -79,7 +79,7 @@ describe('Guessing at passwords', () => {
     await assertThrottled(await change());
   });
 
-  it('of many people, or at invitations, is told to wait after a hundred failures from one place', async () => {
+  it('of many people, or of invitations, is throttled after a hundred failures from one address', async () => {
     await leap('ada@demo.example', testPassword);
     const client = new ConsoleClient(service.baseUrl);
     const guess = (place: number) =>
@@ -120,7 +120,7 @@ describe('Guessing at passwords', () => {
     await assertThrottled(await thief.signIn(victim, testPassword));
   });
 
-  it('of one person from many addresses is told to wait, except on a known device', async () => {
+  it('of one person from many addresses is throttled, except on a known device', async () => {
     const email = 'fay@demo.example';
     const known = await signedInMember(service, 'Demo', email);
     for (let place = 0; place < failuresOfAccountMax; place += 1)

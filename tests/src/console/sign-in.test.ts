@@ -76,7 +76,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       assert.equal((await nobody().signIn(email, 'another good one')).status, 200);
     });
 
-    it('asks whoever has a password already to prove it', async () => {
+    it('asks a person who already has a password for it', async () => {
       const email = newAddress();
       const client = await signedInMember(service, acme, email);
       const globex = (await service.skein('org', 'create', `Globex of ${email}`)).id;

@@ -32,7 +32,7 @@ describe('Single sign-on', () => {
     assert.deepEqual((await newBrowser().get('/sign-in')).body, { sso: { name: 'Acme Login' } });
   });
 
-  it('begins a session of the person with the verified address, and returns to where they were', async () => {
+  it('starts a session for the person with the verified address and returns to the requested page', async () => {
     provider.account = ada;
     const browser = newBrowser();
     assert.equal(await goThrough(browser, '/threads/thr_1?x=y'), '/threads/thr_1?x=y');
@@ -82,7 +82,7 @@ describe('Single sign-on', () => {
     }
   });
 
-  it('refuses whoever is no member, and service accounts', async () => {
+  it('rejects people who are not members, and service accounts', async () => {
     await service.skein('member', 'add', 'Demo', 'robot@demo.example', '--service');
     for (const email of ['stranger@demo.example', 'robot@demo.example']) {
       provider.account = { subject: email, email, emailVerified: true };
@@ -90,7 +90,7 @@ describe('Single sign-on', () => {
     }
   });
 
-  it('refuses another subject with the address of somebody who is known by theirs', async () => {
+  it('rejects another subject with the address of a person bound to a different subject', async () => {
     provider.account = { ...ada, subject: 'impostor' };
     const browser = newBrowser();
     assert.equal(await goThrough(browser), problem('unknown-person'));

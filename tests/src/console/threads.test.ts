@@ -126,7 +126,7 @@ describeOnEachEngine('Threads in the console', ({ freshStore }) => {
       assertRefused(await ben.get(`/threads?scope=mine&accountId=${accountId}&cursor=${cursor}`), 400);
     });
 
-    it('by words of their titles, whatever their case and accents', async () => {
+    it('by words of their titles, ignoring case and accents', async () => {
       const search = async (words: string, scope = 'mine') =>
         titlesOf({ threads: await walk(ada, { scope, accountId, search: words, limit: '1' }) });
       assert.deepEqual(await search('resume'), ['Résumé of Ada']);
@@ -331,7 +331,7 @@ describeOnEachEngine('Threads in the console', ({ freshStore }) => {
       assert.deepEqual([kept.thread.title, kept.messages.length], ['Kept', 2]);
     });
 
-    it('whatever their id is', async () => {
+    it('with any id', async () => {
       for (const id of ['thr_missing', 'x', 'thr_00000000000000000000000000', '%00', '..%2fkeys']) {
         for (const call of calls) assertRefused(await send(ada, id, call), 404);
         for (const path of [...reads, '/home']) {

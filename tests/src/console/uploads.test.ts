@@ -77,7 +77,7 @@ describe('Uploads in the console', () => {
       (files) => files.length === count,
     );
 
-  it('are refused beyond what the organization may store, and the page says how much it stores', async () => {
+  it("are rejected above the organization's budget, and the page shows how much is used", async () => {
     const put = (name: string, text: string) => world.ada.upload({ name }, text);
     assertDone(await put('one.md', 'x'.repeat(600)), 201);
     assertRefused(
@@ -133,7 +133,7 @@ describe('Uploads in the console', () => {
     assert.ok(!output.some((line) => line.includes('"level":50')));
   });
 
-  it('end at the limit of time where a file keeps its reader busy, and others are read meanwhile', async () => {
+  it('stop at the time limit when a file keeps its reader busy, while other files are read', async () => {
     const hostile = world.ada.upload({ name: 'a.md' }, '*a_'.repeat(30_000));
     let isDone = false;
     void hostile.then(() => {

@@ -58,7 +58,7 @@ describe('The web application', () => {
     for (const { headers } of answers) assert.equal(headers.get('cache-control'), 'no-cache');
   });
 
-  it('is kept by browsers for good where the name tells the content', async () => {
+  it('is cached by browsers forever when its name contains a hash of its contents', async () => {
     for (const path of await assets()) {
       const { status, headers } = await open(path, { accept: '*/*' });
       assert.equal(status, 200, path);
@@ -68,7 +68,7 @@ describe('The web application', () => {
     assert.equal((await open('/favicon.svg')).headers.get('content-type'), 'image/svg+xml');
   });
 
-  it('is sent compressed to whoever can read that', async () => {
+  it('is sent compressed to clients that accept it', async () => {
     const [script] = (await assets()).filter((path) => path.endsWith('.js')) as [string];
     const plain = await encoded(script, 'identity');
     assert.equal(plain.encoding, undefined);
@@ -83,7 +83,7 @@ describe('The web application', () => {
     }
   });
 
-  it('is opened by every address that people are given, whatever they accept', async () => {
+  it('opens at every address that people are given, whatever the Accept header', async () => {
     for (const path of ['/', '/threads/thr_01', '/invitation', '/sign-in?returnTo=%2F'])
       for (const headers of [html, { accept: '*/*' }])
         assert.equal((await open(path, headers)).status, 200, path);
@@ -121,7 +121,7 @@ describe('The web application', () => {
       assert.equal((await fetch(`${service.baseUrl}/`, { method, headers: html })).status, 404, method);
   });
 
-  it('is no part of the public interface', async () => {
+  it('is not part of the public API', async () => {
     const document = (await (await open('/openapi.json')).json()) as { paths: Record<string, unknown> };
     const paths = Object.keys(document.paths);
     assert.ok(paths.length > 0);

@@ -49,7 +49,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     assert.equal(await service.end(), 0);
   });
 
-  it('is told by doctor when it is so full that the store cannot even be opened', async () => {
+  it('is reported by doctor when the disk is too full to open the store', async () => {
     const disk = new SmallDisk(1024);
     const { environment } = await storeOn(disk);
     disk.fill();
@@ -60,7 +60,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
 });
 
 describe('A store on a read-only disk', { skip: skipWithoutMounts }, () => {
-  it('is told by doctor, finding by finding, and by serve in one sentence', async () => {
+  it('is reported by doctor with findings, and by serve in one sentence', async () => {
     const disk = new SmallDisk(1024);
     const { environment } = await storeOn(disk);
     disk.makeReadOnly();
@@ -77,7 +77,7 @@ describe('A store whose writes the system refuses', () => {
   const prlimit = findProgram('prlimit');
   const skip = prlimit === undefined && 'prlimit (util-linux) is not installed';
 
-  it('is unready meanwhile, and ready again by itself', { skip }, async () => {
+  it('is not ready in the meantime, and recovers by itself', { skip }, async () => {
     const world = await startWorld({ SKEIN_METRICS_PORT: '0' });
     const limitFileSize = (bytes: string) =>
       execFileSync(prlimit!, [`--pid=${world.service.pid}`, `--fsize=${bytes}:unlimited`]);

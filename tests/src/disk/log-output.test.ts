@@ -88,7 +88,7 @@ describe('A log that cannot be written', () => {
     assert.equal(lines.at(-1)?.msg, 'stopped');
   });
 
-  it('costs no request while the reader of its pipe stands still, nor when it is gone', async () => {
+  it('delays no request while the reader of its pipe is stuck or gone', async () => {
     const folder = temporaryFolder();
     const [pipe, file] = [join(folder, 'pipe'), join(folder, 'log')];
     assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
@@ -113,7 +113,7 @@ describe('A log that cannot be written', () => {
     assert.equal(await service.stop(), 0);
   });
 
-  it('does not keep the service from stopping while the reader of its pipe stands still', async () => {
+  it('does not keep the service from stopping while the reader of its pipe is stuck', async () => {
     const folder = temporaryFolder();
     const pipe = join(folder, 'pipe');
     assert.equal(spawnSync('mkfifo', [pipe]).status, 0);

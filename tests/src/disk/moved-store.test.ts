@@ -51,7 +51,7 @@ describe('A store whose files are moved under a running service', () => {
   });
 
   for (const lost of ['skein.db', 'skein.db-wal', 'skein.db-shm']) {
-    it(`is unready while a copy stands in the place of ${lost}`, async () => {
+    it(`is not ready while a copy replaces ${lost}`, async () => {
       const file = join(data, lost);
       renameSync(file, `${file}.away`);
       cpSync(`${file}.away`, file);

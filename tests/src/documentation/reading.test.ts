@@ -7,7 +7,7 @@ import { signedInMember } from '../console/console-client.ts';
 import { Service } from '../service.ts';
 import { buildSite } from './build-site.ts';
 
-describe('Whoever reads the documentation in a browser', () => {
+describe('The documentation in a browser', () => {
   let service: Service;
   let browser: Browser;
   before(async () => {

@@ -131,7 +131,7 @@ describe('The documentation at /docs', () => {
     }
   });
 
-  it('is sent compressed to whoever can read that, and kept where the name tells the content', async () => {
+  it('is sent compressed to clients that accept it, and cached when its name contains a hash', async () => {
     const plainly = await raw('/docs/operating/', 'identity');
     const compressed = await raw('/docs/operating/', 'gzip, br');
     assert.deepEqual([plainly.encoding, compressed.encoding], [undefined, 'br']);

@@ -24,7 +24,7 @@ describe('A database that goes away and comes back under load', () => {
     await database?.remove();
   });
 
-  it('costs callers nothing but failures meanwhile: nothing acknowledged is lost, and no node has to be restarted', {
+  it('only fails requests during the outage: nothing acknowledged is lost, and no node needs a restart', {
     timeout: 120_000,
   }, async (t) => {
     const load = new OutageLoad(nodes, services);

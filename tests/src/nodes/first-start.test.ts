@@ -18,7 +18,7 @@ describe('Nodes on an empty database', () => {
   });
   after(() => nodes.end());
 
-  it('may all start at the same moment, and are one service from then on, with nobody in it', async () => {
+  it('can all start at the same moment and form one empty service', async () => {
     const services = await Promise.all(Array.from({ length: 4 }, () => nodes.start()));
     const keySets = await Promise.all(
       services.map(async ({ baseUrl }) => (await fetch(`${baseUrl}/.well-known/jwks.json`)).json() as any),

@@ -56,7 +56,7 @@ describe('A database that forgot in a crash who held which replies', () => {
     throw new Error('The database kept the claims each time.');
   }
 
-  it('lets none of them be written by two: the one who held them is not taken for the next', {
+  it('lets no reply be written by two workers: a former claim holder is not mistaken for the next one', {
     timeout: 90_000,
   }, async () => {
     const ids = await loseClaims();

@@ -65,7 +65,7 @@ describe('Replies between nodes that each do a part', () => {
     return took.sort((a, b) => a - b)[asks / 2]!;
   }
 
-  it('start and are told of at once, without waiting for anybody to ask', async (t) => {
+  it('start and are reported at once, without polling', async (t) => {
     let best = Number.POSITIVE_INFINITY;
     for (let round = 0; round < rounds && best >= promptMs; round += 1) {
       best = Math.min(best, await medianMs(20));
@@ -74,7 +74,7 @@ describe('Replies between nodes that each do a part', () => {
     assert.ok(best < promptMs, `half of them took more than ${best} ms`);
   });
 
-  it('are written and told of, only later, while no notice arrives; the nodes listen again by themselves', async (t) => {
+  it('are written and reported later while no notice arrives, and the nodes reconnect by themselves', async (t) => {
     let cutting = true;
     const cut = (async () => {
       while (cutting) {

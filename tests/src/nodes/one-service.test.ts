@@ -103,7 +103,7 @@ describe('Three nodes on one database', () => {
   });
 
   describe('take from each other', () => {
-    it('access tokens, whoever issued them, and name the same issuer and keys', async () => {
+    it('accept access tokens from any node, and publish the same issuer and keys', async () => {
       const application = await makeApplication(services[0]!, nodes.organization);
       for (const issuer of services) {
         const token = await exchange(issuer.address, application);

@@ -80,7 +80,7 @@ describe('A rolling restart of two nodes', () => {
     assert.equal(await node.end('SIGTERM'), 'SIGTERM');
   });
 
-  it('does not drain where nobody has asked whether it is ready', async () => {
+  it('does not drain when no readiness check was made', async () => {
     const node = await nodes.start();
     const began = performance.now();
     assert.equal(await node.end(), 0);

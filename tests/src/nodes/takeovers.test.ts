@@ -69,7 +69,7 @@ describe('Workers on several nodes', () => {
     }
   });
 
-  it('abort a model call within a second when its thread is deleted at another node, and nobody calls again', {
+  it('abort a model call within a second when its thread is deleted at another node, and do not repeat it', {
     timeout: 60_000,
   }, async () => {
     const [door, worker] = await Promise.all([nodes.start('api'), nodes.start('worker', asking())]);

@@ -76,7 +76,7 @@ for (const [deployment, settings] of Object.entries(deployments)) {
           );
         });
 
-        it(`tells ${library} by ${method} that a client or a secret is wrong, however it is spelt`, async () => {
+        it(`tells ${library} by ${method} that a client or a secret is wrong`, async () => {
           await client.grant(issuer, application, method);
           for (const text of awkward) {
             const strangers = [

@@ -136,7 +136,7 @@ describe('A token that the service did not issue', () => {
     await assertAllRefused(Object.fromEntries(changed), 300);
   });
 
-  it('is taken from the header alone, by the Bearer scheme, in whatever case', async () => {
+  it('is only accepted in the header, with the Bearer scheme in any case', async () => {
     const { good, baseUrl } = kit;
     const nobody = new Api(baseUrl);
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {

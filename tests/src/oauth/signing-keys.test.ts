@@ -8,7 +8,7 @@ import { clockThatLeaps } from '../shifted-clock.ts';
 import { assertFails } from '../world.ts';
 import { claimsOf, headerFor, mint, stealSigningKey } from './token-forge.ts';
 
-describe('The key that signs tokens, beside two running processes', () => {
+describe('The signing key, with two running processes', () => {
   let store: SharedStore;
   let first: Service;
   let second: Service;

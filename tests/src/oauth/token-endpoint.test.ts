@@ -49,7 +49,7 @@ describe('The token endpoint', () => {
   describe('accepts', () => {
     it('issues a token for client id and secret in the body', () => accepts({ 'the body': byBody(app) }));
 
-    it('issues a token by HTTP Basic, whatever the case of the scheme', async () => {
+    it('issues a token by HTTP Basic, with the scheme in any case', async () => {
       const encoded = base64(`${app.clientId}:${app.clientSecret}`);
       await accepts({
         encoded: byBasic(app),
@@ -134,7 +134,7 @@ describe('The token endpoint', () => {
       });
     });
 
-    it('answers JSON whatever is asked for, and a token of its own each time', async () => {
+    it('answers JSON for any Accept header, with a new token each time', async () => {
       const tokens = new Set<string>();
       for (const accept of ['text/html', 'application/xml;q=1', '*/*']) {
         const { headers = [], ...rest } = byBody(app);
@@ -156,7 +156,7 @@ describe('The token endpoint', () => {
       });
     }
 
-    it('has no other method and no other spelling: those are not found, in the envelope of the API', async () => {
+    it("answers NOT_FOUND for other methods and spellings, with the API's error envelope", async () => {
       assertIssued(await send(byBody(app)));
       for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         await assertNotFound({ method, ...(method === 'PUT' && byBody(app)) });
@@ -175,7 +175,7 @@ describe('The token endpoint', () => {
   });
 
   describe('protects', () => {
-    it('counts nothing against the quota, whatever comes of the exchange', async () => {
+    it('counts nothing against the quota, whatever the outcome', async () => {
       const remaining = async () => {
         const { headers } = await world.acmeWide.list();
         return Number(/r=(\d+)/.exec(headers.get('ratelimit') as string)?.[1]);

@@ -46,7 +46,7 @@ describe('Guessing at a client secret', () => {
     assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= windowSeconds, `${seconds} s`);
   }
 
-  it('is told to wait after ten failures for a client from one address', async () => {
+  it('is throttled after ten failures for a client from one address', async () => {
     const [app] = apps as [IssuedApplication];
     const address = newAddress();
     await guess(app, address);
@@ -54,7 +54,7 @@ describe('Guessing at a client secret', () => {
     assertThrottled(await send(wrong(app), address, byBasic));
   });
 
-  it('stops nobody else: not another client, nor the same from another address', async () => {
+  it('affects no other client, and not the same client from another address', async () => {
     const [, app, other] = apps as [IssuedApplication, IssuedApplication, IssuedApplication];
     const address = newAddress();
     await guess(app, address);
@@ -64,7 +64,7 @@ describe('Guessing at a client secret', () => {
     assertIssued(await send(app, newAddress()), 'another address');
   });
 
-  it('locks nobody out: the right secret is heard all the same, also one that was never right before', async () => {
+  it('locks no one out: the right secret still works, also a new one', async () => {
     const [, , , app] = apps as [IssuedApplication, IssuedApplication, IssuedApplication, IssuedApplication];
     const address = newAddress();
     await guess(app, address);
@@ -76,14 +76,14 @@ describe('Guessing at a client secret', () => {
     assertIssued(await send(rotated, address));
   });
 
-  it('tells nothing about which clients there are', async () => {
+  it('does not reveal which clients exist', async () => {
     const nobody = { clientId: `app_${'0'.repeat(26)}`, clientSecret: 'guess' };
     const address = newAddress();
     await guess(nobody, address);
     assertThrottled(await send(nobody, address));
   });
 
-  it('is heard again after a minute, and then ten times', async () => {
+  it('accepts ten more attempts after a minute', async () => {
     const app = apps[4] as IssuedApplication;
     const address = newAddress();
     await guess(app, address);

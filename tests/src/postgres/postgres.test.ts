@@ -93,7 +93,7 @@ describe('a database for a test', () => {
     await assert.rejects(query(url, 'SELECT 1'), { code: '3D000' });
   });
 
-  it('is lent by a program with the settings it is told, where it has to start a server', async () => {
+  it('is started by a program with the given settings', async () => {
     const program = startProgram('database-program.ts', ['fsync=on'], { SKEIN_TEST_POSTGRES_URL: '' });
     const url = await firstLine(program);
     assert.deepEqual(await query(server.url, 'SHOW fsync'), [{ fsync: 'off' }]);

@@ -53,7 +53,7 @@ describe('Deleting a thread whose reply is being written', { concurrency: true }
     assertFails(await api.get(id), 'NOT_FOUND');
   };
 
-  it('aborts its model call within a second, and no other', async () => {
+  it('aborts its own model call within a second, and no other', async () => {
     const store = await prepare();
     const service = await store.start();
     const api = store.as('ada', service);
@@ -64,7 +64,7 @@ describe('Deleting a thread whose reply is being written', { concurrency: true }
     assert.equal(await service.end(), 0);
   });
 
-  it('aborts it within a second in another process, too, and nobody asks the model again', async () => {
+  it('aborts it within a second in another process, too, and the model is not asked again', async () => {
     const store = await prepare();
     const [door, worker] = await Promise.all([store.start('api'), store.start('worker')]);
     const api = store.as('ada', door);

@@ -19,7 +19,7 @@ describe('A service that is stopped and started again in the middle of replies',
     return store;
   };
 
-  it('hands them to the next process, which begins at once, and counts no attempt', {
+  it('hands them to the next process, which starts at once, and uses up no attempt', {
     timeout: 60_000,
   }, async () => {
     // One attempt is all they have, and no lease runs out.

@@ -59,7 +59,7 @@ describe('The end of a reply', { concurrency: true }, () => {
       }
     });
 
-    it('ends them where nobody writes replies, too', async () => {
+    it('ends them on nodes that do not write replies, too', async () => {
       const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: String(deadlineMs) });
       const service = await store.start('api');
       const api = store.as('ada', service);
@@ -119,7 +119,7 @@ describe('The end of a reply', { concurrency: true }, () => {
   });
 
   describe('A reply that has ended', () => {
-    it('changes no more, whatever happens to its thread and to the service', {
+    it('never changes again, whatever happens to its thread and the service', {
       timeout: 60_000,
     }, async () => {
       const store = await prepare({

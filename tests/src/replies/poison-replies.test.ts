@@ -55,7 +55,7 @@ describe('A reply that kills the process that writes it', () => {
     assert.equal(await service.end(), 0);
   });
 
-  it('is not begun again after its deadline', { timeout: 60_000 }, async () => {
+  it('is not started again after its deadline', { timeout: 60_000 }, async () => {
     const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: '60000' });
     const id = await askAndCrash(store, await store.start(), '#crash');
     // It would kill this process, too.

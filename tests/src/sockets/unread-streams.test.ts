@@ -102,7 +102,7 @@ class StreamedThread {
 const opened = '/threads/:id/events';
 const closed = 'stream closed: its peer does not read';
 
-describe('Twenty streams that nobody reads', () => {
+describe('Twenty streams without a reader', () => {
   let thread: StreamedThread;
   const ids: string[] = [];
   before(async () => {
@@ -150,7 +150,7 @@ describe('Twenty streams that nobody reads', () => {
   });
 });
 
-describe('A stream that nobody reads', () => {
+describe('A stream without a reader', () => {
   const places = 5;
   let thread: StreamedThread;
   before(async () => {

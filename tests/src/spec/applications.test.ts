@@ -105,7 +105,7 @@ describe('Applications', () => {
   });
 
   describe('protects', () => {
-    it('gives an application what an org-wide key has: it reads what is published and writes nothing', async () => {
+    it('gives an application the rights of an org-wide key: it reads published threads and writes nothing', async () => {
       const api = await apiOf(app);
       for (const caller of [api, world.acmeWide]) {
         assert.deepEqual(

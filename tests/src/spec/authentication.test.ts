@@ -42,7 +42,7 @@ describe('Authentication', () => {
   }
 
   describe('accepts', () => {
-    it('takes an API key as the Bearer of the Authorization header, whatever the scheme’s case', async () => {
+    it('accepts an API key as a Bearer token, with the scheme in any case', async () => {
       for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
         const headers = { authorization: `${scheme} ${world.adaKey.key}` };
         assert.equal((await world.nobody.list({}, headers)).status, 200, scheme);
@@ -176,7 +176,7 @@ describe('Authentication', () => {
   });
 
   describe('protects', () => {
-    it('lets an org-wide principal read what is published and forbids it every write', async () => {
+    it('lets an org-wide principal read published threads and forbids every write', async () => {
       assert.deepEqual(await statuses(world.acmeWide, published), [403, 200, 200, 403, 403]);
     });
 

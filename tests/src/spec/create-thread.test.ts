@@ -112,7 +112,7 @@ describe('POST /threads', () => {
       assert.equal((await world.ada.get(thread.id)).body.thread.secondaryId, 'opp_42');
     });
 
-    it('ignores unknown fields and lets none of them set anything', async () => {
+    it('ignores unknown fields', async () => {
       const foreign = {
         id: 'thr_00000000000000000000000000',
         createdAt: '2001-01-01T00:00:00.000Z',
@@ -293,7 +293,7 @@ describe('POST /threads', () => {
       assertFails(await world.nobody.create({ prompt: 'Hello' }), 'UNAUTHORIZED');
     });
 
-    it('attributes the thread to the owner of the key: nobody else sees it', async () => {
+    it('attributes the thread to the owner of the key: no one else sees it', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal((await world.ada.get(thread.id)).status, 200);
       for (const other of [world.ben, world.acmeWide, world.eve]) {

@@ -45,7 +45,7 @@ describe('DELETE /threads/{id}', () => {
       assertFails(await world.ada.get(thread.id), 'NOT_FOUND');
     });
 
-    it('does no harm to a client that sends a body or a Content-Type all the same', async () => {
+    it('accepts a request with an unnecessary body or Content-Type', async () => {
       for (const call of [
         { body: { any: 'thing' } },
         { headers: { 'content-type': 'application/json' } },
@@ -101,7 +101,7 @@ describe('DELETE /threads/{id}', () => {
       assert.equal((await world.ada.get(thread.id)).status, 200);
     });
 
-    it('forbids an org-wide principal, whatever the id', async () => {
+    it('forbids an org-wide principal, with any id', async () => {
       for (const id of [published, 'thr_00000000000000000000000000', 'x']) {
         assertFails(await world.acmeWide.delete(id), 'FORBIDDEN', id);
       }

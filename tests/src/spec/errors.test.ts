@@ -174,7 +174,7 @@ describe('Errors', () => {
       assertFails(await world.ada.list({}, { 'x-filler': 'x'.repeat(20_000) }), 'INVALID_PARAMS');
     });
 
-    it('is INVALID_PARAMS for what is not HTTP', async () => {
+    it('is INVALID_PARAMS for bytes that are not HTTP', async () => {
       for (const request of [
         'What is a skein?\r\n\r\n',
         'GET /api/v1/threads HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',

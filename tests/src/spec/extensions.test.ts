@@ -110,7 +110,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('keeps the tag of a page although its cursor is sealed anew', async () => {
+    it('keeps the ETag of a page although its cursor is sealed again', async () => {
       await createThread(world.ada, { accountId: 'acc_page' });
       await createThread(world.ada, { accountId: 'acc_page' });
       const query = { accountId: 'acc_page', limit: 1 };
@@ -204,7 +204,7 @@ describe('Extensions by request header', () => {
       assert.deepEqual([answer.status, answer.body, appliedTo(answer)], [200, done, 'wait=20']);
     });
 
-    it('is a wish: what makes no sense is ignored, and what is too much is granted in part', async () => {
+    it('ignores invalid wait preferences and grants excessive ones in part', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#hang' });
       for (const prefer of [
         'wait=-1',
@@ -251,7 +251,7 @@ describe('Extensions by request header', () => {
       assert.equal(head.headers.get('etag'), get.headers.get('etag'));
     });
 
-    it('is for everyone who may read the thread, and for nobody else', async () => {
+    it('works for everyone who may read the thread, and for no one else', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#wait 1500\n#say Done.' });
       for (const api of [world.ben, world.eve, world.acmeWide]) {
         assertFails(await api.get(thread.id, waitFor(20)), 'NOT_FOUND');
@@ -263,7 +263,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('tells a caller whose thread is deleted meanwhile at once', async () => {
+    it('answers at once when the thread is deleted while waiting', async () => {
       const { thread } = await createThread(world.ada, { prompt: '#hang' });
       const { answer, isAnswered } = held(world.ada.get(thread.id, waitFor(20)));
       await world.ada.get(thread.id);

@@ -47,7 +47,7 @@ describe('GET /threads/{id}', () => {
       assert.deepEqual(body, (await world.ada.get(published.thread.id)).body);
     });
 
-    it('shows an org-wide principal what is published', async () => {
+    it('shows published threads to an org-wide principal', async () => {
       const { status, body } = await world.acmeWide.get(published.thread.id);
       assert.equal(status, 200);
       assert.equal(body.messages.length, 2);
@@ -121,7 +121,7 @@ describe('GET /threads/{id}', () => {
       assertFails(await world.eve.get(published.thread.id), 'NOT_FOUND');
     });
 
-    it('hides a thread again once it is no longer published', async () => {
+    it('hides a thread once it is unpublished', async () => {
       assert.equal((await world.ben.get(retracted)).status, 200);
       await world.service.skein('thread', 'unpublish', world.acme, retracted);
       assertFails(await world.ben.get(retracted), 'NOT_FOUND');

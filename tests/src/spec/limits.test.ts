@@ -94,7 +94,7 @@ describe('Limits', () => {
       assertFails(await metered.api.list(), 'RATE_LIMITED');
     });
 
-    it('counts every authenticated request, whatever becomes of it', async () => {
+    it('counts every authenticated request, whatever its outcome', async () => {
       const { api } = metered;
       await allow(100);
       const etag = (await api.list()).headers.get('etag') ?? '';
@@ -156,7 +156,7 @@ describe('Limits', () => {
       assert.equal(remaining(await api.list()), left - 1);
     });
 
-    it('counts nothing for what is not under /api/v1', async () => {
+    it('does not count requests outside /api/v1', async () => {
       const left = remaining(await world.ada.list());
       const headers = { authorization: `Bearer ${world.adaKey.key}` };
       for (const path of ['/healthz', '/openapi.json', '/nowhere']) {

@@ -90,7 +90,7 @@ describe('GET /threads', () => {
       );
     });
 
-    it('shows 25 threads a page unless told otherwise, and as many as 100', async () => {
+    it('shows 25 threads per page by default and up to 100', async () => {
       const accountId = 'acc_pages';
       await Promise.all(Array.from({ length: 101 }, () => createThread(world.ada, { accountId })));
       const count = async (query: object) =>
@@ -194,7 +194,7 @@ describe('GET /threads', () => {
       assert.deepEqual(idsOf(await world.ben.walk({ accountId })), [bens, bensPublished, adasPublished]);
     });
 
-    it('shows an org-wide principal every published thread and no other', async () => {
+    it('shows an org-wide principal every published thread and no others', async () => {
       const { adasPublished, bensPublished } = people;
       assert.deepEqual(idsOf(await world.acmeWide.walk()), [bensPublished, adasPublished]);
       assert.deepEqual(idsOf(await world.acmeWide.walk({ accountId: shared })), [
@@ -203,7 +203,7 @@ describe('GET /threads', () => {
       ]);
     });
 
-    it('shows a thread that is both own and published once, on whatever page', async () => {
+    it('shows a thread that is both own and published once across all pages', async () => {
       const shown = idsOf(await world.ada.walk({ accountId: shared, limit: 1 }));
       assert.deepEqual(
         shown.filter((id) => id === people.adasPublished),

@@ -62,7 +62,7 @@ describe('A walk over GET /threads', () => {
   }
 
   describe('accepts', () => {
-    it('neither repeats nor skips a thread while others are created, and shows none of those', async () => {
+    it('neither repeats nor skips a thread while others are created, and does not show new ones', async () => {
       const { accountId, ids } = await listing(7);
       const walk = new PageWalk(world.ada, { accountId });
       while (!walk.over) {

@@ -36,7 +36,7 @@ describe('The order of checks', () => {
     await world.service.skein('org', 'set', spent.id, '--api', 'on');
   });
 
-  it('asks for a credential before the address: nobody learns which ones there are', async () => {
+  it('checks the credential before the path, so that paths cannot be probed', async () => {
     const answers = await Promise.all([
       world.nobody.call('GET', '/threads'),
       world.nobody.call('GET', '/nowhere'),

@@ -149,7 +149,7 @@ describe('PATCH /threads/{id}', () => {
       assert.equal(await titleOf(thread.id), 'Mine');
     });
 
-    it('forbids an org-wide principal, whatever the id', async () => {
+    it('forbids an org-wide principal, with any id', async () => {
       const title = await titleOf(published);
       for (const id of [published, 'thr_00000000000000000000000000', 'x']) {
         assertFails(await world.acmeWide.rename(id, 'Everyone’s'), 'FORBIDDEN', id);

@@ -25,7 +25,7 @@ describe('The resources', () => {
   after(() => world.end());
 
   describe('Thread', () => {
-    it('has its nine fields and no other, wherever it is shown', async () => {
+    it('has exactly its nine fields in every response', async () => {
       const fields = [
         'accountId',
         'createdAt',
@@ -50,7 +50,7 @@ describe('The resources', () => {
       }
     });
 
-    it('has a stable id that begins with thr_', async () => {
+    it('has a stable id that starts with thr_', async () => {
       const { id } = created.thread;
       assert.match(id, /^thr_./);
       assert.equal(finished.thread.id, id);
@@ -69,7 +69,7 @@ describe('The resources', () => {
       assert.equal(finished.thread.createdAt, createdAt);
     });
 
-    it('has a null updatedAt until it is renamed, whatever its reply does', async () => {
+    it('has a null updatedAt until it is renamed, also while its reply is written', async () => {
       assert.equal(finished.status.state, 'idle');
       const { thread } = await createThread(world.ada);
       const done = await world.ada.untilDone(thread.id);
@@ -85,7 +85,7 @@ describe('The resources', () => {
       assert.deepEqual([thread.accountId, thread.secondaryId], [null, null]);
     });
 
-    it('is published by the operator, which is no update of it', async () => {
+    it('is published by the operator, which does not set updatedAt', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal(thread.published, false);
       await world.publish(thread.id);
@@ -112,7 +112,7 @@ describe('The resources', () => {
   });
 
   describe('ThreadMessage', () => {
-    it('has its eleven fields and no other, for user and assistant', () => {
+    it('has exactly its eleven fields, for user and assistant', () => {
       const fields = [
         'attachments',
         'completedAt',
@@ -133,7 +133,7 @@ describe('The resources', () => {
       );
     });
 
-    it('has an id that begins with msg_, as the create response told it, and the id of its thread', () => {
+    it('has an id that starts with msg_, as in the create response, and the id of its thread', () => {
       const [user, assistant] = finished.messages;
       assert.match(user.id, /^msg_./);
       assert.match(assistant.id, /^msg_./);
@@ -174,7 +174,7 @@ describe('The resources', () => {
   });
 
   describe('ThreadStatus', () => {
-    it('has its four fields and no other', () => {
+    it('has exactly its four fields', () => {
       assert.deepEqual(Object.keys(finished.status).sort(), [
         'activeMessageId',
         'latestUpdate',
@@ -183,7 +183,7 @@ describe('The resources', () => {
       ]);
     });
 
-    it('has null, null and 0 beside the state when nothing is in progress', () => {
+    it('has null, null and 0 with the state when nothing is in progress', () => {
       assert.deepEqual(finished.status, {
         state: 'idle',
         activeMessageId: null,

@@ -56,7 +56,7 @@ describe('States and transitions', () => {
   });
 
   describe('The life of a thread', () => {
-    it('begins with create: the prompt is stored, the reply starts by itself, updatedAt is null', async () => {
+    it('starts with a create: the prompt is stored, the reply starts by itself, updatedAt is null', async () => {
       const { thread, messageId } = await start('#step Alone', '#say Done.');
       assert.deepEqual([thread.deleted, thread.published, thread.updatedAt], [false, false, null]);
       const done = await world.ada.untilDone(thread.id);
@@ -89,7 +89,7 @@ describe('States and transitions', () => {
   });
 
   describe('The status of an assistant message', () => {
-    it('begins in_progress, with no text, no steps and no completedAt', async () => {
+    it('starts in_progress, with no text, no steps and no completedAt', async () => {
       const { thread } = await start('#hang');
       const { content, status, steps, completedAt } = (await world.ada.get(thread.id)).body.messages[1];
       assert.deepEqual(
