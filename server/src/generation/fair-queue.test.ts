@@ -16,7 +16,7 @@ function recorded(queue: FairQueue<string>) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('A fair queue', () => {
-  it('serves waiting organizations in turn, however much one of them asks for', async () => {
+  it('serves waiting organizations in turn, however many requests one has', async () => {
     const queue = new FairQueue<string>(1);
     const { served, ask } = recorded(queue);
     for (const key of ['busy', 'busy', 'busy', 'busy', 'quiet', 'other']) void ask(key);
@@ -27,7 +27,7 @@ describe('A fair queue', () => {
     assert.deepEqual(served, ['busy', 'busy', 'quiet', 'other', 'busy', 'busy']);
   });
 
-  it('hands out as many places as it has, and again what is released', async () => {
+  it('hands out all of its places, and released ones again', async () => {
     const queue = new FairQueue<string>(2);
     const { served, ask } = recorded(queue);
     for (const key of ['a', 'b', 'c']) void ask(key);
@@ -42,7 +42,7 @@ describe('A fair queue', () => {
     assert.deepEqual(served, ['a', 'b', 'c', 'd']);
   });
 
-  it('keeps a place for others where one organization may not hold all', async () => {
+  it('keeps a place for others if one organization may not hold all', async () => {
     const queue = new FairQueue<string>(3, 2);
     const { served, ask } = recorded(queue);
     for (const key of ['a', 'a', 'a', 'b']) void ask(key);

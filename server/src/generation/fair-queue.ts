@@ -1,21 +1,21 @@
 /**
- * Hands out a fixed number of places. Callers that have to wait are served one organization after the other, so that an
- * organization with a thousand requests delays another's single request by one.
+ * Hands out a fixed number of places. Organizations that wait take turns, so an organization with a thousand requests
+ * delays a single request of another by one.
  */
 export class FairQueue<Key> {
-  /** The next organization to be served comes first. */
+  /** The next organization to serve comes first. */
   readonly #waiting = new Map<Key, (() => void)[]>();
   readonly #held = new Map<Key, number>();
   readonly #ofOneMax: number;
   #free: number;
 
-  /** `ofOneMax`: the most places one organization may hold, so that others do not wait for its work to end. */
+  /** `ofOneMax`: how many places one organization may hold, so that others need not wait for its work to end. */
   constructor(places: number, ofOneMax = places) {
     this.#free = places;
     this.#ofOneMax = ofOneMax;
   }
 
-  /** Resolves when the caller has a place, which it must `release`. Rejects when `signal` aborts first. */
+  /** Resolves when the caller has a place, which it must `release`. Rejects if `signal` aborts first. */
   acquire(key: Key, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#take(key)) return Promise.resolve();

@@ -3,13 +3,13 @@ import type { FoundPassage } from '../domain/document.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import type { Source, Verdict } from '../domain/message.ts';
 
-/** What a model is asked. `signal` aborts when the reply was cancelled, overtaken or has run out of time. */
+/** A request to a model. `signal` aborts when the reply is cancelled, taken over or past its deadline. */
 export interface ReplyRequest {
   readonly organizationId: OrganizationId;
   readonly accountId: string | null;
-  /** From the first message to the prompt that is to be answered, which is the last. */
+  /** The messages so far. The last one is the prompt to answer. */
   readonly conversation: readonly ConversationTurn[];
-  /** 1 for the first; it grows with every transient failure. */
+  /** 1 for the first attempt; it grows with every transient failure. */
   readonly attempt: number;
   readonly signal: AbortSignal;
 }
@@ -19,46 +19,46 @@ interface StepTaken {
   readonly description: string;
 }
 
-/** A piece that is added to the text so far. */
+/** A piece to append to the text. */
 interface TextAdded {
   readonly type: 'text';
   readonly text: string;
 }
 
-/** What a model tells while it works, in order. */
+/** The events of a model, in order. */
 export type ReplyEvent =
   | StepTaken
   | TextAdded
   | { readonly type: 'corroborating' }
-  /** Takes the place of all text so far. */
+  /** Replaces the text so far. */
   | { readonly type: 'revision'; readonly text: string }
   | { readonly type: 'sources'; readonly sources: readonly Source[] }
   | { readonly type: 'verdict'; readonly verdict: Verdict };
 
-/** A source of replies. A failure is thrown, as a `ModelError` where its kind is known. */
+/** Generates replies. Throws a `ModelError` if the kind of failure is known. */
 export interface Model {
   /** Shown as the message's `model`. */
   readonly name: string;
   reply(request: ReplyRequest): AsyncIterable<ReplyEvent>;
 }
 
-/** What a draft is made of. In its text `[n]` cites the n-th of all passages told so far, counted from 1. */
+/** The events of a draft. In its text, `[n]` cites the n-th passage so far, counted from 1. */
 export type DraftEvent =
   | StepTaken
   | TextAdded
   | { readonly type: 'passages'; readonly passages: readonly FoundPassage[] };
 
-/** A source of drafts: replies that nobody has held against their passages yet. */
+/** Generates drafts: replies that have not been checked against their passages yet. */
 export interface Drafter {
   readonly name: string;
   draft(request: ReplyRequest): AsyncIterable<DraftEvent>;
 }
 
-/** Why a model gave no reply. The message goes to the log: it holds no secret and nothing of the conversation. */
+/** Why a model failed. The message is logged, so it contains no secret and nothing of the conversation. */
 export class ModelError extends Error {
-  /** Whether the next attempt may succeed: the network, too many requests, a fault of the provider, a cut stream. */
+  /** Whether another attempt may succeed, as after a network error or too many requests. */
   readonly transient: boolean;
-  /** How long the provider asked us to wait. */
+  /** How long the provider asks us to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, kind: { transient: boolean; retryAfterMs?: number | undefined }) {

@@ -4,9 +4,8 @@ const firstPauseMs = 50;
 const pauseMsMax = 2_000;
 
 /**
- * Repeats a call of the store until it succeeds or the signal aborts: a store that is away is never a reason to fail a
- * reply. Only for calls that may be made twice. The pauses double, and vary so that replies that failed together do not
- * come back together. `onFailure` is called with the first failure alone.
+ * Repeats a store call until it succeeds or the signal aborts: an unavailable store must not fail a reply. Only for calls
+ * that may be repeated. Uses exponential backoff with jitter. `onFailure` is called for the first failure only.
  */
 export async function retryStore<T>(
   call: () => Promise<T>,

@@ -123,7 +123,7 @@ describe('The reply worker', () => {
     assert.equal(model, 'scripted');
   });
 
-  it('misses no reply that is asked for in the very commit in which it claims others', async () => {
+  it('misses no reply that is requested while it claims others', async () => {
     const organization = await world.organization();
     const userId = await world.member(organization);
     const worker = await start();
@@ -152,7 +152,7 @@ describe('The reply worker', () => {
     assert.deepEqual([whole.status, whole.content, whole.steps.length], ['completed', 'Half whole', 2]);
   });
 
-  it('keeps the verdict of a reply that was completed, and none of one that failed', async () => {
+  it('stores the verdict of a completed reply, and none for a failed one', async () => {
     const verdict = { statements: 1, found: 0, checked: [{ start: 0, end: 4, sources: [] }] };
     const model: Model = {
       name: 'judged',
@@ -171,7 +171,7 @@ describe('The reply worker', () => {
     assert.deepEqual(await Promise.all(kept), [[verdict], [null]]);
   });
 
-  it('fails a reply whose model fails for good: a neutral sentence for the caller, the reason for the log', async () => {
+  it('fails a reply whose model fails permanently, and logs the reason', async () => {
     const { reply } = await ask('#step One\n#say Half\n#fail secret reason');
     await start();
     const { status, content, steps } = await until(reply, ended);
@@ -180,7 +180,7 @@ describe('The reply worker', () => {
     assert.deepEqual(logged, ['reply failed']);
   });
 
-  it('fails a reply whose model has a fault of its own, and logs that as ours', async () => {
+  it('fails a reply whose model throws unexpectedly, and logs it as an error', async () => {
     const { reply, organization, thread } = await ask('x');
     const { model } = watched(() => {
       throw new TypeError('undefined is not a function');
@@ -191,7 +191,7 @@ describe('The reply worker', () => {
     assert.match(origin?.failure ?? '', /went wrong/, 'its own words are for the log');
   });
 
-  it('writes down that a reply failed, by the trace id of the request that asked for it', async () => {
+  it('records a failed reply with the trace id of its request', async () => {
     const failed = await ask('#fail', { traceId: 'trace of the failed' });
     await start();
     await until(failed.reply, ended);
@@ -218,7 +218,7 @@ describe('The reply worker', () => {
     }
   });
 
-  it('says within the process that a thread has news, each time that some was kept', async () => {
+  it('signals within the process each time that progress is stored', async () => {
     const { reply, thread } = await ask('#say One\n#wait 300\n#say Two\n#wait 300\n#say Three');
     const seen: string[] = [];
     const reading: Promise<void>[] = [];
@@ -232,7 +232,7 @@ describe('The reply worker', () => {
     assert.deepEqual(seen.slice(0, 2), ['One', 'OneTwo']);
   });
 
-  it('tries again after a failure that may pass, later, from a clean reply', async () => {
+  it('retries after a transient failure, from an empty reply', async () => {
     const { reply } = await ask('#step One\n#say Text.\n#retry 3');
     const worker = await start();
     for (const attempts of [1, 2]) {
@@ -257,7 +257,7 @@ describe('The reply worker', () => {
     assert.deepEqual(logged, ['reply will be tried again', 'reply will be tried again']);
   });
 
-  it('gives up after as many attempts as it is allowed', async () => {
+  it('gives up after the allowed number of attempts', async () => {
     const { reply } = await ask('#retry 9');
     context = { ...context, limits: { ...context.limits, replyAttempts: 2 } };
     const worker = await start();
@@ -295,7 +295,7 @@ describe('The reply worker', () => {
     ['completed', '#say Half\n#wait 300\n#say whole'],
     ['failed by its model', '#say Half\n#wait 300\n#fail'],
   ]) {
-    it(`waits for a store that is away when a reply is to be ${when}, at no cost of an attempt`, async () => {
+    it(`waits for an unavailable store when a reply is to be ${when}, without counting an attempt`, async () => {
       const setAway = storeThatLeaves();
       const { reply } = await ask(script!);
       await start();
@@ -303,7 +303,7 @@ describe('The reply worker', () => {
       setAway(true);
       await until(
         async () => logged,
-        (lines) => lines.some((line) => line.includes('did not answer')),
+        (lines) => lines.some((line) => line.includes('store is unavailable')),
       );
       assert.equal((await reply()).status, 'in_progress');
       setAway(false);
@@ -315,7 +315,7 @@ describe('The reply worker', () => {
     });
   }
 
-  it('leaves a reply alone at its deadline when the store is still away', async () => {
+  it('stops working on a reply at its deadline while the store is unavailable', async () => {
     const setAway = storeThatLeaves();
     const left: string[] = [];
     const telemetry = { ...noTelemetry, replyLeft: (outcome: string) => left.push(outcome) };
@@ -347,7 +347,7 @@ describe('The reply worker', () => {
     assert.deepEqual([status, content], ['failed', failedReplyContent]);
   });
 
-  it('writes no more than its share at once, and then the rest', async () => {
+  it('generates no more replies at once than its concurrency, and then the rest', async () => {
     let running = 0;
     let most = 0;
     const model: Model = {
@@ -367,7 +367,7 @@ describe('The reply worker', () => {
     assert.ok(most === 2 || most === 3, `${most} at once`);
   });
 
-  it('keeps a place for others when one organization asks for more than there are', async () => {
+  it('keeps a place for others when one organization requests more than there are', async () => {
     const flooding = await world.organization();
     const flood = await Promise.all(Array.from({ length: 20 }, () => ask('#hang', {}, flooding)));
     const { seen, model } = watched((request) => scriptedModel.reply(request));
@@ -385,7 +385,7 @@ describe('The reply worker', () => {
     assert.equal(seen.begun, 9);
   });
 
-  it('goes on with the flood as its replies end', async () => {
+  it('continues with the replies of a busy organization as others end', async () => {
     const flooding = await world.organization();
     const flood = await Promise.all(Array.from({ length: 30 }, () => ask('x', {}, flooding)));
     await start(scriptedModel, { concurrency: 4 });
@@ -413,7 +413,7 @@ describe('The reply worker', () => {
     });
   }
 
-  it('is told of what other processes ended', async () => {
+  it('aborts replies that other processes ended', async () => {
     const asked = await ask('#hang');
     const { seen, model } = watched((request) => scriptedModel.reply(request));
     await start(model);
@@ -437,7 +437,7 @@ describe('The reply worker', () => {
     assert.equal((await world.claim(1000)).length, 1);
   });
 
-  it('keeps its leases alive for as long as the model thinks', async () => {
+  it('renews its leases while the model works', async () => {
     const { reply } = await ask('#hang');
     const { seen, model } = watched((request) => scriptedModel.reply(request));
     await start(model, { leaseMs: 60 });
@@ -451,7 +451,7 @@ describe('The reply worker', () => {
     assert.equal((await reply()).status, 'in_progress');
   });
 
-  it('aborts what it lost to another worker, and writes nothing of it', async () => {
+  it('aborts a reply that it lost to another worker, and writes nothing of it', async () => {
     const { reply } = await ask('#say Old\n#hang');
     const { seen, model } = watched((request) => scriptedModel.reply(request));
     await start(model, { leaseMs: 90 });
@@ -466,14 +466,14 @@ describe('The reply worker', () => {
     assert.equal((await reply()).content, 'New');
   });
 
-  it('begins at once with what a worker that died here had under way', async () => {
+  it('restarts at once the replies of a worker that died here', async () => {
     const { reply } = await ask('Orphan');
     assert.equal((await world.claim(60_000)).length, 1);
     await start();
     assert.equal((await until(reply, ended)).status, 'completed');
   });
 
-  it('gives a model what was said, up to the prompt that it is to answer', async () => {
+  it('gives the model the conversation up to the prompt', async () => {
     const { organization, thread, reply } = await ask('First');
     const conversations: string[][] = [];
     const { model } = watched(async function* ({ conversation }) {
@@ -499,7 +499,7 @@ describe('The reply worker', () => {
     assert.deepEqual(conversations, [['user: First'], second, second]);
   });
 
-  it('hands back what is not finished when it stops, and another begins it anew', async () => {
+  it('releases unfinished replies when it stops, and another worker restarts them', async () => {
     const { reply } = await ask('#say Half\n#wait 300\n#say Half');
     const first = await start();
     await until(reply, ({ content }) => content === 'Half');

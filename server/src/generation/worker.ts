@@ -10,7 +10,7 @@ import { type Model, ModelError, type ReplyRequest } from './model.ts';
 import { retryStore } from './retry-store.ts';
 
 export interface WorkerSettings {
-  /** Replies written at once. */
+  /** How many replies are generated at once. */
   readonly concurrency: number;
   readonly leaseMs: number;
 }
@@ -25,26 +25,26 @@ interface Running {
   readonly reply: ClaimedReply;
   readonly abort: AbortController;
   readonly beganMs: number;
-  /** Why it was aborted; undefined while it was not. */
+  /** Why it was aborted, if it was. */
   ended: 'lost' | 'stopping' | undefined;
   done: Promise<void>;
 }
 
-/** What people are told of a fault in here: its own words may hold anything, and go to the log only. */
+/** Shown for unexpected errors. Their own messages may contain anything, so they only go to the log. */
 const unexpectedFailure = 'Something went wrong inside the service; its log says more, by the trace id.';
 
-/** A process that stops tries for this long to hand a reply back to a store that is away. */
+/** How long a stopping process tries to release a reply while the store is unavailable. */
 const releaseWithinMs = 5_000;
 
 const timerMsMax = 2 ** 31 - 1;
 
-/** So many leases are renewed in one commit: ten thousand at once would hold up everybody else. */
+/** Leases renewed per commit: ten thousand in one would block other writes. */
 const renewedAtOnce = 500;
 
 /**
- * Writes replies: claims them from the store, asks the model, keeps what comes. Nothing is held in the store while the
- * model thinks but the claim, and that runs out by itself should this process die. Somebody has to say when there is
- * something to do (`wake`): the signals of this process, and `tendReplies` now and then.
+ * Generates replies: claims them from the store, asks the model and stores its progress. While the model works, only the
+ * claim is held, and it expires if this process dies. The worker does not poll: the signals of this process and
+ * `tendReplies` wake it.
  */
 export class ReplyWorker {
   readonly #context: Context;
@@ -57,7 +57,7 @@ export class ReplyWorker {
   #lastServed: OrganizationId | undefined;
   #claiming: Promise<void> | undefined;
   #woken = false;
-  /** Whether the last look left something waiting, for want of a place. */
+  /** Whether replies were still waiting after the last claim. */
   #moreWaiting = false;
   #stopping = false;
   #renewedMs = performance.now();
@@ -70,7 +70,7 @@ export class ReplyWorker {
     this.#heartbeat = setInterval(() => void this.#renew(), settings.leaseMs / 3);
   }
 
-  /** Begins with what a worker that died here left behind. */
+  /** First releases the replies of a worker that died here. */
   static async start(
     context: Context,
     model: Model,
@@ -86,18 +86,18 @@ export class ReplyWorker {
     return worker;
   }
 
-  /** Says that a reply may be waiting. */
+  /** Call this when a reply may be waiting. */
   wake(): void {
     this.#woken = true;
     if (this.#claiming !== undefined || this.#stopping) return;
     this.#claiming = this.#claimAll().finally(() => {
       this.#claiming = undefined;
-      // Woken after the last look and before this line: nobody else would look again.
+      // It may have been woken after the last claim.
       if (this.#woken) this.wake();
     });
   }
 
-  /** Hands back what is not finished, at no cost of an attempt: another process, or the next start, begins it anew. */
+  /** Releases unfinished replies without counting an attempt. Another process, or the next start, generates them again. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#claiming;
@@ -112,18 +112,18 @@ export class ReplyWorker {
       try {
         while (await this.#claimSome());
       } catch (error) {
-        this.#log.error({ err: error }, 'replies could not be claimed; the next look tries again');
+        this.#log.error({ err: error }, 'replies could not be claimed; the next wake-up tries again');
       }
     }
   }
 
-  /** Whether it claimed any: then there may be more. */
+  /** Resolves to whether it claimed any: then there may be more. */
   async #claimSome(): Promise<boolean> {
     const { store } = this.#context;
     const free = this.#settings.concurrency - this.#running.size;
-    // Those that have their fill are met, too, and must not stand in the way of the others.
-    const lookedAt = free + this.#runningOf.size;
-    const waiting = await store.organizationsWaiting(this.#lastServed, lookedAt);
+    // Organizations that already hold their share are listed too, and must not hide the others.
+    const listed = free + this.#runningOf.size;
+    const waiting = await store.organizationsWaiting(this.#lastServed, listed);
     this.#moreWaiting = waiting.length > 0;
     if (this.#stopping || free === 0) return false;
     const shares = sharePlaces(free, waiting, (organization) => this.#runningOf.get(organization) ?? 0);
@@ -150,8 +150,8 @@ export class ReplyWorker {
     this.#count(reply.organizationId, 1);
     running.done = this.#write(running)
       .catch((error: unknown): AttemptOutcome => {
-        // No retry here: the lease runs out and the reply is claimed again.
-        this.#log.error({ err: error, ...nameForLog(reply) }, 'reply could not be kept');
+        // No retry here: the lease expires and the reply is claimed again.
+        this.#log.error({ err: error, ...nameForLog(reply) }, 'reply could not be stored');
         return 'stopped';
       })
       .then((outcome) => this.#context.telemetry.replyLeft(outcome, performance.now() - running.beganMs))
@@ -173,7 +173,7 @@ export class ReplyWorker {
     const { store, replySignals, threadSignals, now } = this.#context;
     const lost = () => end(running, 'lost');
     const unwatch = replySignals.watch(reply, lost);
-    // Counted from the claim, by a clock that nobody sets. The sweep fails the reply.
+    // Measured from the claim with a monotonic clock. The sweep marks the reply as failed.
     const deadline = setTimeout(lost, Math.min(reply.remainingMs, timerMsMax));
     const draft = new Draft(store, reply, {
       everyMs: this.#progressEveryMs(),
@@ -185,7 +185,7 @@ export class ReplyWorker {
       const request = await this.#persist(running, () => this.#requestFor(running));
       for await (const event of untilAborted(this.#model.reply(request), abort.signal)) draft.take(event);
       unwatch();
-      // Its token keeps it from being written over what came after it.
+      // The claim's token prevents overwriting a successor's reply.
       if (!(await this.#persist(running, () => draft.settle(this.#model.name)))) return 'stopped';
       replySignals.replyEnded(reply);
       return 'completed';
@@ -199,10 +199,13 @@ export class ReplyWorker {
     }
   }
 
-  /** Until the reply is aborted: at its deadline, when it is lost, or when the worker stops. */
+  /** Retries until the reply is aborted: at its deadline, when it is lost or when the worker stops. */
   #persist<T>({ reply, abort }: Running, call: () => Promise<T>): Promise<T> {
     return retryStore(call, abort.signal, (error) =>
-      this.#log.warn({ err: error, ...nameForLog(reply) }, 'the store did not answer; the reply tries again'),
+      this.#log.warn(
+        { err: error, ...nameForLog(reply) },
+        'the store is unavailable; the reply will be stored when it is back',
+      ),
     );
   }
 
@@ -221,7 +224,7 @@ export class ReplyWorker {
     return 'stopped';
   }
 
-  /** Ends an attempt that failed: the reply waits for its next attempt, or has failed. */
+  /** Ends a failed attempt: schedules the next one, or fails the reply. */
   async #giveUp(running: Running, draft: Draft, error: unknown): Promise<AttemptOutcome> {
     const { reply } = running;
     const { store, replySignals, threadSignals } = this.#context;
@@ -234,7 +237,7 @@ export class ReplyWorker {
       threadSignals.changed(reply.threadId);
       return 'retried';
     }
-    // Of an error whose kind is known its sentence is enough; any other is a fault in here, and wants its stack.
+    // A `ModelError` explains itself. Any other error is a bug, so its stack is logged.
     if (error instanceof ModelError) this.#log.warn({ failure, ...nameForLog(reply) }, 'reply failed');
     else this.#log.error({ err: error, ...nameForLog(reply) }, 'reply failed');
     const note = replyFailedNote(this.#context, reply, failure);
@@ -257,14 +260,14 @@ export class ReplyWorker {
     return { organizationId, accountId, conversation, attempt: attempts + 1, signal: abort.signal };
   }
 
-  /** A few times a second; with thousands of replies under way less often, so that writing them leaves time for others. */
+  /** A few times a second, and less often with thousands of running replies, to limit the writes. */
   #progressEveryMs(): number {
     return Math.max(200, this.#running.size / 5);
   }
 
   /**
-   * Renews where the last renewal is too long ago: after a pause of this process, or while the store was away. Otherwise
-   * the next sweep would end our leases although we live.
+   * Renews the leases if the last renewal is too long ago, because this process was paused or the store was unavailable.
+   * Otherwise the next sweep would expire the leases of a living worker.
    */
   async renewIfLate(): Promise<void> {
     if (performance.now() - this.#renewedMs > this.#settings.leaseMs / 2) await this.#renew();
@@ -282,18 +285,18 @@ export class ReplyWorker {
       }
       this.#renewedMs = beganMs;
     } catch (error) {
-      // Tried again with the next heartbeat, or before the next sweep. If none succeeds the leases run out.
+      // Retried with the next heartbeat or before the next sweep. If all fail, the leases expire.
       this.#log.error({ err: error }, 'leases could not be renewed');
     }
   }
 }
 
-/** The first reason counts: a reply that was cancelled is not handed back. */
+/** Only the first reason counts: a cancelled reply is not released. */
 function end(running: Running | undefined, why: 'lost' | 'stopping'): void {
   if (running === undefined || running.ended !== undefined) return;
   running.ended = why;
   running.abort.abort(
-    new Error(why === 'lost' ? 'The reply was cancelled or taken over.' : 'The worker stops.'),
+    new Error(why === 'lost' ? 'The reply was cancelled or taken over.' : 'The worker is stopping.'),
   );
 }
 
@@ -301,14 +304,14 @@ function nameForLog({ traceId, threadId, messageId, organizationId }: Omit<Faile
   return { trace_id: traceId, thread: threadId, message: messageId, organization: organizationId };
 }
 
-/** What a model tells, up to the moment of the abort: one that does not listen to the signal keeps nobody waiting. */
+/** The events of a model until the signal aborts, even if the model ignores the signal. */
 async function* untilAborted<T>(events: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = events[Symbol.asyncIterator]();
   let refuse: (reason: unknown) => void = () => {};
   signal.addEventListener('abort', () => refuse(signal.reason), { once: true });
   try {
     for (;;) {
-      // Not a race with one long-lived promise: that would keep every event of the reply alive.
+      // A race with one long-lived promise would keep every event of the reply in memory.
       const next = await new Promise<IteratorResult<T>>((resolve, reject) => {
         refuse = reject;
         if (signal.aborted) reject(signal.reason);
@@ -318,7 +321,7 @@ async function* untilAborted<T>(events: AsyncIterable<T>, signal: AbortSignal): 
       yield next.value;
     }
   } finally {
-    // Not awaited: it ends when it ends.
+    // Not awaited, because a model that ignores the signal may never end.
     iterator.return?.()?.catch(() => {});
   }
 }

@@ -28,7 +28,7 @@ describeDrafts('drafts', (trial) => {
   const { provider, draft, modelWith } = trial;
 
   describe('a good answer', () => {
-    it('comes in pieces, after what was found for it', async () => {
+    it('arrives in pieces, after the passages', async () => {
       const { events, own, text, error } = await draft('How long do refunds take?');
       assert.equal(error, undefined);
       assert.deepEqual(events.slice(0, found.length), found);
@@ -37,7 +37,7 @@ describeDrafts('drafts', (trial) => {
       assert.equal(trial.standIn.requests.at(-1)?.closedEarly, false, 'the connection can be used again');
     });
 
-    it('is asked for with the model, the key and the passages', async () => {
+    it('is requested with the model, the key and the passages', async () => {
       await draft('How long do refunds take?');
       const { headers, body } = trial.standIn.requests.at(-1) ?? {};
       assert.equal(body.model, 'stand-in');
@@ -50,7 +50,7 @@ describeDrafts('drafts', (trial) => {
       assert.ok(sent.includes('number=\\"2\\"'));
     });
 
-    it('searches nothing and offers no search where there are no documents', async () => {
+    it('involves no search if there are no documents', async () => {
       const { events, text } = await draft('How long do refunds take?', {
         library: { search: async () => ({ searched: 0, passages: [] }) },
       });
@@ -59,21 +59,21 @@ describeDrafts('drafts', (trial) => {
       assert.equal(trial.standIn.requests.at(-1)?.body.tools, undefined);
     });
 
-    it('names one passage as one, and no document where none fits', async () => {
+    it('uses the singular for one passage, and lists no document if none fits', async () => {
       const bare = { search: async () => ({ searched: 1, passages: [] }) };
       const { events } = await draft('How long?', { library: bare });
       assert.deepEqual(events[0], { type: 'step', description: 'Searching 1 passage' });
       assert.ok(events.slice(1).every(({ type }) => type === 'text'));
     });
 
-    it('says where it reached the limit of tokens that it was cut there', async () => {
+    it('is marked if it was cut at the token limit', async () => {
       const { own, text, error } = await draft('!length');
       assert.equal(error, undefined);
       assert.equal(text, 'As far as this …');
       assert.deepEqual(steps(own), ['The model reached its length limit']);
     });
 
-    it('comes once, however slowly', async () => {
+    it('arrives once, however slowly', async () => {
       const { text, error } = await draft('!drip 5');
       assert.equal(error, undefined);
       assert.equal(text, goodText);
@@ -81,7 +81,7 @@ describeDrafts('drafts', (trial) => {
   });
 
   describe('text', () => {
-    it('keeps a surrogate pair whole, and loses NULs', async () => {
+    it('keeps surrogate pairs whole and loses NULs', async () => {
       const { own, error } = await draft(String.raw`!deltas ["a\ud83d","\ude00 b\u0000c"]`);
       assert.equal(error, undefined);
       assert.deepEqual(own, [
@@ -90,12 +90,12 @@ describeDrafts('drafts', (trial) => {
       ]);
     });
 
-    it('replaces halves of pairs, and bytes that are no UTF-8', async () => {
+    it('replaces lone surrogates and invalid UTF-8', async () => {
       assert.equal((await draft(String.raw`!deltas ["a\ud83d","b"]`)).text, 'a\ufffdb');
       assert.equal((await draft('!bad-utf8')).text, 'bad \ufffd(\ufffd bytes.');
     });
 
-    it('is none without a word, and may be tried again', async () => {
+    it('without a word is a transient failure', async () => {
       for (const deltas of ['["[1]"]', '["[","1","]"," [2, 3]."]', '[" \\n","**"]']) {
         assertModelError((await draft(`!deltas ${deltas}`)).error, true, 'The model gave no text.');
       }
@@ -103,14 +103,14 @@ describeDrafts('drafts', (trial) => {
       assert.equal((await draft('!deltas ["字"]')).text, '字');
     });
 
-    it('ends a draft that grows past its limit, and closes the connection', async () => {
+    it('beyond its limit fails the draft and closes the connection', async () => {
       const { text, error } = await draft('!huge', { replyLengthMax: 50_000 });
       assertModelError(error, false, 'The model wrote more than 50000 characters.');
       assert.ok(text.length > 0 && text.length <= 50_000);
       await until(() => trial.standIn.requests.at(-1)?.closedEarly === true);
     });
 
-    it('is missing from a draft that fails as one that may be tried again', async () => {
+    it('that is missing is a transient failure', async () => {
       const { own, error } = await draft('!no-text');
       assertModelError(error, true, 'The model gave no text.');
       assert.deepEqual(own, []);
@@ -121,13 +121,13 @@ describeDrafts('drafts', (trial) => {
       );
     });
 
-    it('is missing for good where the provider withholds it', async () => {
+    it('that the provider withholds is a permanent failure', async () => {
       assertModelError((await draft('!withhold')).error, false, 'The provider withheld the answer.');
     });
   });
 
   describe('reasoning', () => {
-    it('is told as steps, a paragraph each, before the text', async () => {
+    it('becomes steps, one per paragraph, before the text', async () => {
       const { own, text } = await draft('!reasoning Refunds first. Then more. | Now the depot.');
       const descriptions = ['Refunds first.', 'Now the depot.'];
       assert.deepEqual(
@@ -139,7 +139,7 @@ describeDrafts('drafts', (trial) => {
     });
 
     if (provider === 'openai-compatible') {
-      it('is told as steps also where a provider leaves it in the text, between tags', async () => {
+      it('becomes steps if the provider leaves it in the text, between tags', async () => {
         const { own, text } = await draft(
           '!deltas ["<thi", "nk>Refunds first.", "</think>\\n\\nThirty ", "days."]',
         );
@@ -148,7 +148,7 @@ describeDrafts('drafts', (trial) => {
       });
     }
 
-    it('is cut short where it does not end', async () => {
+    it('is cut if it does not end', async () => {
       const paragraphs = Array.from({ length: 80 }, (_, index) => `Thought ${index}.`).join(' | ');
       const { own } = await draft(`!reasoning ${paragraphs}`);
       assert.equal(steps(own).length, 50);
@@ -156,7 +156,7 @@ describeDrafts('drafts', (trial) => {
   });
 
   describe('searches of the model', () => {
-    it('are steps, and number their passages on', async () => {
+    it('are steps, and continue the numbers of the passages', async () => {
       const { own, text, error } = await draft('!tool fees');
       assert.equal(error, undefined);
       assert.deepEqual(
@@ -173,14 +173,14 @@ describeDrafts('drafts', (trial) => {
       assert.ok(told !== -1 && told < cited, 'a passage is told before it is cited');
     });
 
-    it('show their words on one short line', async () => {
+    it('show their query on one short line', async () => {
       const { own } = await draft(`!tool ${'many\u0007 words\u0000 '.repeat(30)}`);
       const [description = ''] = steps(own);
       assert.match(description, /^Searching the documents for “many words (many words ?)*…”$/);
       assert.ok(description.length < 120);
     });
 
-    it('end with the fifth request, which has to answer', async () => {
+    it('end with the fifth request, which must be an answer', async () => {
       const asked = trial.standIn.requests.length;
       const { own, text, error } = await draft('!tool-forever fees');
       assert.equal(error, undefined);
@@ -189,14 +189,14 @@ describeDrafts('drafts', (trial) => {
       assert.equal(text, 'Cards cost two percent abroad [3].');
     });
 
-    it('are not made without a query', async () => {
+    it('need a query', async () => {
       const { own, text, error } = await draft('!bad-tool');
       assert.equal(error, undefined);
       assert.deepEqual(steps(own), []);
       assert.equal(text, 'The documents do not say.');
     });
 
-    it('fail the draft with the reason of the library', async () => {
+    it('fail the draft with the error of the library', async () => {
       const reason = new Error('The store is closed.');
       const failing: PassageSearch = {
         search: async (organizationId, accountId, question, limit) => {
@@ -207,7 +207,7 @@ describeDrafts('drafts', (trial) => {
       assert.equal((await draft('!tool fees', { library: failing })).error, reason);
     });
 
-    it('are offered no more once a provider refused them and answered without', async () => {
+    it('are no longer offered once a provider refused them and answered without', async () => {
       const model = modelWith();
       const asked = trial.standIn.requests.length;
       assert.equal((await draft('!refuse-tools', {}, model)).text, goodText);
@@ -219,7 +219,7 @@ describeDrafts('drafts', (trial) => {
       );
     });
 
-    it('are offered again where the refusal had another reason', async () => {
+    it('are offered again if the refusal had another reason', async () => {
       const model = modelWith();
       assertModelError((await draft('!status 400 \nwith tools', {}, model)).error, false, /400/);
       await draft('How long do refunds take?', {}, model);
@@ -260,7 +260,7 @@ describeDrafts('drafts', (trial) => {
 describe('a language model', () => {
   const settings = { model: 'm', name: 'm', library, silenceMs: 1_000, replyLengthMax: 1_000 };
 
-  it('needs an address or a key, where there is no other way', () => {
+  it('requires an address or a key, depending on the provider', () => {
     assert.throws(() => languageModel({ ...settings, provider: 'openai-compatible' }), /needs its address/);
     assert.throws(() => languageModel({ ...settings, provider: 'anthropic' }), /needs an API key/);
     assert.equal(languageModel({ ...settings, provider: 'anthropic', apiKey }).name, 'm');
@@ -313,7 +313,7 @@ describe('a language model', () => {
     }
   });
 
-  it('costs nothing until its first draft: the SDK is not loaded before', async () => {
+  it('loads the SDK with the first draft', async () => {
     const standIn = await startProvider();
     const script = `
       import { registerHooks } from 'node:module';

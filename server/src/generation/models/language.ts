@@ -8,11 +8,11 @@ import { type LanguageProvider, type LanguageSdk, loadSdk } from './language/sdk
 
 export interface LanguageModelOptions {
   readonly provider: LanguageProvider;
-  /** As the provider calls it. */
+  /** The provider's name for it. */
   readonly model: string;
   /** Shown as the message's `model`. */
   readonly name: string;
-  /** Where an OpenAI-compatible provider listens, with its version: `http://127.0.0.1:11434/v1`. */
+  /** The address of an OpenAI-compatible provider, with its version: `http://127.0.0.1:11434/v1`. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly library: PassageSearch;
@@ -27,16 +27,16 @@ const lineBytesMax = 1024 * 1024;
 const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
 
 /**
- * A language model behind a provider's API. It is given passages that answer the prompt, and may search for more. It
- * tries once: retries are the worker's, which outlive this process.
+ * A language model behind a provider's API. It is given passages for the prompt, and may search for more. It does not
+ * retry: the worker does, and its retries survive a restart.
  */
 export function languageModel(options: LanguageModelOptions): Drafter {
   const { apiKey, silenceMs, now = Date.now } = options;
-  refuseHalfSettings(options);
+  assertComplete(options);
   const bounded = boundedFetch({ silenceMs, answerBytesMax, lineBytesMax, now });
   let sdk: Promise<LanguageSdk> | undefined;
-  /** Turns false when the provider answers without tools what it refused with them. */
-  let knowsTools = true;
+  /** False once the provider answered without tools a request that it refused with them. */
+  let supportsTools = true;
 
   async function* draft(request: ReplyRequest): AsyncGenerator<DraftEvent> {
     const call = new Call(request.signal);
@@ -46,17 +46,17 @@ export function languageModel(options: LanguageModelOptions): Drafter {
       yield* searches.take();
       sdk ??= loadSdk(options, bounded);
       const draft = { ...options, request, call, searches, sdk: await call.orAborted(sdk) };
-      const withTools = hasDocuments && knowsTools;
-      let saidSomething = false;
+      const withTools = hasDocuments && supportsTools;
+      let hasStarted = false;
       try {
         for await (const event of new Draft(draft, withTools).events()) {
-          saidSomething = true;
+          hasStarted = true;
           yield event;
         }
       } catch (error) {
-        if (!withTools || saidSomething || !isRefusalOfTools(error)) throw error;
+        if (!withTools || hasStarted || !isRefusalOfTools(error)) throw error;
         for await (const event of new Draft(draft, false).events()) {
-          knowsTools = false;
+          supportsTools = false;
           yield event;
         }
       }
@@ -69,10 +69,10 @@ export function languageModel(options: LanguageModelOptions): Drafter {
 }
 
 function isRefusalOfTools(error: unknown): boolean {
-  return error instanceof ProviderRefusal && error.namesTools && statusesOfRefusedTools.has(error.status);
+  return error instanceof ProviderRefusal && error.mentionsTools && statusesOfRefusedTools.has(error.status);
 }
 
-function refuseHalfSettings({ provider, baseUrl, apiKey }: LanguageModelOptions): void {
+function assertComplete({ provider, baseUrl, apiKey }: LanguageModelOptions): void {
   if (provider === 'openai-compatible' && !baseUrl) {
     throw new Error('An OpenAI-compatible provider needs its address.');
   }

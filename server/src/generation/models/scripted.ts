@@ -4,13 +4,13 @@ import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../m
 const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(.*)$/;
 
 /**
- * A model whose every move the prompt decides, so that each state of a reply can be brought about and waited for.
- * Lines of the prompt with one of these commands are its script; without any it answers in a single step.
+ * A model that does what the prompt says, so that tests can reach every state of a reply. Lines of the prompt with one of
+ * these commands are the script. Without any, the model answers in a single step.
  *
  *     #step Reading the contract      #say Thirty days.      #corroborate
  *     #source Refund policy           #wait 500              #hang
- *     #fail                           #retry 3 (fails, as a provider may, in attempts before the third)
- *     #crash                          #crash 3 (kills the process, in attempts before the third)
+ *     #fail                           #retry 3 (fails temporarily before the third attempt)
+ *     #crash                          #crash 3 (kills the process before the third attempt)
  */
 export const scriptedModel: Model = {
   name: 'scripted',
@@ -45,7 +45,7 @@ export const scriptedModel: Model = {
           await untilAborted(signal);
           break;
         case 'fail':
-          // Without its words: the reason goes to the log, and a prompt must not.
+          // The reason is logged, so it must not contain the prompt.
           throw new ModelError('The script says so.', { transient: false });
         case 'retry':
           if (attempt < Number(words)) throw new ModelError('The script says so.', { transient: true });

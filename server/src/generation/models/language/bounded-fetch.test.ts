@@ -34,14 +34,14 @@ describe('a bounded fetch', () => {
     );
   }
 
-  it('passes an answer on as it is', async () => {
+  it('passes an answer on unchanged', async () => {
     const response = await ask('!deltas ["Thirty days."]');
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/event-stream');
     assert.match(await response.text(), /Thirty days\.[\s\S]*\[DONE\]/);
   });
 
-  it('passes on exactly as many bytes as it may', async () => {
+  it('allows exactly the maximum number of bytes', async () => {
     const { byteLength: length } = await (await ask('!deltas ["Thirty days."]')).arrayBuffer();
     assert.ok(length > 0);
     await (await ask('!deltas ["Thirty days."]', { answerBytesMax: length })).arrayBuffer();
@@ -49,14 +49,14 @@ describe('a bounded fetch', () => {
     await assert.rejects(tooLong.arrayBuffer(), assertFinal);
   });
 
-  it('ends a line without an end long before the answer is too long', async () => {
+  it('limits the length of a line before the length of the answer', async () => {
     const response = await ask('!endless-line', { answerBytesMax: Number.MAX_SAFE_INTEGER });
     await assert.rejects(response.arrayBuffer(), assertFinal);
     const lines = await ask('!endless-comments', { answerBytesMax: 1_000_000 });
     await assert.rejects(lines.arrayBuffer(), assertFinal);
   });
 
-  it('counts no silence while nobody reads', async () => {
+  it('does not count the time in which nobody reads', async () => {
     const response = await ask('!deltas ["Thirty days."]', { silenceMs: 100 });
     await pause(300);
     assert.match(await response.text(), /\[DONE\]/);
@@ -72,7 +72,7 @@ describe('a bounded fetch', () => {
     await assert.rejects(response.text(), isReason);
   });
 
-  it('tells of a refusal even where its reason never ends', async () => {
+  it('reports a refusal whose body never ends', async () => {
     await assert.rejects(ask('!status-endless', { silenceMs: 200 }), /The provider answered 500\./);
   });
 });

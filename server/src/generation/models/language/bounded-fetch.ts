@@ -2,36 +2,40 @@ import { ModelError } from '../../model.ts';
 import { cutOff, modelErrorOf, ProviderRefusal, retryAfterMsOf } from './errors.ts';
 
 export interface FetchBounds {
-  /** How long the provider may send nothing: before its answer, or within it. */
+  /** How long the provider may send nothing, before its answer or within it. */
   readonly silenceMs: number;
   readonly answerBytesMax: number;
-  /** Of a line: an event without an end would otherwise be gathered whole. */
+  /** Without it, an event that never ends would be buffered as a whole. */
   readonly lineBytesMax: number;
   readonly now: () => number;
 }
 
+const refusalBytesMax = 65_536;
+
 /**
- * `fetch` for the streams of a provider: it answers with a stream of events, or throws a `ModelError`. Time and size
- * are bounded, and the key goes nowhere but to the address it was given for. Aborted, it throws the signal's reason.
+ * `fetch` for a provider's streams. It returns a stream of events or throws a `ModelError`. Its time and size are limited,
+ * and it follows no redirects, so that the key is sent only to the configured address. When aborted, it throws the
+ * signal's reason.
  */
 export function boundedFetch(bounds: FetchBounds): typeof fetch {
   return async (input, init) => {
-    const watch = new SilenceWatch(bounds.silenceMs);
-    const signals = [watch.signal, ...(init?.signal ? [init.signal] : [])];
+    const silence = new SilenceTimer(bounds.silenceMs);
+    const signal = AbortSignal.any([silence.signal, ...(init?.signal ? [init.signal] : [])]);
     try {
-      const response = await watch.during(
-        fetch(input, { ...init, signal: AbortSignal.any(signals), redirect: 'manual' }),
+      const response = await silence.during(fetch(input, { ...init, signal, redirect: 'manual' }));
+      await assertEventStream(response, bounds, silence);
+      return new Response(
+        response.body && boundedBody(response.body, bounds, silence, init?.signal),
+        response,
       );
-      await refuseOtherAnswers(response, bounds, watch);
-      return new Response(response.body && boundedBody(response.body, bounds, watch, init?.signal), response);
     } catch (error) {
       throw init?.signal?.aborted ? init.signal.reason : modelErrorOf(error);
     }
   };
 }
 
-/** Aborts when what it waits for takes too long. Time in which nothing is awaited does not count. */
-class SilenceWatch {
+/** Aborts when an awaited operation takes too long. The time between operations does not count. */
+class SilenceTimer {
   readonly #abort = new AbortController();
   readonly #silenceMs: number;
 
@@ -44,56 +48,42 @@ class SilenceWatch {
   }
 
   async during<T>(awaited: Promise<T>): Promise<T> {
-    const silence = setTimeout(
-      () => this.#abort.abort(new ModelError('The model fell silent.', { transient: true })),
-      this.#silenceMs,
-    );
+    const reason = new ModelError('The model stopped responding.', { transient: true });
+    const timer = setTimeout(() => this.#abort.abort(reason), this.#silenceMs);
     try {
       return await awaited;
     } finally {
-      clearTimeout(silence);
+      clearTimeout(timer);
     }
   }
 }
 
-/** A connection that breaks now was there before. */
-function failureOfStream(error: unknown): ModelError {
-  const failure = modelErrorOf(error);
-  return failure.transient && failure !== error ? cutOff() : failure;
-}
-
-async function refuseOtherAnswers(response: Response, bounds: FetchBounds, watch: SilenceWatch) {
-  if (response.ok && isEventStream(response)) return;
-  const { status } = response;
-  if (response.ok || (status >= 300 && status < 400)) {
+async function assertEventStream(response: Response, bounds: FetchBounds, silence: SilenceTimer) {
+  const { ok, status, headers } = response;
+  // Some servers send no content type, or a generic one. A page or a complete JSON answer is not a stream.
+  const type = headers.get('content-type') ?? '';
+  if (ok && /^\s*($|text\/event-stream|text\/plain|application\/octet-stream)/i.test(type)) return;
+  if (ok || (status >= 300 && status < 400)) {
     await response.body?.cancel();
-    const sentence = response.ok
-      ? 'The provider answered with something else than a stream of events.'
+    const sentence = ok
+      ? 'The provider did not answer with a stream of events.'
       : 'The provider redirects to another address.';
     throw new ModelError(sentence, { transient: false });
   }
   throw new ProviderRefusal(status, {
-    retryAfterMs: retryAfterMsOf(response.headers, bounds.now()),
-    namesTools: /\btools?\b|\btool_|\bfunctions?\b/i.test(await beginningOf(response, watch)),
+    retryAfterMs: retryAfterMsOf(headers, bounds.now()),
+    mentionsTools: /\btools?\b|\btool_|\bfunctions?\b/i.test(await startOf(response, silence)),
   });
 }
 
-/** Some servers name no type, or a general one; a page or a whole answer in one piece is none. */
-function isEventStream(response: Response): boolean {
-  const type = response.headers.get('content-type') ?? '';
-  return /^\s*($|text\/event-stream|text\/plain|application\/octet-stream)/i.test(type);
-}
-
-const refusalBytesMax = 65_536;
-
-/** The reason that comes with a refusal; the refusal stands when its reason does not arrive. */
-async function beginningOf(response: Response, watch: SilenceWatch): Promise<string> {
+/** The start of a refusal's body, as far as it arrives. */
+async function startOf(response: Response, silence: SilenceTimer): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   const reader = response.body?.getReader();
   try {
     while (reader !== undefined && text.length < refusalBytesMax) {
-      const { done, value } = await watch.during(reader.read());
+      const { done, value } = await silence.during(reader.read());
       if (done) return text;
       text += decoder.decode(value, { stream: true });
     }
@@ -104,21 +94,27 @@ async function beginningOf(response: Response, watch: SilenceWatch): Promise<str
 
 function boundedBody(
   body: ReadableStream<Uint8Array>,
-  bounds: FetchBounds,
-  watch: SilenceWatch,
+  { answerBytesMax, lineBytesMax }: FetchBounds,
+  silence: SilenceTimer,
   signal: AbortSignal | null | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  const size = new AnswerSize(bounds);
+  let answerBytes = 0;
+  let lineBytes = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        const { done, value } = await watch.during(reader.read());
+        const { done, value } = await silence.during(reader.read());
         if (done) return controller.close();
-        size.add(value);
+        const newline = value.lastIndexOf(10);
+        answerBytes += value.length;
+        lineBytes = newline === -1 ? lineBytes + value.length : value.length - newline - 1;
+        if (answerBytes > answerBytesMax || lineBytes > lineBytesMax) {
+          throw new ModelError('The provider sent more than a reply can hold.', { transient: false });
+        }
         controller.enqueue(value);
       } catch (error) {
-        controller.error(signal?.aborted ? signal.reason : failureOfStream(error));
+        controller.error(signal?.aborted ? signal.reason : streamErrorOf(error));
         reader.cancel().catch(() => {});
       }
     },
@@ -126,21 +122,8 @@ function boundedBody(
   });
 }
 
-class AnswerSize {
-  readonly #bounds: FetchBounds;
-  #answerBytes = 0;
-  #lineBytes = 0;
-
-  constructor(bounds: FetchBounds) {
-    this.#bounds = bounds;
-  }
-
-  add(chunk: Uint8Array): void {
-    const newline = chunk.lastIndexOf(10);
-    this.#answerBytes += chunk.length;
-    this.#lineBytes = newline === -1 ? this.#lineBytes + chunk.length : chunk.length - newline - 1;
-    if (this.#answerBytes > this.#bounds.answerBytesMax || this.#lineBytes > this.#bounds.lineBytesMax) {
-      throw new ModelError('The provider answered with more than a reply can hold.', { transient: false });
-    }
-  }
+/** A network error within a stream is a stream that was cut off, not a provider that cannot be reached. */
+function streamErrorOf(error: unknown): ModelError {
+  const failure = modelErrorOf(error);
+  return failure.transient && failure !== error ? cutOff() : failure;
 }

@@ -8,9 +8,9 @@ import { instructionsFor, messagesFor } from './prompt.ts';
 import { ReasoningSteps } from './reasoning-steps.ts';
 import type { LanguageSdk } from './sdk.ts';
 
-/** Steps are kept with every bit of progress; a model that reasons on and on must not fill the message with them. */
+/** Every progress update stores all steps, so their number is limited. */
 const reasoningStepsMax = 50;
-/** How long other work may have to wait while a burst of small pieces is taken. */
+/** How long a burst of small pieces may block the event loop. */
 const stretchMs = 5;
 
 interface DraftSetting {
@@ -22,7 +22,7 @@ interface DraftSetting {
   readonly replyLengthMax: number;
 }
 
-/** One conversation with the provider: up to five requests, between which the model searches. */
+/** One conversation with the provider: up to five requests, with searches between them. */
 export class Draft {
   readonly #setting: DraftSetting;
   readonly #withTools: boolean;
@@ -33,7 +33,7 @@ export class Draft {
   #length = 0;
   #hasText = false;
   #hasLetters = false;
-  /** All text as long as it has no letters. */
+  /** The text so far, until it contains a letter. */
   #letterless = '';
   #needsGap = false;
 
@@ -50,7 +50,7 @@ export class Draft {
     let turnedAt = performance.now();
     try {
       for (;;) {
-        // What has arrived comes without a turn of the event loop, however much it is.
+        // Buffered parts arrive without a turn of the event loop.
         if (performance.now() - turnedAt >= stretchMs) {
           await turn();
           turnedAt = performance.now();
@@ -78,7 +78,7 @@ export class Draft {
     });
   }
 
-  /** A library that fails is no answer to the model: the draft fails with it. */
+  /** If the library fails, the draft fails: the SDK would pass the error on to the model. */
   async #search(query: string): Promise<string> {
     try {
       return await this.#setting.searches.further(query);
@@ -108,7 +108,7 @@ export class Draft {
     }
   }
 
-  /** What the model says after a search begins a paragraph of its own. */
+  /** Text after a search starts a new paragraph. */
   *#say(piece: string): Generator<DraftEvent> {
     if (piece === '') return;
     const gap = this.#needsGap ? '\n\n' : '';
@@ -139,7 +139,7 @@ export class Draft {
     if (reason === 'interrupted' || rawReason === undefined) throw cutOff();
     yield* this.#show(this.#text.end());
     if (this.#hasLetters || /\p{N}/u.test(this.#letterless.replace(/\[[^[\]]*\]/g, ''))) {
-      if (reason === 'length') yield* this.#tellOfLimit();
+      if (reason === 'length') yield* this.#showLimit();
       return;
     }
     if (reason === 'content-filter') {
@@ -148,19 +148,19 @@ export class Draft {
     throw noText();
   }
 
-  /** An answer that ends in the middle is better than none, where it shows that it does. */
-  *#tellOfLimit(): Generator<DraftEvent> {
+  /** A truncated answer is kept and marked as such. */
+  *#showLimit(): Generator<DraftEvent> {
     yield { type: 'text', text: ' …' };
     yield { type: 'step', description: 'The model reached its length limit' };
   }
 }
 
-/** The lifetime of one draft: it ends when the request is aborted, when something fails, or when nobody reads on. */
+/** The lifetime of a draft. It ends when the request is aborted, something fails or the reader stops reading. */
 export class Call {
   readonly #abort = new AbortController();
   readonly #request: AbortSignal;
   readonly #onAbort = () => this.fail(this.#request.reason);
-  #giveUp: (reason: unknown) => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
 
   constructor(request: AbortSignal) {
     this.#request = request;
@@ -174,13 +174,13 @@ export class Call {
 
   fail(reason: unknown): void {
     this.#abort.abort(reason);
-    this.#giveUp(this.signal.reason);
+    this.#reject(this.signal.reason);
   }
 
-  /** One wait at a time. Not `Promise.race`: that would hold every piece of a reply until its draft ends. */
+  /** For one wait at a time. `Promise.race` would keep every part of a reply in memory until the draft ends. */
   orAborted<T>(awaited: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#giveUp = reject;
+      this.#reject = reject;
       if (this.signal.aborted) reject(this.signal.reason);
       awaited.then(resolve, reject);
     });

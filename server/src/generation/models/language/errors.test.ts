@@ -21,8 +21,8 @@ function assertKind(error: unknown, transient: boolean): void {
   assert.equal(sorted.cause, undefined);
 }
 
-describe('an error of a model', () => {
-  it('may be tried again where the network failed', () => {
+describe('a model error', () => {
+  it('is transient after a network error', () => {
     for (const code of [
       'ECONNREFUSED',
       'ECONNRESET',
@@ -36,7 +36,7 @@ describe('an error of a model', () => {
     }
   });
 
-  it('is final where there is no trust, no HTTP, or nothing known', () => {
+  it('is permanent for an untrusted certificate, invalid HTTP and unknown errors', () => {
     for (const code of [
       'CERT_HAS_EXPIRED',
       'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -57,7 +57,7 @@ describe('an error of a model', () => {
     }
   });
 
-  it('told in a stream is sorted by its status or its type', () => {
+  it('in a stream is classified by its status or type', () => {
     assertKind({ message: secret, code: 429 }, true);
     assertKind({ message: secret, code: '401' }, false);
     assertKind({ message: secret, statusCode: 529 }, true);
@@ -66,43 +66,43 @@ describe('an error of a model', () => {
     assertKind({ message: secret, code: 'insufficient_quota' }, false);
   });
 
-  it('names an unknown kind only where that is a name', () => {
+  it('shows the name of an unknown error only if it is a plain word', () => {
     assert.equal(modelErrorOf(new RangeError(secret)).message, 'The model failed (RangeError).');
     const odd = Object.assign(new Error(), { name: `key ${secret}` });
     assert.equal(modelErrorOf(odd).message, 'The model failed (Error).');
   });
 
-  it('stays as it is where it is sorted already', () => {
+  it('is not wrapped again', () => {
     const error = new ModelError('Known.', { transient: true, retryAfterMs: 5 });
     assert.equal(modelErrorOf(error), error);
     assert.equal(modelErrorOf(wrapped(error)), error);
   });
 
-  it('ends though its causes go in a circle', () => {
+  it('handles circular causes', () => {
     const error = new Error(secret);
     error.cause = error;
     assertKind(error, false);
   });
 });
 
-describe('the wait that a provider asks for', () => {
+describe('the delay that a provider requests', () => {
   const now = Date.UTC(2026, 0, 1);
   const wait = (headers: Record<string, string>) => retryAfterMsOf(new Headers(headers), now);
 
-  it('is read in seconds, as a date, and more exactly in milliseconds', () => {
+  it('is read in seconds, as a date or in milliseconds', () => {
     assert.equal(wait({ 'retry-after': '3' }), 3_000);
     assert.equal(wait({ 'retry-after': '1.5' }), 1_500);
     assert.equal(wait({ 'retry-after': new Date(now + 4_000).toUTCString() }), 4_000);
     assert.equal(wait({ 'retry-after': '3', 'retry-after-ms': '2500.5' }), 2_501);
   });
 
-  it('is at most ten minutes, and never less than nothing', () => {
+  it('is between zero and ten minutes', () => {
     assert.equal(wait({ 'retry-after': '999999999' }), 600_000);
     assert.equal(wait({ 'retry-after': new Date(now - 4_000).toUTCString() }), 0);
     assert.equal(wait({ 'retry-after': '0' }), 0);
   });
 
-  it('is none where the header is missing or says nothing', () => {
+  it('is undefined if the header is missing or invalid', () => {
     for (const value of ['', 'soon', '-', 'Infinity', 'NaN'])
       assert.equal(wait({ 'retry-after': value }), undefined);
     assert.equal(wait({}), undefined);

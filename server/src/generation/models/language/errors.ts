@@ -1,19 +1,18 @@
 import { ModelError } from '../../model.ts';
 
-/** What a provider may make us wait at most. */
 const retryAfterMsMax = 600_000;
 
-/** The provider answered with a status that is no success. */
+/** The provider answered with an error status. */
 export class ProviderRefusal extends ModelError {
   readonly status: number;
-  /** Whether the answer speaks of tools: the model may know none. */
-  readonly namesTools: boolean;
+  /** Whether the body mentions tools: the model may not support them. */
+  readonly mentionsTools: boolean;
 
-  constructor(status: number, details: { retryAfterMs?: number | undefined; namesTools?: boolean } = {}) {
-    const { retryAfterMs, namesTools = false } = details;
+  constructor(status: number, details: { retryAfterMs?: number | undefined; mentionsTools?: boolean } = {}) {
+    const { retryAfterMs, mentionsTools = false } = details;
     super(`The provider answered ${status}.`, { transient: isTransientStatus(status), retryAfterMs });
     this.status = status;
-    this.namesTools = namesTools;
+    this.mentionsTools = mentionsTools;
   }
 }
 
@@ -25,13 +24,13 @@ export function noText(): ModelError {
   return new ModelError('The model gave no text.', { transient: true });
 }
 
-export function malformed(): ModelError {
+function malformed(): ModelError {
   return new ModelError('The provider answered with a malformed stream.', { transient: false });
 }
 
 /**
- * What went wrong, in a sentence of our own: those of the SDK, of the runtime and of the provider may repeat the
- * prompt, the address or the key.
+ * Describes an error in our own words: messages of the SDK, the runtime and the provider may contain the prompt, the
+ * address or the key.
  */
 export function modelErrorOf(error: unknown): ModelError {
   for (const each of chainOf(error)) {
@@ -46,15 +45,11 @@ export function modelErrorOf(error: unknown): ModelError {
   return new ModelError(`The model failed (${name}).`, { transient: false });
 }
 
-/** `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), and the more exact `retry-after-ms` that some providers add. */
+/** `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3), or the more exact `retry-after-ms` of some providers. */
 export function retryAfterMsOf(headers: Headers, now: number): number | undefined {
-  const exact = headers.get('retry-after-ms');
-  const plain = headers.get('retry-after');
-  const waits = [
-    exact === null ? Number.NaN : decimal(exact),
-    plain === null ? Number.NaN : decimal(plain) * 1_000,
-    plain === null ? Number.NaN : Date.parse(plain) - now,
-  ];
+  const exact = headers.get('retry-after-ms') ?? '';
+  const plain = headers.get('retry-after') ?? '';
+  const waits = [decimal(exact), decimal(plain) * 1_000, Date.parse(plain) - now];
   const wait = waits.find((each) => Number.isFinite(each));
   return wait === undefined ? undefined : Math.ceil(Math.min(Math.max(wait, 0), retryAfterMsMax));
 }
@@ -67,7 +62,7 @@ function isTransientStatus(status: number): boolean {
   return [408, 409, 425, 429].includes(status) || status >= 500;
 }
 
-/** An error and its causes, from the outside in. */
+/** An error and its causes, outermost first. */
 function chainOf(error: unknown): Record<string, unknown>[] {
   const chain: Record<string, unknown>[] = [];
   for (let each = error; isObject(each) && chain.length < 10 && !chain.includes(each); each = each.cause) {
@@ -79,14 +74,14 @@ function chainOf(error: unknown): Record<string, unknown>[] {
 function knownError(error: Record<string, unknown>): ModelError | undefined {
   switch (error.name) {
     case 'AI_APICallError':
-      // Anthropic says that it is overloaded in the first event of a stream that began with 200.
+      // Anthropic reports overload in the first event of a stream with status 200.
       return typeof error.statusCode === 'number' && error.statusCode >= 400
         ? new ProviderRefusal(error.statusCode)
         : undefined;
     case 'AI_StreamProviderError':
       return errorInStream(error);
     case 'AI_InvalidResponseDataError':
-      // With data it is about a tool call; without, about a stream that ended too soon.
+      // With data, a tool call is invalid. Without, the stream ended too soon.
       return error.data === undefined ? cutOff() : malformed();
     case 'AI_NoOutputGeneratedError':
       return cutOff();
@@ -95,28 +90,18 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
     case 'AI_EmptyResponseBodyError':
       return malformed();
     case 'AI_ToolChoiceViolationError':
-      return new ModelError('The model searched where it should have answered.', { transient: true });
+      return new ModelError('The model searched although it had to answer.', { transient: true });
     default:
       return undefined;
   }
 }
 
-const unreachable = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'UND_ERR_SOCKET',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-]);
+const unreachable = new Set(
+  (
+    'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ' +
+    'ENETDOWN UND_ERR_SOCKET UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT'
+  ).split(' '),
+);
 
 const untrusted = /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|HOSTNAME_MISMATCH/;
 
@@ -127,19 +112,19 @@ function networkError(error: Record<string, unknown>): ModelError | undefined {
     return new ModelError(`The provider could not be reached (${code}).`, { transient: true });
   }
   if (untrusted.test(code)) {
-    return new ModelError('The provider offers no trusted connection.', { transient: false });
+    return new ModelError('The provider’s certificate is not trusted.', { transient: false });
   }
   return code.startsWith('HPE_') ? malformed() : undefined;
 }
 
-const ownFault = /invalid_request|authentication|permission|not_found|too_large|quota|billing|credit/;
+const permanentErrors = /invalid_request|authentication|permission|not_found|too_large|quota|billing|credit/;
 
-/** An error that a stream tells as one of its events. The request was accepted, so it is seldom the request's fault. */
+/** An error event of a stream. The request was accepted, so the error is transient unless its type says otherwise. */
 function errorInStream(error: Record<string, unknown>): ModelError {
   const status = [error.statusCode, error.code].map(Number).find((each) => each >= 400 && each < 600);
   if (status !== undefined) return new ProviderRefusal(status);
-  const transient = !ownFault.test(`${error.type} ${error.code}`);
-  return new ModelError('The provider told of an error in its stream.', { transient });
+  const transient = !permanentErrors.test(`${error.type} ${error.code}`);
+  return new ModelError('The provider reported an error in its stream.', { transient });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

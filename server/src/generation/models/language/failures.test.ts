@@ -32,7 +32,7 @@ describeDrafts('failing drafts', (trial) => {
       });
     }
 
-    it('tell how long the provider asks to wait', async () => {
+    it('report how long the provider asks to wait', async () => {
       const wait = async (words: string) => {
         const { error } = await draft(`!status 429 ${words}`, { now: () => Date.UTC(2026, 0, 1) });
         return assertModelError(error, true, /429/).retryAfterMs;
@@ -44,7 +44,7 @@ describeDrafts('failing drafts', (trial) => {
       assert.equal(await wait(''), undefined);
     });
 
-    it('are not tried again here', async () => {
+    it('are not retried here', async () => {
       const asked = trial.standIn.requests.length;
       assertModelError((await draft('!fail 1 then ok')).error, true, 'The provider answered 500.');
       assert.equal(trial.standIn.requests.length - asked, 1);
@@ -52,8 +52,8 @@ describeDrafts('failing drafts', (trial) => {
     });
 
     for (const [command, transient, message, text] of [
-      ['!hang', true, 'The model fell silent.', ''],
-      ['!stall', true, 'The model fell silent.', 'The beginning'],
+      ['!hang', true, 'The model stopped responding.', ''],
+      ['!stall', true, 'The model stopped responding.', 'The beginning'],
       ['!cut', true, 'The stream of the model was cut off.', 'The beginning'],
       ['!end', true, 'The stream of the model was cut off.', 'The beginning'],
       ['!empty', true, 'The stream of the model was cut off.', ''],
@@ -61,26 +61,26 @@ describeDrafts('failing drafts', (trial) => {
       [
         '!error overloaded_error',
         true,
-        /^The provider (answered 529|told of an error in its stream)\.$/,
+        /^The provider (answered 529|reported an error in its stream)\.$/,
         'The beginning',
       ],
       [
         '!error-first overloaded_error',
         true,
-        /^The provider (answered 529|told of an error in its stream)\.$/,
+        /^The provider (answered 529|reported an error in its stream)\.$/,
         '',
       ],
       [
         '!error invalid_request_error',
         false,
-        /^The provider (answered 400|told of an error in its stream)\.$/,
+        /^The provider (answered 400|reported an error in its stream)\.$/,
         'The beginning',
       ],
       ['!bad-json', false, 'The provider answered with a malformed stream.', 'The beginning'],
-      ['!html', false, 'The provider answered with something else than a stream of events.', ''],
+      ['!html', false, 'The provider did not answer with a stream of events.', ''],
       ['!redirect', false, 'The provider redirects to another address.', ''],
-      ['!endless-line', false, 'The provider answered with more than a reply can hold.', ''],
-      ['!endless-comments', false, 'The provider answered with more than a reply can hold.', ''],
+      ['!endless-line', false, 'The provider sent more than a reply can hold.', ''],
+      ['!endless-comments', false, 'The provider sent more than a reply can hold.', ''],
     ] as const) {
       it(`by ${command} ${transient ? 'may be tried again' : 'are final'}`, async () => {
         const asked = trial.standIn.requests.length;
@@ -95,7 +95,7 @@ describeDrafts('failing drafts', (trial) => {
       });
     }
 
-    it('to connect may be tried again', async () => {
+    it('to connect are transient', async () => {
       const gone = await startProvider();
       await gone.close();
       const { error } = await draft('Hello?', { baseUrl: gone.url });
@@ -121,7 +121,7 @@ describeDrafts('failing drafts', (trial) => {
       });
     }
 
-    it('asks nobody when it was aborted before', async () => {
+    it('sends no request if it was aborted before', async () => {
       const asked = trial.standIn.requests.length;
       const reason = new Error('Cancelled.');
       const drafted = modelWith().draft(requestOf('Hello?', AbortSignal.abort(reason)));
@@ -144,26 +144,26 @@ describeDrafts('failing drafts', (trial) => {
       await assert.rejects(drafted, /Cancelled/);
     });
 
-    it('closes the connection also when nobody reads on', async () => {
+    it('closes the connection when the reader stops reading', async () => {
       for await (const event of modelWith().draft(requestOf('!stall'))) if (event.type === 'text') break;
       await until(() => trial.standIn.requests.at(-1)?.closedEarly === true);
     });
   });
 
   describe('the key', () => {
-    it('is shown neither in text nor in steps, however it is cut into pieces', async () => {
+    it('is redacted in text and steps, however it is split', async () => {
       const { own, text, error } = await draft('!echo-key');
       assert.equal(error, undefined);
       assert.equal(text, 'Your key is [redacted], keep it.');
       assert.deepEqual(steps(own), ['Your key is [redacted], keep it.']);
     });
 
-    it('is not shown in the words of a search', async () => {
+    it('is redacted in search queries', async () => {
       const { own } = await draft(`!tool ${apiKey}`);
       assert.ok(steps(own).includes('Searching the documents for “[redacted]”'), JSON.stringify(own));
     });
 
-    it('is in no error, nor is the prompt, when a refusal repeats them', async () => {
+    it('does not appear in an error, nor does the prompt, when a refusal repeats them', async () => {
       for (const status of [400, 401, 429, 500]) {
         const { error } = await draft(`!status ${status}\nOur secret plan`);
         assertModelError(error, status >= 429, `The provider answered ${status}.`);
@@ -172,7 +172,7 @@ describeDrafts('failing drafts', (trial) => {
       }
     });
 
-    it('goes to no other header or body than the one for it', async () => {
+    it('is sent only in its own header', async () => {
       await draft('How long do refunds take?');
       const { headers, body, path } = trial.standIn.requests.at(-1) ?? {};
       const holding = Object.entries(headers ?? {}).filter(([, value]) => String(value).includes(apiKey));

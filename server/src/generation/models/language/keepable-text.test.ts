@@ -9,12 +9,12 @@ function through(pieces: readonly string[], key: string | undefined = secret): s
   return [...pieces.map((piece) => stream.add(piece)), stream.end()];
 }
 
-describe('text of a model', () => {
-  it('passes as it comes when there is nothing to hold back', () => {
+describe('keepable text', () => {
+  it('passes text through if there is nothing to hold back', () => {
     assert.deepEqual(through(['Thirty ', 'day ', 'limit.']), ['Thirty ', 'day ', 'limit.', '']);
   });
 
-  it('never shows the secret, wherever it is cut in two', () => {
+  it('redacts the secret wherever it is split', () => {
     const text = `before ${secret} after`;
     for (let cut = 0; cut <= text.length; cut++) {
       const shown = through([text.slice(0, cut), text.slice(cut)]);
@@ -22,32 +22,32 @@ describe('text of a model', () => {
     }
   });
 
-  it('never shows the secret when it comes character by character, or with NULs in it', () => {
+  it('redacts the secret character by character, and with NULs in it', () => {
     assert.equal(through([...`<${secret}>`]).join(''), '<[redacted]>');
     assert.equal(through([...secret].map((character) => `${character}\0`)).join(''), '[redacted]');
   });
 
-  it('gives back what only looked like the beginning of the secret', () => {
+  it('releases text that only looked like the start of the secret', () => {
     assert.equal(through(['sk-Sec', 'ond thoughts']).join(''), 'sk-Second thoughts');
     assert.equal(through(['ends in sk-Secret-sk-Sec']).join(''), 'ends in sk-Secret-sk-Sec');
     assert.equal(through(['sk-Secret-', secret]).join(''), 'sk-Secret-[redacted]');
   });
 
-  it('leaves words alone that a local server takes as a key', () => {
+  it('does not redact placeholder keys of local servers', () => {
     assert.equal(through(['Use ollama here'], 'ollama').join(''), 'Use ollama here');
   });
 
-  it('keeps a surrogate pair whole that came in two pieces', () => {
+  it('joins a surrogate pair that was split', () => {
     assert.deepEqual(through(['a\ud83d', '\ude00b']), ['a', '\u{1F600}b', '']);
   });
 
-  it('replaces halves that never find the other', () => {
+  it('replaces lone surrogates', () => {
     assert.deepEqual(through(['a\ud83d', 'b']), ['a', '\ufffdb', '']);
     assert.deepEqual(through(['a\ud83d']), ['a', '\ufffd']);
     assert.deepEqual(through(['\ude00a']), ['\ufffda', '']);
   });
 
-  it('drops NULs', () => {
+  it('removes NULs', () => {
     assert.equal(keepable('a\0b\0', undefined), 'ab');
   });
 });

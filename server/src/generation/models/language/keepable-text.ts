@@ -1,11 +1,11 @@
 const redaction = '[redacted]';
 
-/** Shorter keys are placeholders that local servers ask for ("ollama", "EMPTY"), and ordinary words. */
+/** Shorter keys are placeholders for local servers, such as "ollama" or "EMPTY". */
 const secretLengthMin = 8;
 
 /**
- * A stream of text as it may be kept and shown: no NUL, no half of a surrogate pair, and the secret nowhere, however it
- * is cut into pieces. What could be the beginning of either is held back until the next piece decides.
+ * Makes a stream of text safe to store and show: removes NULs, replaces lone surrogates, and redacts the secret even if
+ * it is split across pieces. A possible start of either is held back until the next piece.
  */
 export class KeepableText {
   readonly #secret: string;
@@ -19,7 +19,7 @@ export class KeepableText {
     return this.#release(this.#held + piece.replaceAll('\0', ''));
   }
 
-  /** What is still held back, when nothing follows. */
+  /** The text still held back. */
   end(): string {
     const rest = this.#held.toWellFormed();
     this.#held = '';
@@ -34,13 +34,13 @@ export class KeepableText {
   }
 }
 
-/** A whole text as it may be kept and shown. */
+/** Makes a complete text safe to store and show. */
 export function keepable(text: string, secret: string | undefined): string {
   const stream = new KeepableText(secret);
   return stream.add(text) + stream.end();
 }
 
-/** How many characters at the end are the beginning of the secret. */
+/** How many characters at the end of the text could be the start of the secret. */
 function secretBegunAtEnd(text: string, secret: string): number {
   if (secret === '') return 0;
   const end = text.slice(Math.max(0, text.length - secret.length + 1));

@@ -7,22 +7,22 @@ import { shortened } from './reasoning-steps.ts';
 
 const passagesFirst = 8;
 const passagesPerSearch = 5;
-/** A model that goes on searching pays for it in its own context, and would never answer. */
+/** A model that searches more fills its context and might never answer. */
 const searchesMax = 8;
 const readingStepsMax = 3;
 const queryLengthMax = 80;
 
 const count = new Intl.NumberFormat('en');
 
-/** What one draft finds in the documents. Passages are numbered from 1 in the order in which they are told. */
+/** The searches of one draft. Passages are numbered from 1 in the order in which the model receives them. */
 export class PassageSearches {
   readonly #library: PassageSearch;
   readonly #request: ReplyRequest;
   readonly #secret: string | undefined;
-  readonly #told: FoundPassage[] = [];
+  readonly #passages: FoundPassage[] = [];
   readonly #titlesRead = new Set<string>();
   #searches = 0;
-  #untold: DraftEvent[] = [];
+  #pending: DraftEvent[] = [];
 
   constructor(library: PassageSearch, request: ReplyRequest, secret: string | undefined) {
     this.#library = library;
@@ -31,27 +31,27 @@ export class PassageSearches {
   }
 
   get passages(): readonly FoundPassage[] {
-    return this.#told;
+    return this.#passages;
   }
 
   /** The events since the last call. */
   take(): DraftEvent[] {
-    const events = this.#untold;
-    this.#untold = [];
+    const events = this.#pending;
+    this.#pending = [];
     return events;
   }
 
-  /** Searches for what the user asks. Whether there is anything to search in. */
+  /** Searches for the user's question. Resolves to whether there are documents. */
   async first(): Promise<boolean> {
     const question = questionIn(this.#request.conversation);
     const { searched, passages } = await this.#find(question, passagesFirst);
     if (searched === 0) return false;
     this.#step(`Searching ${count.format(searched)} ${searched === 1 ? 'passage' : 'passages'}`);
-    this.#tell(passages);
+    this.#give(passages);
     return true;
   }
 
-  /** Searches for what the model asks. Answers what the model is to read. */
+  /** Searches for the model's query. Resolves to the text that the model receives. */
   async further(query: string): Promise<string> {
     this.#searches++;
     if (this.#searches > searchesMax)
@@ -59,7 +59,7 @@ export class PassageSearches {
     this.#step(`Searching the documents for “${shortened(keepable(query, this.#secret), queryLengthMax)}”`);
     const { passages } = await this.#find(query, passagesPerSearch);
     if (passages.length === 0) return 'No passages were found.';
-    this.#tell(passages.filter((passage) => this.#numberOf(passage) === 0));
+    this.#give(passages.filter((passage) => this.#numberOf(passage) === 0));
     return passages.map((passage) => numberedPassage(passage, this.#numberOf(passage))).join('\n\n');
   }
 
@@ -68,7 +68,7 @@ export class PassageSearches {
     return this.#library.search(organizationId, accountId, question, limit, signal);
   }
 
-  #tell(passages: readonly FoundPassage[]): void {
+  #give(passages: readonly FoundPassage[]): void {
     if (passages.length === 0) return;
     const titles = new Set(
       passages.map(({ title }) => title).filter((title) => !this.#titlesRead.has(title)),
@@ -77,21 +77,21 @@ export class PassageSearches {
       this.#titlesRead.add(title);
       this.#step(`Reading ${shortened(keepable(title, this.#secret), queryLengthMax)}`);
     }
-    this.#told.push(...passages);
-    this.#untold.push({ type: 'passages', passages });
+    this.#passages.push(...passages);
+    this.#pending.push({ type: 'passages', passages });
   }
 
   #step(description: string): void {
-    this.#untold.push({ type: 'step', description });
+    this.#pending.push({ type: 'step', description });
   }
 
-  /** 0 where the passage was not told yet. */
+  /** 0 if the model has not received the passage yet. */
   #numberOf(passage: FoundPassage): number {
-    const index = this.#told.findIndex(
-      (told) =>
-        told.documentId === passage.documentId &&
-        told.heading === passage.heading &&
-        told.text === passage.text,
+    const index = this.#passages.findIndex(
+      (known) =>
+        known.documentId === passage.documentId &&
+        known.heading === passage.heading &&
+        known.text === passage.text,
     );
     return index + 1;
   }

@@ -2,11 +2,11 @@ import type { ConversationTurn } from '../../../domain/conversation.ts';
 import type { FoundPassage } from '../../../domain/document.ts';
 import { citationsIn } from '../../corroboration/citations.ts';
 
-/** Of the messages before the prompt, together. About 12,000 tokens: it leaves a small model room to answer. */
+/** The total length of the messages before the prompt: about 12,000 tokens, which leaves a small model room to answer. */
 const historyLengthMax = 48_000;
-/** Of one passage. Those of the library are shorter; this bounds a prompt whatever it holds. */
+/** Passages of the library are shorter. This limits the prompt in any case. */
 const passageLengthMax = 4_000;
-/** A prompt of at most so many words is read together with the one before it: "And for digital goods?" */
+/** A prompt with at most this many words is searched for together with the one before it: "And for digital goods?" */
 const followUpWordsMax = 8;
 
 const rules = `You answer the questions of an organization's staff from the organization's own documents.
@@ -20,7 +20,7 @@ Rules:
 
 const searching = `- When the passages do not suffice, search with searchDocuments, in other words than before. What it finds are further numbered passages.`;
 
-/** What a model is told before the conversation. `searchable`: there are documents, and a tool to search them. */
+/** The instructions before the conversation. `searchable`: the model has a tool to search the documents. */
 export function instructionsFor(passages: readonly FoundPassage[], searchable: boolean): string {
   const given =
     passages.length === 0
@@ -29,7 +29,7 @@ export function instructionsFor(passages: readonly FoundPassage[], searchable: b
   return `${rules}${searchable ? `\n${searching}` : ''}\n\n${given}`;
 }
 
-/** Each between marks that its text cannot close. */
+/** Passages within tags that their text cannot close. */
 export function numberedPassages(passages: readonly FoundPassage[], firstNumber: number): string {
   return passages.map((passage, index) => numberedPassage(passage, firstNumber + index)).join('\n\n');
 }
@@ -37,12 +37,12 @@ export function numberedPassages(passages: readonly FoundPassage[], firstNumber:
 export function numberedPassage({ title, heading, text }: FoundPassage, number: number): string {
   const place = heading === '' ? '' : ` heading="${attribute(heading)}"`;
   const body = text.slice(0, passageLengthMax).toWellFormed();
-  return `<passage number="${number}" title="${attribute(title)}"${place}>\n${withoutMarks(body)}\n</passage>`;
+  return `<passage number="${number}" title="${attribute(title)}"${place}>\n${withoutTags(body)}\n</passage>`;
 }
 
 /**
- * The conversation as it goes to a model: the prompt, and before it as many whole messages as there is room for, the
- * newest first. It begins with the user and the roles take turns, which many models insist on.
+ * The messages for a model: the prompt, and the most recent messages before it that fit. They start with the user and the
+ * roles alternate, as many models require.
  */
 export function messagesFor(conversation: readonly ConversationTurn[]): ConversationTurn[] {
   const recent: ConversationTurn[] = [];
@@ -61,7 +61,7 @@ export function messagesFor(conversation: readonly ConversationTurn[]): Conversa
   return joinedByRole(recent.slice(recent.findIndex(({ role }) => role === 'user')));
 }
 
-/** What to search the documents for. */
+/** The text to search the documents for. */
 export function questionIn(conversation: readonly ConversationTurn[]): string {
   const [prompt = '', before] = conversation
     .filter(({ role }) => role === 'user')
@@ -81,7 +81,7 @@ function joinedByRole(turns: readonly ConversationTurn[]): ConversationTurn[] {
   return joined;
 }
 
-/** Earlier replies cite passages that this model is not given. Brackets in code and links stay. */
+/** Earlier replies cite passages that this model does not receive. Brackets in code and links are kept. */
 function withoutCitations(text: string): string {
   return text
     .split(/(```[\s\S]*?(?:```|$)|`[^`\n]*`)/)
@@ -100,9 +100,9 @@ function withoutCitationsOf(prose: string): string {
 }
 
 function attribute(text: string): string {
-  return withoutMarks(text).replaceAll('"', "'").replace(/\s+/g, ' ');
+  return withoutTags(text).replaceAll('"', "'").replace(/\s+/g, ' ');
 }
 
-function withoutMarks(text: string): string {
+function withoutTags(text: string): string {
   return text.replace(/<(?=\/?passage)/gi, '‹').replaceAll('\0', '');
 }

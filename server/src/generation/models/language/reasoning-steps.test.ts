@@ -7,8 +7,8 @@ function stepsOf(pieces: readonly string[]): string[] {
   return [...pieces.flatMap((piece) => steps.add(piece)), ...steps.end()];
 }
 
-describe('steps out of reasoning', () => {
-  it('are the first sentence of each paragraph, however the text is cut into pieces', () => {
+describe('reasoning steps', () => {
+  it('are the first sentence of each paragraph, however the text is split', () => {
     const text = '**Refunds** come first. They take long.\n\n- Then the\nfees. And more.\n \n\n\nDone';
     const expected = ['Refunds come first.', 'Then the fees.', 'Done'];
     assert.deepEqual(stepsOf([text]), expected);
@@ -18,7 +18,7 @@ describe('steps out of reasoning', () => {
     }
   });
 
-  it('come as soon as their paragraph has ended', () => {
+  it('are returned when their paragraph ends', () => {
     const steps = new ReasoningSteps();
     assert.deepEqual(steps.add('One.\n'), []);
     assert.deepEqual(steps.add('\nTwo'), ['One.']);
@@ -26,18 +26,18 @@ describe('steps out of reasoning', () => {
     assert.deepEqual(steps.end(), []);
   });
 
-  it('are none for blank reasoning', () => {
+  it('are empty for blank reasoning', () => {
     assert.deepEqual(stepsOf(['', ' \n\n \n', '\n\n']), []);
   });
 
-  it('stay short, whatever the paragraph is', () => {
+  it('stay short for any paragraph', () => {
     const [step = '', ...more] = stepsOf(Array.from({ length: 5_000 }, () => 'word '));
     assert.deepEqual(more, []);
     assert.ok(step.endsWith('word…') && step.length <= 200, step);
   });
 });
 
-describe('a shortened text', () => {
+describe('shortened text', () => {
   it('is one line without control characters', () => {
     assert.equal(shortened(' a\u0007\n\tb\u2028c ', 50), 'a b c');
   });

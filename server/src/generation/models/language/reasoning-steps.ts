@@ -1,13 +1,13 @@
-/** What is kept of a paragraph: a first sentence is looked for in it, and the rest is never shown. */
+/** Enough to find the first sentence; the rest of a paragraph is not shown. */
 const paragraphLengthMax = 1_000;
 const descriptionLengthMax = 200;
 
-/** Turns a model's reasoning into steps: of each paragraph, once it has ended, its first sentence. */
+/** Turns a model's reasoning into steps: the first sentence of each paragraph. */
 export class ReasoningSteps {
   #paragraph = '';
   #lineIsEmpty = true;
 
-  /** The steps that this piece completes. */
+  /** Adds a piece and returns the steps that it completes. */
   add(piece: string): string[] {
     const steps: string[] = [];
     const lines = piece.split('\n');
@@ -23,7 +23,7 @@ export class ReasoningSteps {
     return steps;
   }
 
-  /** The step of what has not ended by itself. */
+  /** Ends the last paragraph and returns its step. */
   end(): string[] {
     this.#lineIsEmpty = true;
     const paragraph = this.#paragraph;
@@ -38,7 +38,7 @@ export class ReasoningSteps {
   }
 }
 
-/** On one line, without control characters, cut at a word; the cut shows as `…`. */
+/** The text on one line, without control characters, cut at a word with `…`. */
 export function shortened(text: string, lengthMax: number): string {
   const line = text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')

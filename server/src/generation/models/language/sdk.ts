@@ -2,7 +2,7 @@ import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 
 export type LanguageProvider = 'openai-compatible' | 'anthropic';
 
-/** Requests of one draft: each search of the model leads to another. In the last it has to answer. */
+/** Requests per draft. Each search leads to another request, and the last one must be an answer. */
 const requestsMax = 5;
 const anthropicBaseUrl = 'https://api.anthropic.com/v1';
 
@@ -10,19 +10,19 @@ interface Conversation {
   readonly instructions: string;
   readonly messages: ModelMessage[];
   readonly abortSignal: AbortSignal;
-  /** Without it the model has no tool. */
+  /** If undefined, the model has no tool. */
   readonly search: ((query: string) => Promise<string>) | undefined;
 }
 
-/** The SDK, as far as drafts need it, with a model of one provider. */
+/** The part of the SDK that drafts use, for one model. */
 export interface LanguageSdk {
   stream(conversation: Conversation): ReadableStream<TextStreamPart<ToolSet>>;
 }
 
 /**
- * Imported with the first draft: the other commands and the embedded model need not wait for it (0.1 to 0.25 s). A draft
- * that waits for its first byte holds about 110 KB, one whose text is coming 200 KB; nearly all of it is the SDK's chain
- * of streams (measured with 2,000 and 500 at once; the request alone holds 24 KB).
+ * Loads the SDK with the first draft, because it takes 0.1 to 0.25 s. A draft that waits for its first byte holds about
+ * 110 KB, and one that receives text 200 KB, nearly all of it in the SDK's chain of streams (measured with 2,000 and 500
+ * drafts at once; the request alone holds 24 KB).
  */
 export async function loadSdk(
   options: {
@@ -49,7 +49,7 @@ export async function loadSdk(
           search && stepNumber === requestsMax - 1 ? { toolChoice: 'none' } : undefined,
         maxRetries: 0,
         telemetry: { isEnabled: false },
-        // Errors come as parts of the stream; by default the SDK prints them as well.
+        // Errors are parts of the stream. By default, the SDK also prints them.
         onError: () => {},
       }).stream,
   };
@@ -60,7 +60,7 @@ async function modelOf(
   { provider, model, baseUrl, apiKey }: Parameters<typeof loadSdk>[0],
   fetch: typeof globalThis.fetch,
 ): Promise<LanguageModel> {
-  // Every setting is named here: what is left out the SDK would take from the environment.
+  // Every setting is given, because the SDK takes missing ones from the environment.
   if (provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ baseURL: baseUrl ?? anthropicBaseUrl, apiKey: apiKey ?? '', fetch })(model);
@@ -72,7 +72,7 @@ async function modelOf(
     fetch,
     ...(apiKey !== undefined && { apiKey }),
   })(model);
-  // Many local servers pass on what a model thinks as it comes, between tags at the beginning of its text.
+  // Many local servers leave a model's reasoning in its text, between tags at the start.
   return sdk.wrapLanguageModel({
     model: plain,
     middleware: sdk.extractReasoningMiddleware({ tagName: 'think' }),
@@ -93,7 +93,7 @@ function searchTool(sdk: typeof import('ai'), search: (query: string) => Promise
         validate: (value) =>
           isQuery(value)
             ? { success: true, value }
-            : { success: false, error: new Error('A search needs a query, which is a text.') },
+            : { success: false, error: new Error('The query must be a string.') },
       },
     ),
     execute: ({ query }) => search(query),

@@ -30,14 +30,14 @@ export async function tryModel(drafter: Drafter, question: string, signal: Abort
   return { ok: true, model, ms: elapsed(), firstTextMs: firstTextMs ?? elapsed(), answer };
 }
 
-/** What an operator can do about it. */
+/** Tells the operator what to try. */
 function nextStepAfter(error: unknown): string {
   if (error instanceof ProviderRefusal) return nextStepByStatus(error.status);
   const message = error instanceof Error ? error.message : '';
   if (message.includes('could not be reached')) {
     return 'Check that SKEIN_MODEL_BASE_URL is right and that this machine can reach it.';
   }
-  if (message.includes('trusted connection')) {
+  if (message.includes('certificate')) {
     return 'Check the certificate of SKEIN_MODEL_BASE_URL, or name its CA in NODE_EXTRA_CA_CERTS.';
   }
   if (message.includes('malformed')) {
