@@ -23,7 +23,7 @@ type Identity = Owner | 'service' | 'nobody';
 export type CredentialName = keyof typeof credentials;
 export const credentialNames = Object.keys(credentials) as CredentialName[];
 
-/** Where the credential's organization stands: in the beta, out of it, or in it with nothing left of its quota. */
+/** The state of the credential's organization: in the beta, outside it, or in it with its quota used up. */
 export const standings = ['in the beta', 'out of the beta', 'out of quota'] as const;
 export type Standing = (typeof standings)[number];
 
@@ -47,7 +47,7 @@ export interface ThreadKind {
   readonly deleted: boolean;
 }
 
-/** What an operation names: a thread, an id that nobody has, or what is no id at all. */
+/** What an operation names: a thread, an unused id, or a malformed id. */
 export type Target = ThreadKind | 'missing' | 'malformed id';
 
 const threadKinds: ThreadKind[] = (['own', 'another'] as const).flatMap((organization) =>

@@ -119,7 +119,7 @@ describe('An example', { concurrency: 3 }, () => {
     await runKilledAfter(5, service, 'bulk-export/bulk-export.ts', words, key);
     assert.ok(existsSync(`${file}.state`), 'it was killed before its end');
     appendFileSync(file, '{"thread":{"id":"thr_half');
-    // A walk holds still: what is begun meanwhile is not part of it.
+    // A walk is a snapshot: threads created later are not part of it.
     await mine.create({ prompt: 'Later' });
     const again = await run('bulk-export/bulk-export.ts', words, { SKEIN_API_KEY: key });
     assert.deepEqual(again, {
@@ -170,7 +170,7 @@ describe('An example', { concurrency: 3 }, () => {
 
 interface Step {
   commands: string;
-  /** What stands below them; nothing where they print nothing. */
+  /** The expected output below them; nothing if they print nothing. */
   printed: string;
 }
 
@@ -183,7 +183,7 @@ function stepsOf(blocks: readonly Block[]): Step[] {
   return steps;
 }
 
-/** All commands in one shell, in the folder of a service that stands for the project's; answers what each step printed. */
+/** Runs all commands in one shell, in the folder of a test service; returns what each step printed. */
 async function transcript(service: Service, steps: readonly Step[]): Promise<string[]> {
   for (const name of ['examples', 'client', 'node_modules', 'package.json']) {
     symlinkSync(join(root, name), join(service.folder, name));
@@ -226,7 +226,7 @@ async function runExample(
   }
 }
 
-/** Passes a program's requests on, and kills it instead of passing on more than so many. */
+/** Forwards a program's requests, and kills it after a given number. */
 async function runKilledAfter(
   requests: number,
   service: Service,

@@ -58,7 +58,7 @@ const prototypeKeys = [
 const nested = (open: string, close: string, depth: number) =>
   Buffer.from(`{"title":"x","prompt":"x","deep":${open.repeat(depth)}1${close.repeat(depth)}}`);
 
-/** Bodies of create and rename, good and bad. Other operations send one now and then that nobody reads. */
+/** Valid and invalid bodies of create and rename. Other operations sometimes send one, too, which is ignored. */
 export function bodies(operation: Operation): fc.Arbitrary<Part<Buffer>> {
   if (operation === 'delete' || operation === 'get' || operation === 'list') {
     return fc.constantFrom('', '', '', '{', '{"title":5}').map((text) => part(Buffer.from(text)));

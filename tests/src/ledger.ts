@@ -46,7 +46,7 @@ export class Ledger {
     return this.#known.size;
   }
 
-  /** Writes whose outcome nobody knows. */
+  /** Writes with an unknown outcome. */
   get cutOff(): number {
     return this.#unanswered.length + [...this.#known.values()].filter(({ pending }) => pending).length;
   }
@@ -65,7 +65,7 @@ export class Ledger {
     return living.map(([threadId, { reply }]) => ({ threadId, whole: reply }));
   }
 
-  /** A writer: thread after thread, until it is enough, or until nobody is there to answer. */
+  /** A writer: creates threads until it has enough, or until nothing answers any more. */
   async write(api: Api, writer: string, isEnough: () => boolean): Promise<void> {
     for (let turn = 0; !isEnough(); turn += 1) {
       const outcome = await this.#writeOnce(api, `${writer}-${turn}`, turn);
@@ -143,7 +143,7 @@ export class Ledger {
       const answers = [await first.create(body, headers), await second.create(body, headers)] as const;
       const [{ status, body: made }, again] = answers;
       assert.equal(status, 201);
-      // `threadUrl` begins with the address of whoever answers.
+      // `threadUrl` starts with the address of the answering process.
       assert.deepEqual(withoutAddress(again.body), withoutAddress(made));
       assert.ok(!this.#known.has(made.thread.id));
       this.#known.set(made.thread.id, { reply, title: body.title, deleted: false });

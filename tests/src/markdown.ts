@@ -12,10 +12,10 @@ export function blocksOf(markdown: string): Block[] {
   }));
 }
 
-/** What stands under a heading, up to the next one of the same or a higher level. */
+/** The text under a heading, up to the next one of the same or a higher level. */
 export function sectionOf(markdown: string, heading: string): string {
   const level = /^#+/.exec(heading)?.[0].length ?? 0;
-  // A comment in a shell block begins like a heading: only what stands outside of blocks counts.
+  // A comment in a shell block looks like a heading: only text outside of blocks counts.
   const lines = markdown.split('\n');
   const visible = withoutBlocks(markdown).split('\n');
   const start = visible.indexOf(heading);

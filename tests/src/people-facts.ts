@@ -9,7 +9,7 @@ import type { Made } from './world.ts';
 export interface PeopleHeld {
   readonly passwordCookies: ReadonlyMap<string, string>;
   readonly providerCookies: ReadonlyMap<string, string>;
-  /** Of a link that nobody has used. */
+  /** From a link that has not been used. */
   readonly invitationToken: string;
 }
 

@@ -40,7 +40,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
     const { key } = await service.skein('key', 'create', org, '--user', email);
     return { SKEIN_BASE_URL: service.baseUrl, SKEIN_API_KEY: key };
   }
-  /** With nobody else's threads in it. */
+  /** Without threads of other people. */
   async function newcomer(): Promise<Environment> {
     const { id } = await service.skein('org', 'create', 'Newcomers');
     return memberOf(id, 'new@example.com');

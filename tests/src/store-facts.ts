@@ -114,7 +114,7 @@ async function keysOf({ operate, made }: Served): Promise<unknown> {
   return keys.map(({ lastUsedAt, ...key }) => key);
 }
 
-/** What the audit log tells, but for who has signed in: these facts are found out by signing in. */
+/** The audit log without sign-ins, because collecting these facts signs in. */
 async function changesIn({ operate, made }: Served): Promise<unknown> {
   const events: { action: string }[] = await operate('audit', made.acme, '--limit', '100');
   const changes = events.filter(({ action }) => action !== 'session.started');
@@ -122,7 +122,7 @@ async function changesIn({ operate, made }: Served): Promise<unknown> {
   return changes;
 }
 
-/** Without the address of this process, which stands in every `threadUrl`. */
+/** Without the address of this process, which is part of every `threadUrl`. */
 function placeless(service: Service, value: unknown): any {
   return JSON.parse(JSON.stringify(value).replaceAll(service.baseUrl, 'http://skein.example'));
 }

@@ -16,7 +16,7 @@ export async function makeOrganization(service: Service, name: string, quota = a
   return id;
 }
 
-/** A new member, and a personal key of theirs. */
+/** A new member with a personal key. */
 export async function makeMember(service: Service, organization: string, email: string): Promise<IssuedKey> {
   await service.skein('member', 'add', organization, email);
   return makePersonalKey(service, organization, email);

@@ -6,7 +6,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { root } from '../service.ts';
 import { findChromium } from './chromium.ts';
 
-/** The background traffic of a browser that is nobody's business here. */
+/** Background traffic of the browser that does not concern the tests. */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
@@ -46,7 +46,7 @@ export class Window {
     });
     page.on('pageerror', (error) => this.#faults.push(`${error}`));
     page.on('console', (message) => {
-      // What the service refuses is told there, too, and is often what a test is about.
+      // Rejected requests are logged there, too, and are often what a test checks.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
         this.#faults.push(message.text());
       }

@@ -26,7 +26,7 @@ describe('The packed client', () => {
   let proxy: FaultyProxy;
   let project: string;
   let application: IssuedApplication;
-  /** Where nobody is to go. */
+  /** No request may go there. */
   let elsewhere: string;
   before(async () => {
     world = await startWorld();

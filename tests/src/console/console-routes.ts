@@ -14,12 +14,12 @@ export type Thing =
   | 'member'
   | 'document';
 
-/** A route of the console, and a request that it accepts from whoever may call it. */
+/** A route of the console, and a request that it accepts from permitted callers. */
 export interface KnownRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly caller: 'anyone' | 'person' | 'member' | 'admin';
-  /** What `:id` stands for. */
+  /** The value of `:id`. */
   readonly thing?: Thing;
   /** Refused to a session that was proven by a password. */
   readonly ssoOnly?: true;

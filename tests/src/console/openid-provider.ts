@@ -13,7 +13,7 @@ export interface Account {
 export const clientId = 'skein';
 export const clientSecret = 'a secret of the tests alone';
 
-/** A real OpenID provider on this machine. Whoever signs in there is `account`, without being asked. */
+/** A real OpenID provider on this machine. It signs everyone in as `account`, without a login page. */
 export class OpenIdProvider {
   readonly issuer: string;
   account: Account | 'refuses' = 'refuses';

@@ -9,7 +9,7 @@ export async function goThrough(
   returnTo = '/',
   atCallback = (url: URL): URL => url,
 ): Promise<string> {
-  // Nobody is known to the provider from the time before.
+  // The provider starts without any session.
   const there = new ConsoleClient(provider.issuer);
   let url = new URL(`/console/sso/start?returnTo=${encodeURIComponent(returnTo)}`, browser.baseUrl);
   for (let step = 0; step < 10; step += 1) {

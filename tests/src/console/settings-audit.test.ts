@@ -68,7 +68,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     await assertWritten(invited, 'member.invited', id, {});
     const carol = new ConsoleClient(world.service.baseUrl);
     const joined = await carol.acceptInvitation(invited.body.link, testPassword);
-    // An admin who hands out a link to an account can use it themselves: that the password was chosen is told.
+    // An admin could use the link they hand out, so choosing the password is recorded.
     await assertWritten(joined, 'member.joined', id, { email, password: 'chosen' }, email);
     const promoted = await ada.patch(`/members/${id}`, { role: 'admin' });
     await assertWritten(promoted, 'member.role-changed', id, { email, role: 'admin' });

@@ -137,7 +137,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       }
       assertDone(await iris.get('/keys'));
       assertDone(await stranger.signIn('iris@acme.example', testPassword));
-      // The operator may, and it is told where it closes something.
+      // The operator may, and the audit log records it in the organization it affects.
       const reset = await service.skein('member', 'invite', globex, 'iris@acme.example');
       assertDone(await stranger.acceptInvitation(reset.invitation, 'a password of Iris'));
       assert.notEqual((await listed(iris.userId)).state, 'active');

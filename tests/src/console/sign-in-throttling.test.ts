@@ -25,7 +25,7 @@ describe('Password guessing', () => {
   const nobody = () => new ConsoleClient(service.baseUrl);
   const signIn = (email: string, password: string) => nobody().signIn(email, password);
 
-  /** From another address than everybody else's, as the trusted proxy tells it. */
+  /** From a different client address, as reported by the trusted proxy. */
   const signInFrom = (address: string, email: string, password: string, client = nobody()) =>
     client.call('POST', '/sign-in', { body: { email, password }, headers: { 'x-forwarded-for': address } });
 

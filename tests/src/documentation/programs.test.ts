@@ -86,7 +86,7 @@ function assertPrinted(samples: readonly Sample[], printed: readonly string[]): 
   );
 }
 
-/** Programs that the reader is told to save: the first line names the file. */
+/** Programs that the reader should save: the first line names the file. */
 function programsToSave(page: string): [string, string][] {
   return samplesIn(pages, page).flatMap(({ language, text }) => {
     const [, name] = /^\/\/ ([\w-]+\.ts)\n/.exec(text) ?? [];

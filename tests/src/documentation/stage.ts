@@ -38,7 +38,7 @@ export class Stage {
     writeFileSync(join(folder, 'question.txt'), 'What is a skein?');
     const environment = { SKEIN_DATABASE_URL: `sqlite:${join(folder, 'served.db')}` };
     const service = await Service.start({ folder, environment });
-    // Where the pages say `./data/skein.db`, nobody works on it.
+    // The pages use `./data/skein.db` while no service runs on it.
     const { exitCode, stderr } = await runSkein(folder, ['org', 'create', 'Resting']);
     assert.equal(exitCode, 0, stderr);
     const { key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example');

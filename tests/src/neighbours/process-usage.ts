@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
 
-/** Memory and processor time of one process, as Linux tells it; NaN elsewhere. Processes that it starts do not count. */
+/** Memory and processor time of one process on Linux; NaN elsewhere. Child processes do not count. */
 export class ProcessUsage {
   readonly #pid: number;
   readonly #residentMb: number;

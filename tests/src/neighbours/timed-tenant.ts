@@ -11,7 +11,7 @@ export interface Figures {
   readonly maxMs: number;
 }
 
-/** What the timing process is told. */
+/** The input of the timing process. */
 export interface TimedOrder {
   readonly baseUrl: string;
   readonly key: string;

@@ -96,7 +96,7 @@ describe('A synchronous standby that takes over under load', () => {
     const pair = await startPair();
     const proxy = await DatabaseProxy.start(pair.primary.port);
     running.proxy = proxy;
-    // Led there too early, the nodes can read, but serve nobody, and say so.
+    // Before the promotion the nodes can read but not serve, and report that they are not ready.
     const leadThere = () => proxy.switchTo(pair.standby.server.port);
     t.diagnostic(await failOver(pair, proxy.urlOf(pair.primary.url), leadThere));
   });

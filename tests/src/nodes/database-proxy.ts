@@ -34,7 +34,7 @@ export class DatabaseProxy {
     this.#closeAll();
   }
 
-  /** From now on nothing passes, in old connections and in new ones, and nobody is told. */
+  /** Silently drops all traffic from now on, on existing and new connections. */
   fallSilent(): void {
     this.#silent = true;
     for (const socket of this.#sockets) socket.unpipe().pause();

@@ -9,7 +9,7 @@ import { createThread } from '../world.ts';
 import { Nodes } from './nodes.ts';
 
 const count = 4;
-/** Now and then something else makes the database keep the claims: then there is nothing to see, and it is done anew. */
+/** Sometimes something else makes the database keep the claims. There is nothing to observe then, so the test tries again. */
 const attemptsMax = 20;
 const prompt = ['#say First, ', '#wait 500', '#say and still first.', '!drip 400'];
 const ofSecond = { content: 'The documents do not say.', model: 'openai-compatible/second' };
@@ -32,7 +32,7 @@ describe('A database that forgot in a crash who held which replies', () => {
     await Promise.all([database?.remove(), provider?.close()]);
   });
 
-  /** Replies that the first worker has begun, sleeps over, and of which the database knows nothing. */
+  /** Replies that the first worker started, but whose claims the database lost. */
   async function loseClaims(): Promise<string[]> {
     const api = nodes.ada(door);
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {

@@ -172,7 +172,7 @@ async function publishedBy(address: string): Promise<string> {
   return `${await metadata.text()} ${await keys.text()}`;
 }
 
-/** Once a day, for a minute, the test waits; otherwise a quota would begin anew in the middle of it. */
+/** Waits during the minute before midnight UTC, because the quota would reset in the middle of the test. */
 async function untilFarFromMidnight(): Promise<void> {
   const leftMs = dayMs - (Date.now() % dayMs);
   if (leftMs < 60_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 1000));

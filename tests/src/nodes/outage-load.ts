@@ -47,7 +47,7 @@ export class OutageLoad {
     ]);
   }
 
-  /** Callers are told of failures, and the nodes that they are not ready. */
+  /** Callers get errors, and the nodes report that they are not ready. */
   async suffer(): Promise<void> {
     const before = this.ledger.failed;
     await Promise.all([

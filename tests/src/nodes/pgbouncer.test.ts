@@ -76,7 +76,7 @@ describe('A PgBouncer before the database', { skip }, () => {
     for (let restarts = 0; restarts < 5; restarts += 1) {
       await load.goOn();
       await pooler.stop();
-      // Every second time it stays away until callers are told of failures.
+      // Every second time it stays away until callers get errors.
       if (restarts % 2 === 1) await load.suffer();
       await pooler.startAgain();
       await Promise.all(services.map((service) => eventually(() => isReady(service), Boolean)));

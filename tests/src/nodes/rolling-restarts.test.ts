@@ -142,7 +142,7 @@ class Load {
 
 const is = (expected: number) => (status: number | undefined) => status === expected;
 
-/** Undefined while nobody listens. */
+/** Undefined while nothing listens. */
 async function statusOf(url: string, path: string): Promise<number | undefined> {
   return (await send(url, path).catch(() => undefined))?.status;
 }

@@ -25,7 +25,7 @@ function unsigned({ good, own, claims }: ForgersKit): Record<string, string> {
   });
 }
 
-/** Whoever takes the public key for a shared secret verifies these. */
+/** A verifier that uses the public key as a shared secret would accept these. */
 function byPublicKey({ own, claims }: ForgersKit): Record<string, string> {
   const jwk = own.publicJwk;
   const secrets: Record<string, string | Buffer> = {

@@ -9,7 +9,7 @@ export interface ForgersKit {
   readonly foreign: SigningKey;
   /** Those of a good token issued now, with these changed; undefined takes a claim away. */
   claims(changes?: Claims): Claims;
-  /** Nobody may ever ask there. */
+  /** No request may ever go there. */
   readonly attackersUrl: string;
   readonly authUrl: string;
   readonly baseUrl: string;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What stands before the service in a deployment: it takes away the path that it is reached by, and passes everything else on. */
+/** A reverse proxy that strips its path prefix and forwards everything else. */
 export interface FrontProxy {
   readonly port: number;
   /** Where requests go from now on. */

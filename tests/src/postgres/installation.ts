@@ -108,7 +108,7 @@ function failureOf(native: string, runner: Runner): string | undefined {
   return undefined;
 }
 
-/** A copy per version and user of the machine, made by whoever needs it first: 58 MB, about a second. */
+/** One copy per version and user of the machine, made when first needed: 58 MB, about a second. */
 function copyOnce(packaged: string, temporaryRoot: string, runner: Runner): string {
   const { version } = JSON.parse(readFileSync(join(packaged, 'package.json'), 'utf8'));
   const shared = join(temporaryRoot, `skein-postgres-${version}-${process.getuid?.()}`);
@@ -126,7 +126,7 @@ function copyOnce(packaged: string, temporaryRoot: string, runner: Runner): stri
   return join(publish(made, shared), 'native');
 }
 
-/** Nobody else may have put programs there for us to run. */
+/** No other user may have placed programs there for us to run. */
 function isOurs(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return false;

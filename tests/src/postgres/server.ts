@@ -204,7 +204,7 @@ async function initialize(installation: Installation, dataFolder: string, passwo
   );
 }
 
-/** Makes a file or folder the server's own, and nobody else's. */
+/** Makes the server the only owner of a file or folder. */
 export function giveToRunner({ runner }: Installation, path: string): void {
   if (runner.uid !== undefined) chownSync(path, runner.uid, runner.gid);
 }

@@ -14,7 +14,7 @@ export interface Standby {
 const standbyName = 'standby';
 const streamingWithinMs = 30_000;
 
-/** What a base copy leaves out, or finds anew at its first start. */
+/** Not part of a base backup, or recreated at the first start. */
 const notCopied = new Set(['postmaster.pid', 'postmaster.opts', 'postgresql.auto.conf']);
 const copiedEmpty = new Set([
   'pg_wal',

@@ -69,7 +69,7 @@ async function create(history: History, api: Api): Promise<void> {
   history.created(body.thread, sentAt, performance.now());
 }
 
-/** A thread that stands far down is renamed: it leaves what a walk has before it. */
+/** Renames a thread far down the list, so that it moves out of the part a walk has yet to show. */
 async function rename(history: History, api: Api, fromBelow: boolean): Promise<void> {
   const id = history.pickToRename(fromBelow);
   const sentAt = performance.now();

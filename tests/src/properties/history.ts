@@ -49,7 +49,7 @@ export class History {
     (this.#threads.get(id) as Past).deleted = { sentAt, answeredAt };
   }
 
-  /** One that nobody else is writing to, of the upper or the lower end. Every third thread is never renamed. */
+  /** A thread at the upper or lower end that no other writer uses. Every third thread is never renamed. */
   pickToRename(fromBelow: boolean): string {
     const idle = [...this.#threads].filter(
       ([, past], place) => place % 3 !== 0 && !past.deleting && !past.renaming,

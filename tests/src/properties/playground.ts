@@ -61,7 +61,7 @@ export class Playground {
     return new Playground(service, { home, away }, keys);
   }
 
-  /** Starts the service anew on the same store. */
+  /** Restarts the service on the same store. */
   async restart({ window = 10_000, behindMs = 0 }: Setting): Promise<void> {
     await this.#service.end();
     this.#service = await Service.start({

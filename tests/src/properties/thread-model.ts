@@ -29,7 +29,7 @@ export interface Listing {
   readonly accountId: string | undefined;
 }
 
-/** Where a walk stands. Nothing changes it: the same cursor may be used again, later. */
+/** The position of a walk. It is immutable: the same cursor may be used again later. */
 export interface ModelWalk extends Listing {
   /** The organization's threads (of that account) at the walk's start, in the order of that moment, hidden ones too. */
   readonly order: readonly string[];
@@ -72,7 +72,7 @@ export class ThreadModel {
     return !deleted && organization === organizationOf[principal] && (published || owner === principal);
   }
 
-  /** Whether the thread stands above all others of its organization. */
+  /** Whether the thread is listed above all others of its organization. */
   isOnTop(thread: ModelThread): boolean {
     return [...this.threads.values()].every(
       (other) => other.organization !== thread.organization || byActivity(thread, other) <= 0,

@@ -17,7 +17,7 @@ async function prepare(environment: Record<string, string>): Promise<SharedStore
   return store;
 }
 
-/** Replies that take a while, and show that they have begun. */
+/** Replies that take a while and show when they have started. */
 async function askAndBegin(api: Api, name: string): Promise<Asked[]> {
   const asked = await sendMany(12, 1, (place) =>
     askForPieces(

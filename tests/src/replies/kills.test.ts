@@ -17,7 +17,7 @@ describe('A service that is killed in the middle of replies', () => {
   it(`ends each of ${rounds * askedPerRound} replies once, whole, although it was killed ${rounds} times`, {
     timeout: 120_000,
   }, async (t) => {
-    // Nobody waits for a lease of ten minutes: what a dead process held is begun again by the next at its start.
+    // The lease is ten minutes, so that only the next process's start can recover the claims of a dead one.
     store = await SharedStore.prepare({
       SKEIN_REPLY_LEASE_MS: '600000',
       SKEIN_REPLY_CONCURRENCY: '2000',
@@ -56,7 +56,7 @@ function askMany(api: Api, round: number): Promise<Asked[]> {
   });
 }
 
-/** Until the newest have begun to be written; none of the slower ones can have ended by then. */
+/** Until the newest are being written; none of the slower ones can have ended by then. */
 async function untilTheyRun(api: Api, asked: readonly Asked[], seen: Observations): Promise<void> {
   await api.until(asked.at(-1)!.threadId, ({ messages }) => messages[1].content !== '');
   await seen.lookAt(api, asked);

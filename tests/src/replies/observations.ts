@@ -6,7 +6,7 @@ import { createThread } from '../world.ts';
 
 /** Polls under way at once: enough to look at hundreds of replies several times a second. */
 const looksAtOnce = 16;
-/** Hundreds of replies and their service share two cores with whoever looks. */
+/** Hundreds of replies, their service and the observer share two cores. */
 const betweenLooksMs = 60;
 
 /** A reply that was asked for and the text that it must have once it is completed, where that is known. */

@@ -49,7 +49,7 @@ export class SharedStore {
   }
 }
 
-/** Polls what a promise tells until it is as it should be. */
+/** Polls until the condition holds. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   isEnough: (value: T) => boolean,
@@ -64,7 +64,7 @@ export async function eventually<T>(
   }
 }
 
-/** How many replies are on their way, as the doctor tells. */
+/** The number of replies in progress, as reported by doctor. */
 export async function repliesOnTheirWay(service: Service): Promise<number> {
   const { healthy, findings } = await service.skein('doctor');
   if (!healthy) throw new Error(`The doctor is not content: ${JSON.stringify(findings)}`);

@@ -138,7 +138,7 @@ async function slowestListWhile(api: ApiOf, lasts: () => boolean): Promise<numbe
   return slowestMs;
 }
 
-/** Tells when the service has let in so many requests more than now: each counts once, when it comes. */
+/** Resolves when the service has received this many more requests. */
 async function admissionsFromNow(api: ApiOf): Promise<(count: number) => Promise<unknown>> {
   let looks = 0;
   const remaining = async () => {

@@ -25,7 +25,7 @@ describe('Limits', () => {
   });
   after(() => world.end());
 
-  /** Quotas begin anew at midnight UTC: what counts requests does not begin just before it. */
+  /** Quotas reset at midnight UTC, so tests that count requests do not start just before it. */
   before(async () => {
     const untilMidnight = dayMs - (Date.now() % dayMs);
     if (untilMidnight < 60_000) await new Promise((resolve) => setTimeout(resolve, untilMidnight + 100));

@@ -94,7 +94,7 @@ describe('A walk over GET /threads', () => {
       const { accountId, ids } = await listing(8);
       const walk = new PageWalk(world.ada, { accountId });
       await walk.next(3);
-      // The one the cursor stands on, the one right after it, and one renamed first.
+      // The thread at the cursor, the one right after it, and one that was renamed before.
       await world.ada.rename(ids[6]!, 'Renamed, then deleted');
       for (const index of [2, 3, 6]) await world.ada.delete(ids[index]!);
       assert.deepEqual(
