@@ -1,14 +1,15 @@
+import type { FoundPassage } from '../../domain/document.ts';
+import { sentencesOf } from '../reading/sentences.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { synonymsOf } from '../retrieval/synonyms.ts';
-import { termOf, wordsOf } from '../retrieval/terms.ts';
+import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
 import { type Figure, figuresOf } from './figures.ts';
-import { negatedTerms } from './negation.ts';
 
-/** A statement, read once and held against many passages. */
+/** A statement, read once and compared with many passages. */
 export interface Claim {
   /** All of its words. */
   readonly wording: string;
-  /** What it speaks of, without figures and what they count. `others`: words that may stand for the term. */
+  /** What it speaks of, without figures and their units. `others`: words that may stand for the term. */
   readonly terms: readonly { readonly term: string; readonly others: readonly string[] }[];
   readonly tokens: ReadonlySet<string>;
   /** As words. */
@@ -18,13 +19,26 @@ export interface Claim {
   readonly negated: ReadonlySet<string>;
 }
 
+/** A passage, read once and compared with many statements. */
+export interface Evidence {
+  readonly sentences: readonly string[];
+  /** Per sentence: all of its words. */
+  readonly wordings: readonly string[];
+  readonly figures: readonly (readonly Figure[])[];
+  readonly negated: readonly ReadonlySet<string>[];
+  /** The sentences that contain a term, in order. */
+  readonly holders: ReadonlyMap<string, readonly number[]>;
+  /** The terms of heading and title, which apply to every sentence. */
+  readonly context: ReadonlySet<string>;
+}
+
 export function readClaim(statement: string): Claim {
   const plain = statement.replace(/[*_`]+/g, '');
   const words = wordsOf(plain);
   const tokens = words.map(termOf);
   const figures = figuresOf(plain);
   const units = new Set(figures.map(({ unit }) => termOf(unit ?? '')));
-  const terms = new Map<string, { term: string; others: readonly string[] }>();
+  const terms = new Map<string, Claim['terms'][number]>();
   for (const [at, word] of words.entries()) {
     const term = tokens[at]!;
     if (stopWords.has(word) || terms.has(term) || /^\d/.test(term) || units.has(term)) continue;
@@ -34,13 +48,34 @@ export function readClaim(statement: string): Claim {
     wording: words.join(' '),
     terms: [...terms.values()],
     tokens: new Set(tokens),
-    names: [...new Set(namesOf(plain))],
+    names: namesOf(plain),
     figures,
     negated: negatedTerms(plain),
   };
 }
 
-/** How a name may be written otherwise: 'UK' as 'Britain'. As terms. */
+export function readEvidence({ title, heading, text }: FoundPassage): Evidence {
+  const sentences = sentencesOf(text);
+  const words = sentences.map(wordsOf);
+  const holders = new Map<string, number[]>();
+  for (const [at, one] of words.entries()) {
+    for (const token of new Set(one.map(termOf))) {
+      const known = holders.get(token);
+      if (known === undefined) holders.set(token, [at]);
+      else known.push(at);
+    }
+  }
+  return {
+    sentences,
+    wordings: words.map((one) => one.join(' ')),
+    figures: sentences.map(figuresOf),
+    negated: sentences.map(negatedTerms),
+    holders,
+    context: new Set(tokensOf(`${title}. ${heading}`)),
+  };
+}
+
+/** Other ways to write a name, as terms: 'UK' for 'Britain'. */
 export function formsOfName(name: string): string[] {
   const term = termOf(name);
   return [term, ...synonymsOf(term)];
@@ -50,7 +85,38 @@ const capitalised = /(?<=[\p{L}\p{N},;)]["”’]?\s)["“(]?(\p{Lu}[\p{L}\p{N}-
 
 /** Words with a capital within a sentence. */
 function namesOf(statement: string): string[] {
-  return [...statement.matchAll(capitalised)]
-    .flatMap((match) => wordsOf(match[1]!))
-    .filter((word) => !stopWords.has(word));
+  const words = [...statement.matchAll(capitalised)].flatMap((match) => wordsOf(match[1]!));
+  return [...new Set(words)].filter((word) => !stopWords.has(word));
+}
+
+const cues = new Set('not no never cannot none nor neither nobody nothing'.split(' '));
+/** A negation ends where a circumstance begins: 'not shipped on Sundays' negates the shipping. */
+const circumstances = new Set(
+  'for of in at on by to within after before until than from with if when because and or that which'.split(
+    ' ',
+  ),
+);
+/** How many words a negation reaches, stop words not counted. */
+const negatedMax = 2;
+/** How many words behind a 'not' are looked at, so that 'not not not …' takes linear time. */
+const reachMax = 30;
+
+/** The terms that follow a 'not' or the like within its clause. */
+function negatedTerms(text: string): Set<string> {
+  const negated = new Set<string>();
+  for (const clause of text.split(/[,;:()—–]|\bbut\b|\bunless\b|\bexcept\b/i)) {
+    const words = wordsOf(clause);
+    for (const [at, word] of words.entries()) {
+      if (!cues.has(word) || words[at + 1] === 'only') continue;
+      let count = 0;
+      for (const next of words.slice(at + 1, at + 1 + reachMax)) {
+        // 'not used for 30 days': the using is negated, and nothing behind it.
+        if (count === negatedMax || next === 'used' || (count > 0 && circumstances.has(next))) break;
+        if (stopWords.has(next) || /^\d/.test(next)) continue;
+        negated.add(termOf(next));
+        count += 1;
+      }
+    }
+  }
+  return negated;
 }

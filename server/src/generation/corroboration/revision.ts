@@ -1,7 +1,6 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { withMarks, withMarksInRow } from './citations.ts';
-import type { Pace } from './pace.ts';
 import { type Place, shortened, snippetOf } from './snippet.ts';
 import { type KeptMark, type Piece, placeholder } from './statements.ts';
 
@@ -29,23 +28,14 @@ export interface RevisedStatement extends CheckedStatement {
   readonly wording: string;
 }
 
-/** The draft with its citations put right. */
-export async function revise(
-  findings: readonly Finding[],
-  passages: readonly FoundPassage[],
-  pace: Pace,
-): Promise<Revision> {
+/** Corrects the citations of a draft. */
+export function revise(findings: readonly Finding[], passages: readonly FoundPassage[]): Revision {
   const sources = new Sources(passages);
-  const cited: (readonly PassageSupport[])[] = [];
-  for (const { piece, supports } of findings) {
-    if (pace.isDue()) await pace.turn();
-    cited.push(toCite(piece, supports));
-    for (const support of cited.at(-1)!) sources.list(support);
-  }
+  const cited = findings.map(({ piece, supports }) => toCite(piece, supports));
+  for (const support of cited.flat()) sources.list(support);
   const statements: RevisedStatement[] = [];
   let text = '';
   for (const [at, { piece }] of findings.entries()) {
-    if (pace.isDue()) await pace.turn();
     const shown = new Set<number>();
     const wording = wordingOf(piece, cited[at]!, sources, shown);
     const numbers = [...new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!))].sort(
@@ -59,7 +49,7 @@ export async function revise(
   return { text, sources: sources.numbered, statements };
 }
 
-/** What the draft cites, where it bears the statement out; else what bears it out best. */
+/** What the draft cites, as far as it supports the statement; otherwise what supports it best. */
 function toCite({ cites }: Piece, supports: readonly PassageSupport[]): readonly PassageSupport[] {
   if (supports.length === 0) return [];
   const places = new Map([...cites.entries()].reverse().map(([at, mark]) => [mark - 1, at]));
@@ -68,7 +58,7 @@ function toCite({ cites }: Piece, supports: readonly PassageSupport[]): readonly
   return [supports.reduce((best, one) => (one.coverage > best.coverage ? one : best))];
 }
 
-/** With the marks that keep their place; their numbers are added to `shown`. */
+/** The text with the citations that keep their place; their numbers are added to `shown`. */
 function wordingOf(
   { text, kept }: Piece,
   cited: readonly PassageSupport[],
@@ -84,7 +74,7 @@ function wordingOf(
   return pieces.length === 0 ? text : pieces.join('') + text.slice(from);
 }
 
-/** A sentence that speaks of a document which is no source says its title; a cell only loses the mark. */
+/** A sentence that needs the citation of a document that is not a source gets its title; a cell only loses the mark. */
 function markText(
   mark: KeptMark,
   cited: readonly PassageSupport[],
@@ -105,7 +95,7 @@ function markText(
 
 const titleLengthMax = 120;
 
-/** The documents that some statement is found in; each gets its number when it is first cited. */
+/** The documents in which statements were found. Each gets its number when it is first cited. */
 class Sources {
   readonly #passages: readonly FoundPassage[];
   readonly #places = new Map<string, Place[]>();
@@ -123,7 +113,7 @@ class Sources {
     else places.push(support);
   }
 
-  /** Undefined where the document is no source. */
+  /** Undefined where the document is not a source. */
   numberOf(passage: number): number | undefined {
     const document = this.#passages[passage];
     const places = this.#places.get(document?.documentId ?? '');

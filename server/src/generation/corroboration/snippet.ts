@@ -1,5 +1,5 @@
 const snippetLengthMax = 300;
-/** More would hardly find room. */
+/** More would hardly fit. */
 const placesMax = 20;
 
 /** Where a passage says something: these of its sentences. */
@@ -18,53 +18,32 @@ export function shortened(text: string, lengthMax: number): string {
   return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).replace(/[\s,;:.\ufffd]+$/, '')}…`;
 }
 
-/**
- * The sentences that say it, those first that were cited first, as many as there is room for; then of what follows, and
- * of what stands before.
- */
+/** The cited sentences, those cited first as far as there is room; then what follows the first of them. */
 export function snippetOf(places: readonly Place[]): string {
-  let shown: Shown = new Map();
-  for (const { sentences, from, to } of places.slice(0, placesMax)) {
-    const more = added(shown, sentences, from, to);
-    if (shown.size === 0 || fits(more)) shown = more;
-  }
-  const [sentences, told] = [...shown][0]!;
-  for (let last = Math.max(...told) + 1; last < sentences.length; last++) {
-    const more = added(shown, sentences, last, last);
-    if (!fits(more)) break;
-    shown = more;
-  }
-  for (let first = Math.min(...told) - 1; first >= 0; first--) {
-    const more = added(shown, sentences, first, first);
-    if (!fits(more)) break;
-    shown = more;
-  }
+  let shown: Place[] = [];
+  const add = (place: Place) => {
+    const more = [...shown, place];
+    const fits = shown.length === 0 || textOf(more).length <= snippetLengthMax;
+    if (fits) shown = more;
+    return fits;
+  };
+  for (const place of places.slice(0, placesMax)) add(place);
+  const { sentences, to } = places[0]!;
+  for (let at = to + 1; at < sentences.length && add({ sentences, from: at, to: at }); at += 1);
   return shortened(textOf(shown), snippetLengthMax);
 }
 
-/** By passage, which of its sentences. */
-type Shown = ReadonlyMap<readonly string[], ReadonlySet<number>>;
-
-function added(shown: Shown, sentences: readonly string[], from: number, to: number): Shown {
-  const told = new Set(shown.get(sentences));
-  for (let at = from; at <= to; at++) told.add(at);
-  return new Map(shown).set(sentences, told);
-}
-
-function textOf(shown: Shown): string {
-  return [...shown].map(([sentences, told]) => textOfPassage(sentences, told)).join(' … ');
-}
-
-function textOfPassage(sentences: readonly string[], told: ReadonlySet<number>): string {
-  const inOrder = [...told].sort((a, b) => a - b);
-  return inOrder
-    .map((at, place) => {
-      const joint = place === 0 ? '' : inOrder[place - 1] === at - 1 ? ' ' : ' … ';
-      return `${joint}${sentences[at]}`;
-    })
-    .join('');
-}
-
-function fits(shown: Shown): boolean {
-  return textOf(shown).length <= snippetLengthMax;
+function textOf(places: readonly Place[]): string {
+  const passages = new Map<readonly string[], Set<number>>();
+  for (const { sentences, from, to } of places) {
+    const own = passages.get(sentences) ?? new Set();
+    for (let at = from; at <= to; at += 1) own.add(at);
+    passages.set(sentences, own);
+  }
+  const texts = [...passages].map(([sentences, own]) => {
+    const inOrder = [...own].sort((a, b) => a - b);
+    const joint = (at: number) => (own.has(at - 1) ? ' ' : at === inOrder[0] ? '' : ' … ');
+    return inOrder.map((at) => `${joint(at)}${sentences[at]}`).join('');
+  });
+  return texts.join(' … ');
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DocumentId } from '../../domain/id.ts';
-import { readClaim } from './claim.ts';
-import { readEvidence } from './evidence.ts';
+import { readClaim, readEvidence } from './claim.ts';
 import { supportsOf } from './support.ts';
 
 function bearsOut(statement: string, text: string, heading = ''): boolean {

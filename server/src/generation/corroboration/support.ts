@@ -1,22 +1,20 @@
-import type { Claim } from './claim.ts';
+import type { Claim, Evidence } from './claim.ts';
 import { contradicts, type Window } from './contradiction.ts';
-import type { Evidence } from './evidence.ts';
 import { agrees } from './figures.ts';
 
-/** Found on the statements marked `tune` of bench/evaluation. */
-export const thresholds = {
-  /** How much of a statement's words a passage must hold, close together. */
+/** Chosen on the statements marked `tune` in bench/evaluation. */
+const thresholds = {
+  /** How much of a statement's words a passage must contain, close together. */
   coverage: 0.65,
   /** The same where the statement has figures, and the passage has them too. */
   coverageWithFigures: 0.5,
-  /** What a word counts for which another one stands, or which only heading or title hold. */
+  /** What a synonym counts for. */
   synonym: 0.8,
-  context: 0.7,
   /** How much better two sentences together must be than the best one alone. */
   pairGain: 0.15,
-  /** Of sentences that hold the same words, the one with the figures is meant. */
+  /** Among sentences with the same words, the one with the figures is preferred. */
   figure: 0.02,
-  /** How much less closely one may speak of it than one that denies it. */
+  /** How much less closely a passage may match than one that contradicts the statement. */
   margin: 0.05,
 };
 
@@ -24,10 +22,7 @@ export interface Support extends Window {
   readonly coverage: number;
 }
 
-/**
- * Per passage, where it says what is claimed. What speaks of the same thing more closely and says otherwise outweighs
- * those that only seem to say it.
- */
+/** Per passage, where it says what is claimed. A passage that matches more closely and contradicts it outweighs the others. */
 export function supportsOf(claim: Claim, evidence: readonly Evidence[]): (Support | undefined)[] {
   const quotes = evidence.map((one) => quoteOf(claim, one));
   if (quotes.some((quote) => quote !== undefined)) return quotes;
@@ -48,28 +43,29 @@ function quoteOf({ wording, figures }: Claim, evidence: Evidence): Support | und
   return { coverage: 1, from: at, to: at };
 }
 
-/** The sentence that holds most of the claim's words, or two neighbours where it takes both. */
+/** The sentence that contains most of the claim's words, or two neighbours where it takes both. */
 function closestWindow(claim: Claim, evidence: Evidence): Support {
   let single: Support = { coverage: 0, from: 0, to: 0 };
   let pair = single;
   let best = 0;
   const shares = sharesBySentence(claim, evidence);
-  const everywhere = sharesOfContext(claim, evidence);
-  for (let at = 0; at < shares.length; at++) {
-    const coverage = coverageOf(shares.slice(at, at + 1), everywhere);
+  for (const [at, own] of shares.entries()) {
+    const coverage = coverageOf(claim, own);
     const figures = claim.figures.filter((figure) => agrees(figure, evidence.figures[at]!)).length;
     if (coverage + thresholds.figure * figures > best) {
       best = coverage + thresholds.figure * figures;
       single = { coverage, from: at, to: at };
     }
-    const both = at === 0 ? 0 : coverageOf(shares.slice(at - 1, at + 1), everywhere);
+    const both = at === 0 ? 0 : coverageOf(claim, own, shares[at - 1]);
     if (both > pair.coverage) pair = { coverage: both, from: at - 1, to: at };
   }
   return pair.coverage >= single.coverage + thresholds.pairGain ? pair : single;
 }
 
-/** Per sentence: how surely it holds the claim's terms, by their place in the claim. */
-function sharesBySentence({ terms }: Claim, { sentences, holders }: Evidence): Map<number, number>[] {
+/** How surely a sentence contains the claim's terms, by their place in the claim. */
+type Shares = ReadonlyMap<number, number>;
+
+function sharesBySentence({ terms }: Claim, { sentences, holders }: Evidence): Shares[] {
   const shares = sentences.map(() => new Map<number, number>());
   for (const [at, { term, others }] of terms.entries()) {
     for (const other of others) {
@@ -80,19 +76,7 @@ function sharesBySentence({ terms }: Claim, { sentences, holders }: Evidence): M
   return shares;
 }
 
-function sharesOfContext({ terms }: Claim, { context }: Evidence): number[] {
-  return terms.map(({ term, others }) => {
-    if (context.has(term)) return thresholds.context;
-    return others.some((other) => context.has(other)) ? thresholds.context * thresholds.synonym : 0;
-  });
-}
-
-function coverageOf(shares: readonly ReadonlyMap<number, number>[], everywhere: readonly number[]): number {
-  let sum = 0;
-  for (const [at, anywhere] of everywhere.entries()) {
-    let share = anywhere;
-    for (const one of shares) share = Math.max(share, one.get(at) ?? 0);
-    sum += share;
-  }
-  return everywhere.length === 0 ? 0 : sum / everywhere.length;
+function coverageOf({ terms }: Claim, one: Shares, other?: Shares): number {
+  const sum = terms.reduce((sum, _, at) => sum + Math.max(one.get(at) ?? 0, other?.get(at) ?? 0), 0);
+  return terms.length === 0 ? 0 : sum / terms.length;
 }
