@@ -8,8 +8,6 @@ const thresholds = {
   coverage: 0.65,
   /** The same where the statement has figures, and the passage has them too. */
   coverageWithFigures: 0.5,
-  /** What a synonym counts for. */
-  synonym: 0.8,
   /** How much better two sentences together must be than the best one alone. */
   pairGain: 0.15,
   /** Among sentences with the same words, the one with the figures is preferred. */
@@ -48,35 +46,32 @@ function closestWindow(claim: Claim, evidence: Evidence): Support {
   let single: Support = { coverage: 0, from: 0, to: 0 };
   let pair = single;
   let best = 0;
-  const shares = sharesBySentence(claim, evidence);
-  for (const [at, own] of shares.entries()) {
+  const held = termsBySentence(claim, evidence);
+  for (const [at, own] of held.entries()) {
     const coverage = coverageOf(claim, own);
     const figures = claim.figures.filter((figure) => agrees(figure, evidence.figures[at]!)).length;
     if (coverage + thresholds.figure * figures > best) {
       best = coverage + thresholds.figure * figures;
       single = { coverage, from: at, to: at };
     }
-    const both = at === 0 ? 0 : coverageOf(claim, own, shares[at - 1]);
+    const both = at === 0 ? 0 : coverageOf(claim, own, held[at - 1]);
     if (both > pair.coverage) pair = { coverage: both, from: at - 1, to: at };
   }
   return pair.coverage >= single.coverage + thresholds.pairGain ? pair : single;
 }
 
-/** How surely a sentence contains the claim's terms, by their place in the claim. */
-type Shares = ReadonlyMap<number, number>;
-
-function sharesBySentence({ terms }: Claim, { sentences, holders }: Evidence): Shares[] {
-  const shares = sentences.map(() => new Map<number, number>());
+/** Per sentence, which of the claim's terms it contains, in this or in another word. */
+function termsBySentence({ terms }: Claim, { sentences, holders }: Evidence): Set<number>[] {
+  const held = sentences.map(() => new Set<number>());
   for (const [at, { term, others }] of terms.entries()) {
-    for (const other of others) {
-      for (const sentence of holders.get(other) ?? []) shares[sentence]!.set(at, thresholds.synonym);
+    for (const word of [term, ...others]) {
+      for (const sentence of holders.get(word) ?? []) held[sentence]!.add(at);
     }
-    for (const sentence of holders.get(term) ?? []) shares[sentence]!.set(at, 1);
   }
-  return shares;
+  return held;
 }
 
-function coverageOf({ terms }: Claim, one: Shares, other?: Shares): number {
-  const sum = terms.reduce((sum, _, at) => sum + Math.max(one.get(at) ?? 0, other?.get(at) ?? 0), 0);
-  return terms.length === 0 ? 0 : sum / terms.length;
+function coverageOf({ terms }: Claim, one: ReadonlySet<number>, other?: ReadonlySet<number>): number {
+  const count = terms.filter((_, at) => one.has(at) || other?.has(at)).length;
+  return terms.length === 0 ? 0 : count / terms.length;
 }
