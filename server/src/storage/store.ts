@@ -125,7 +125,7 @@ export interface Members {
   >;
   /**
    * Ends the membership and revokes the member's personal keys in this organization, together. `keepAdmin`: not if that
-   * left the organization without a person who is an admin.
+   * left the organization without a person who is an admin; where the member has joined, without one who has joined, too.
    */
   removeMember(
     organizationId: OrganizationId,

@@ -214,6 +214,25 @@ export function describeMembers(world: () => World): void {
       assert.equal(await remove(email, false), 'removed');
     });
 
+    it('keeps the last admin who has joined while the others are merely invited', async () => {
+      const { store } = world();
+      const people = new Accounting(world());
+      const organization = await world().organization();
+      const userId = await people.add(organization, email, { role: 'admin' });
+      await people.join(organization, userId, 'first');
+      const invited = await people.add(organization, 'bob@example.org', { role: 'admin' });
+      await people.invite(organization, invited);
+      const demote = () => store.setMemberRole(organization, userId, 'member', note());
+      assert.equal(await demote(), 'last-admin');
+      const removed = await store.removeMember(organization, email, true, note());
+      assert.deepEqual(removed, { outcome: 'last-admin' });
+      // Whoever is invited can be demoted or removed.
+      assert.equal(await store.setMemberRole(organization, invited, 'member', note()), 'changed');
+      assert.equal(await store.setMemberRole(organization, invited, 'admin', note()), 'changed');
+      await people.join(organization, invited, 'other');
+      assert.equal(await demote(), 'changed');
+    });
+
     it('leaves one of two admins who put each other out at once on two nodes', async () => {
       const { store } = world();
       const people = new Accounting(world());

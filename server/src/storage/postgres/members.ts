@@ -32,19 +32,21 @@ const add = statement('add-member')`WITH person AS (
     LEFT JOIN member ON member.organization_id = :organizationId AND member.user_id = person.id`;
 
 /**
- * The member as `subject`, and whether another person would still be an admin without them. Locks the member and all
+ * The member as `subject`, and whether another person would still be an admin without them: for an admin who has joined,
+ * another one who has joined, too. Locks the member and all
  * admins until the commit, always in the same order: of two admins who remove each other at the same time, the second
  * waits for the first and then finds no other admin.
  */
 function lockSubject(userId: Sql, keepAdmin: Sql, strength: Sql): Sql {
   return sql`held AS (
-    SELECT user_id, role, service FROM member
+    SELECT user_id, role, service, opened_at FROM member
     WHERE organization_id = :organizationId
       AND (user_id = ${userId} OR (${keepAdmin} AND role = 'admin' AND NOT service))
     ORDER BY user_id FOR ${strength}
   ), subject AS (
-    SELECT user_id, role, role = 'member' OR service OR NOT ${keepAdmin} OR (
-      SELECT count(*) > 0 FROM held WHERE user_id <> ${userId} AND role = 'admin' AND NOT service) AS dispensable
+    SELECT user_id, role, role = 'member' OR service OR NOT ${keepAdmin} OR EXISTS (
+      SELECT FROM held AS other WHERE other.user_id <> ${userId} AND other.role = 'admin' AND NOT other.service
+        AND (other.opened_at IS NOT NULL OR held.opened_at IS NULL)) AS dispensable
     FROM held WHERE user_id = ${userId}
   )`;
 }

@@ -42,8 +42,9 @@ export function sqliteMembers(
   const setRole = database.prepare<[string, string, string]>(
     'UPDATE member SET role = ? WHERE organization_id = ? AND user_id = ?',
   );
-  const hasOtherAdmin = database.prepare<[string, string]>(
-    `SELECT 1 FROM member WHERE organization_id = ? AND user_id <> ? AND role = 'admin' AND service = 0 LIMIT 1`,
+  const hasOtherAdmin = database.prepare<[string, string, number]>(
+    `SELECT 1 FROM member WHERE organization_id = ? AND user_id <> ? AND role = 'admin' AND service = 0
+       AND (opened_at IS NOT NULL OR ? = 0) LIMIT 1`,
   );
   const byEmail = database.prepare<[number, string, string], MemberRow>(`${selectMember} AND email = ?`);
   const byUser = database.prepare<[number, string, string], MemberRow>(
@@ -57,8 +58,10 @@ export function sqliteMembers(
     'SELECT 1 FROM thread WHERE organization_id = ? AND user_id = ? AND deleted = 0 LIMIT 1',
   );
 
-  function isLastAdmin(organizationId: string, { role, service, userId }: MemberRow): boolean {
-    return role === 'admin' && service === 0 && hasOtherAdmin.get(organizationId, userId) === undefined;
+  /** Somebody who was invited and has not joined yet cannot stand in for an admin who has. */
+  function isLastAdmin(organizationId: string, { role, service, userId, opened }: MemberRow): boolean {
+    if (role !== 'admin' || service === 1) return false;
+    return hasOtherAdmin.get(organizationId, userId, opened) === undefined;
   }
 
   return {
