@@ -16,38 +16,40 @@ import {
   unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
-import { applicationName, bringUpToDate, isUnfinished, types } from './database.ts';
+import { types } from './database.ts';
 import { scoped } from './document-writer.ts';
-import { Servers } from './servers.ts';
+import { bringUpToDate, isUnfinished } from './migrate.ts';
+import { applicationName, Servers } from './servers.ts';
+import { bind, compile, identifier, join, placeholder, type Sql, sql } from './sql.ts';
 
-/** What a repeated create answers: the embedded store reads it from this column, PostgreSQL from the message. */
+/** When a repeated create says that the thread was created: SQLite reads this column, PostgreSQL the message. */
 const expressions = {
   'idempotency_key.created_at': `coalesce((SELECT message.created_at FROM message
     WHERE message.organization_id = idempotency_key.organization_id AND message.thread_id = idempotency_key.thread_id
       AND message.id = idempotency_key.message_id), idempotency_key.created_at)`,
 };
-/** Made from the passages' words. */
+/** Derived from the texts of the passages. */
 const ownColumns = ['passage.terms'];
 
-const arrayTypes: Record<ColumnKind, string> = {
-  text: 'text[]',
-  whole: 'bigint[]',
-  flag: 'boolean[]',
-  bytes: 'bytea[]',
+const arrayTypes: Record<ColumnKind, Sql> = {
+  text: sql`text[]`,
+  whole: sql`bigint[]`,
+  flag: sql`boolean[]`,
+  bytes: sql`bytea[]`,
 };
 
-/** Any number will do, as long as no other program on this database takes the same. */
+/** Arbitrary, but no other program on this database may use the same number. */
 const copyLock = 7_305_302;
-/** A command that is about to end, or a copy that was killed, has let go by then. */
+/** Enough for the connection of a command that is ending, or of a copy that was killed, to close. */
 const connectionWaitMs = 2000;
 const retryMs = 50;
 
-/** All that Skein connects for; an address may give its connections another name, and then ours bears it as well. */
+/** Counts Skein's other connections. If the address sets another application name, then ours has that name as well. */
 const others = `SELECT count(*) AS others FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid()
     AND (application_name LIKE '${applicationName}%' OR application_name = current_setting('application_name'))`;
 
-/** All reads are of one moment. */
+/** All reads see the same snapshot. */
 export async function openPostgresSource(url: string): Promise<Archive> {
   return open(url, async (client) => {
     if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
@@ -73,7 +75,7 @@ async function open<T>(url: string, use: (client: pg.Client) => Promise<T>): Pro
   const client = await new Servers(url).connect({ application_name: `${applicationName} copy`, types });
   try {
     await client.query('SET statement_timeout = 0');
-    // Batches come by index: a table that was just filled has no statistics, and would be sorted for each of them.
+    // Read batches by index: a table that was just filled has no statistics, and would be sorted for every batch.
     await client.query('SET enable_seqscan = off; SET enable_sort = off');
     await bringUpToDate(client);
     await waitUntil(() => isAlone(client));
@@ -98,7 +100,7 @@ async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
 }
 
 async function isAlone(client: pg.Client): Promise<boolean> {
-  // Within a transaction it is looked up once and remembered.
+  // Within a transaction, PostgreSQL caches the activity that it read first.
   await client.query('SELECT pg_stat_clear_snapshot()');
   return (await client.query(others)).rows[0].others === 0;
 }
@@ -161,7 +163,7 @@ function writer(client: pg.Client): ArchiveTarget {
         await raiseMarks(client, marks);
         await client.query(`DROP TABLE ${unfinishedCopyTable}`);
       });
-      // A planner that knows nothing of the tables would scan them until the server looks by itself.
+      // Without statistics the planner would scan the tables until the server analyzes them by itself.
       await client.query(`ANALYZE ${archiveTables.map(({ name }) => `"${name}"`).join(', ')}`);
     },
   };
@@ -169,21 +171,27 @@ function writer(client: pg.Client): ArchiveTarget {
 
 function insertion(table: ArchiveTable, rows: readonly Row[], terms: Terms | undefined): pg.QueryConfig {
   const columns = Object.entries(table.columns);
-  const names = columns.map(([name]) => `"${name}"`);
-  const parts = columns.map(([, kind], index) => `$${index + 1}::${arrayTypes[kind]}`);
-  const values: unknown[] = columns.map((_, index) => rows.map((row) => row[index]));
-  if (terms === undefined) {
-    const text = `INSERT INTO "${table.name}" (${names.join(', ')}) SELECT * FROM unnest(${parts.join(', ')})`;
-    return { name: `write ${table.name}`, text, values };
+  const names = columns.map(([name]) => identifier(name));
+  const arrays = columns.map(([name, kind]) => sql`${placeholder(name)}::${arrayTypes[kind]}`);
+  const values: Record<string, unknown> = {};
+  for (const [index, [name]] of columns.entries()) values[name] = rows.map((row) => row[index]);
+  const selected = [...names];
+  if (terms !== undefined) {
+    const corpus = columns.length + Object.keys(table.joined?.columns ?? {}).indexOf('corpus');
+    values.terms = terms.map((each, index) =>
+      each.map((term) => scoped(rows[index]![corpus] as number, term)).join(' '),
+    );
+    names.push(sql`terms`);
+    arrays.push(sql`:terms::text[]`);
+    selected.push(sql`array_to_tsvector(string_to_array(terms, ' '))`);
   }
-  const corpus = columns.length + Object.keys(table.joined?.columns ?? {}).indexOf('corpus');
-  const scopedTerms = terms.map((each, index) =>
-    each.map((term) => scoped(rows[index]![corpus] as number, term)).join(' '),
+  const comma = sql`, `;
+  const insert = compile(
+    `write ${table.name}`,
+    sql`INSERT INTO ${identifier(table.name)} (${join(names, comma)}) SELECT ${join(selected, comma)}
+      FROM unnest(${join(arrays, comma)}) AS part (${join(names, comma)})`,
   );
-  const text = `INSERT INTO "${table.name}" (${names.join(', ')}, terms)
-    SELECT ${names.join(', ')}, array_to_tsvector(string_to_array(terms, ' '))
-    FROM unnest(${parts.join(', ')}, $${columns.length + 1}::text[]) AS part (${names.join(', ')}, terms)`;
-  return { name: `write ${table.name}`, text, values: [...values, scopedTerms] };
+  return { name: insert.name, text: insert.text, values: bind(insert, values) };
 }
 
 async function raiseMarks(client: pg.Client, marks: Marks): Promise<void> {

@@ -2,12 +2,12 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { type AuditRow, auditColumns, auditValues, toAuditEvent } from '../audit-row.ts';
 import type { AuditNote, Audits } from '../store.ts';
 import type { Database, Run } from './database.ts';
-import { empty, identifier, join, type Sql, sql, statement, type Values } from './sql.ts';
+import { empty, identifier, join, placeholder, type Sql, sql, statement, type Values } from './sql.ts';
 import { now, type StoreTime } from './store-time.ts';
 
 const columns = join(auditColumns.map(identifier), sql`, `);
 const noteNames = auditColumns.map((column) => `note_${column}`);
-const notePlaceholders = noteNames.map((name) => `:${name}`).join(', ') as Sql;
+const notePlaceholders = join(noteNames.map(placeholder), sql`, `);
 
 /**
  * Writes an audit note for every row of `change`, a relation of the same statement with one row per organization, and no

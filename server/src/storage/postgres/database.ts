@@ -1,11 +1,8 @@
-import { join } from 'node:path';
 import pg from 'pg';
-import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
-import { type Migrations, readMigrations } from '../migrations.ts';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
-import { refuseUnfitPooler } from './pooler.ts';
-import { connectMs, type Servers } from './servers.ts';
+import { migrate } from './migrate.ts';
+import { applicationName, connectMs, type Servers } from './servers.ts';
 import { bind, type Statement, statement, type Values } from './sql.ts';
 import type { StoreTime } from './store-time.ts';
 
@@ -20,14 +17,8 @@ export interface PoolSettings {
   readonly mustExist?: boolean;
 }
 
-/** Identifies our connections in `pg_stat_activity`. */
-export const applicationName = 'skein';
 const statementMs = 30_000;
 const idleMs = 30_000;
-/** Arbitrary, but no other program on this database may use the same number. */
-const migrationLock = 7_305_301;
-
-export const migrationsFolder = join(import.meta.dirname, 'migrations');
 
 /** Counts, times and sequences stay far below 2^53, so that bigint values are read as numbers. */
 export const types = {
@@ -62,7 +53,7 @@ export class Database {
     time: StoreTime,
     { connectionsMax, onError, watch, mustExist = false }: PoolSettings,
   ): Promise<Database> {
-    await migrate(servers, mustExist);
+    await migrate(servers, statementMs, mustExist);
     const pool = new pg.Pool({
       ...servers.poolConfig(),
       max: connectionsMax,
@@ -94,8 +85,8 @@ export class Database {
 
   #query(statement: Statement, values: Values = {}): pg.QueryConfig {
     const { name, text } = statement;
-    const isDated = statement.values.includes('clockTime');
-    return { name, text, values: bind(statement, isDated ? { ...this.time.values(), ...values } : values) };
+    const clock = statement.values.includes('clockTime') ? this.time.values() : undefined;
+    return { name, text, values: bind(statement, values, clock) };
   }
 
   /** For operations that need several statements. */
@@ -160,71 +151,4 @@ export class Database {
   close(): Promise<void> {
     return this.#pool.end();
   }
-}
-
-/** Uses a separate connection without a statement timeout: a node waits for as long as another one migrates. */
-async function migrate(servers: Servers, mustExist: boolean): Promise<void> {
-  const connect = (statement_timeout?: number) =>
-    servers.connect({ application_name: applicationName, ...(statement_timeout && { statement_timeout }) });
-  const client = await connect();
-  try {
-    await refuseUnfit(client);
-    await refuseUnfitPooler(client, () => connect(statementMs));
-    if (mustExist && (await schemaVersion(client)) === 0) throw new Error('it holds no store of Skein');
-    await bringUpToDate(client);
-    if (await isUnfinished(client)) throw new Error(unfinishedCopyFault);
-  } finally {
-    await client.end();
-  }
-}
-
-/** Rejects a database with settings under which the service would start and then fail. */
-async function refuseUnfit(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query(
-    "SELECT current_setting('server_encoding') AS encoding, current_setting('default_transaction_isolation') AS isolation",
-  );
-  const { encoding, isolation } = rows[0];
-  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}: create the database with UTF8`);
-  if (isolation !== 'read committed') {
-    throw new Error(`default_transaction_isolation is '${isolation}': set it to 'read committed'`);
-  }
-}
-
-/** Whether a copy is being written into the database, or was interrupted. */
-export async function isUnfinished(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query(`SELECT to_regclass('${unfinishedCopyTable}') IS NOT NULL AS found`);
-  return rows[0].found;
-}
-
-/**
- * Migrates forward only, in one transaction, under a lock that all nodes share. Writes nothing if the schema is up to date,
- * so that a standby, or a role without rights on the schema, is enough then.
- */
-export async function bringUpToDate(
-  client: pg.ClientBase,
-  migrations: Migrations = readMigrations(migrationsFolder),
-): Promise<void> {
-  if ((await schemaVersion(client)) === migrations.version) return;
-  try {
-    await client.query('BEGIN');
-    await client.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
-    await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
-    const version = await schemaVersion(client);
-    for (const sql of migrations.after(version)) await client.query(sql);
-    if (version < migrations.version) {
-      await client.query('DELETE FROM schema_version');
-      await client.query('INSERT INTO schema_version (version) VALUES ($1)', [migrations.version]);
-    }
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {});
-    throw error;
-  }
-}
-
-async function schemaVersion(client: pg.ClientBase): Promise<number> {
-  const { rows: tables } = await client.query("SELECT to_regclass('schema_version') IS NOT NULL AS made");
-  if (!tables[0].made) return 0;
-  const { rows } = await client.query('SELECT version FROM schema_version');
-  return rows[0]?.version ?? 0;
 }

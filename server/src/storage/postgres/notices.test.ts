@@ -6,7 +6,7 @@ import { openTestDatabase, poolSettings } from '../../../testing/contract/postgr
 import type { ReplyNotice, Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
 
-describe('News between nodes', () => {
+describe('Notices between nodes', () => {
   let database: Awaited<ReturnType<typeof openTestDatabase>>;
   let stranger: pg.Client;
   let nodes: [Store, Store];
@@ -28,7 +28,7 @@ describe('News between nodes', () => {
     await database.close();
   });
 
-  /** Tells until it arrives: nobody says when the other has begun to listen. */
+  /** Sends the notice until it arrives, because a node does not announce that it listens. */
   async function untilHeard(notice: ReplyNotice): Promise<void> {
     heard.length = 0;
     for (let round = 0; round < 200 && heard.length === 0; round += 1) {
@@ -38,7 +38,7 @@ describe('News between nodes', () => {
     assert.deepEqual(heard[0], notice);
   }
 
-  it('arrive as they were listener, however many replies they name', async () => {
+  it('arrive unchanged, however many replies they name', async () => {
     const ended = Array.from({ length: 120 }, (_, index) => ({
       organizationId: 'org_01m7eyd05msfte94ecv748fq0c',
       threadId: 'thr_01m7eyd43q033s0km8j6392fnj',
@@ -53,7 +53,7 @@ describe('News between nodes', () => {
     );
   });
 
-  it('are not what anybody else says on the same channel', async () => {
+  it('are ignored when other programs send something else on the channel', async () => {
     heard.length = 0;
     for (const payload of [
       '',

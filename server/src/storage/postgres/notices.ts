@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Replies, ReplyName, ReplyNotice } from '../store.ts';
-import { applicationName, type Database } from './database.ts';
-import { connectMs, type Servers } from './servers.ts';
+import type { Database } from './database.ts';
+import { applicationName, connectMs, type Servers } from './servers.ts';
 import { statement } from './sql.ts';
 
 const channel = 'skein_replies';

@@ -11,7 +11,7 @@ import type { Store } from '../store.ts';
 import { openPostgresStore } from './open.ts';
 
 const threads = 40_000;
-/** One in four is running: more than any statement may look at. */
+/** One reply in four is running: more than any statement may read. */
 const seed = [
   `INSERT INTO organization (id, name, api_enabled, daily_quota, created_at, latest_at, thread_sequence)
    SELECT 'org_' || i, 'o', true, 1000000, 1, 1, ${threads} FROM generate_series(0, 9) AS i`,
@@ -36,7 +36,7 @@ const seed = [
   `INSERT INTO thread_move SELECT 'org_' || i % 10, i, 't' || i, 1e9, i FROM generate_series(1, 40000) AS i`,
   `INSERT INTO session SELECT lpad(i::text, 64, '0'), 'usr_1', 'sso', i, i, i, i FROM generate_series(1, 40000) AS i`,
   'INSERT INTO quota_use SELECT DISTINCT organization_id, day, 1 FROM usage_day',
-  // A tenth of the threads is deleted.
+  // A tenth of the threads are deleted.
   'UPDATE thread SET deleted_at = sequence WHERE sequence / 10 % 10 = 7',
   'ANALYZE',
   'SELECT pg_stat_reset()',
@@ -57,14 +57,14 @@ describe('The statements of the PostgreSQL store', () => {
     await database.close();
   });
 
-  /** What a connection has counted is known for certain once its process has gone. */
+  /** The counts of a connection are complete once its process has ended. */
   async function untilAlone(): Promise<void> {
     const others = `SELECT count(*)::int AS count FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`;
     while ((await client.query(others)).rows[0].count > 0) await pause(5);
   }
 
-  /** Rows that were read one after the other, and entries of indexes, for all that `work` did. */
+  /** The rows read by table scans, and the searches and entries of indexes, that `work` took. */
   async function rowsReadBy(
     work: (store: Store) => Promise<unknown>,
   ): Promise<{ scanned: number; searches: number; entries: number }> {
@@ -88,68 +88,68 @@ describe('The statements of the PostgreSQL store', () => {
   const thread = 'thr_00020034' as ThreadId;
   const after5000 = { activityAt: 20_000, id: thread };
   const work: Record<string, (store: Store) => Promise<unknown>> = {
-    'get a thread': (store) => store.getThread(organization, thread),
-    'get a thread for a reader': async (store) =>
+    'gets a thread': (store) => store.getThread(organization, thread),
+    'gets a thread for a reader': async (store) =>
       assert.ok(await store.getThread(organization, thread, { userId: user })),
-    'get the head of a thread': async (store) => assert.ok(await store.getThreadHead(organization, thread)),
-    'read a part of a thread': async (store) => {
+    'gets the head of a thread': async (store) => assert.ok(await store.getThreadHead(organization, thread)),
+    'reads a part of a thread': async (store) => {
       const part = { skip: 0, limit: 10, bytesMax: 1000 };
       assert.equal((await store.listMessages(organization, thread, part)).length, 2);
     },
-    'ask for the version of a thread': async (store) =>
+    'reads the version of a thread': async (store) =>
       assert.ok(await store.threadVersion(organization, thread, { userId: user })),
-    'find the running reply of a thread': async (store) =>
+    'finds the running reply of a thread': async (store) =>
       assert.ok(await store.findRunningReply(organization, 'thr_00000404' as ThreadId, { userId: null })),
-    'begin a walk over own and published threads': (store) =>
+    'starts a walk over own and published threads': (store) =>
       store.beginWalk(organization, { userId: user }, 25),
-    'begin a walk over an account': (store) =>
+    'starts a walk over an account': (store) =>
       store.beginWalk(organization, { userId: user, accountId: 'a1' }, 25),
-    'begin a walk over published threads': (store) => store.beginWalk(organization, { userId: null }, 25),
-    'begin a walk over the threads of a user': (store) =>
+    'starts a walk over published threads': (store) => store.beginWalk(organization, { userId: null }, 25),
+    'starts a walk over the threads of a user': (store) =>
       store.beginWalk(organization, { userId: user, ownOnly: true }, 25),
-    'begin a walk over the threads of a user in an account': (store) =>
+    'starts a walk over the threads of a user in an account': (store) =>
       store.beginWalk(organization, { userId: user, ownOnly: true, accountId: 'a1' }, 25),
-    'go on with a walk over the threads of a user': (store) =>
+    'continues a walk over the threads of a user': (store) =>
       store.continueWalk(organization, { userId: user, ownOnly: true }, 25, {
         start: `${threads}.0.${Date.now()}`,
         after: after5000,
       }),
-    'go on with a walk from its middle': (store) =>
+    'continues a walk from its middle': (store) =>
       store.continueWalk(organization, { userId: user }, 25, {
         start: `${threads}.0.${Date.now()}`,
         after: after5000,
       }),
-    'add a follow-up': async (store) => {
+    'adds a follow-up': async (store) => {
       const added = await store.addReply(organization, thread, user, newFollowUp());
       assert.equal(added.outcome, 'added');
     },
-    'try a cancelled reply anew': async (store) => {
+    'retries a cancelled reply': async (store) => {
       assert.equal((await store.cancelReplies(organization, thread)).length, 1);
       assert.equal((await store.addReply(organization, thread, user, newRetry())).outcome, 'added');
     },
-    'tell where replies come from': (store) => store.listReplyDetails(organization, thread),
-    'rename a thread': (store) => store.renameThread(organization, thread, by(user), 'Renamed'),
-    'publish a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
-    'find who has something waiting': (store) => store.organizationsWaiting(undefined, 100),
-    'claim replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
-    'sweep replies': (store) =>
+    'lists the details of replies': (store) => store.listReplyDetails(organization, thread),
+    'renames a thread': (store) => store.renameThread(organization, thread, by(user), 'Renamed'),
+    'publishes a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
+    'finds organizations with waiting replies': (store) => store.organizationsWaiting(undefined, 100),
+    'claims replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
+    'sweeps replies': (store) =>
       store.sweepReplies({ content: '', overdue: '', abandoned: '' }, { attemptsMax: 3, leases: true }),
-    'ask which replies have ended': (store) =>
+    'finds the replies that have ended': (store) =>
       store.endedReplies([
         { organizationId: organization, threadId: thread, messageId: 'msg_1x' as MessageId },
       ]),
-    'begin to read the audit log': (store) => store.listAudit(organization, { limit: 50 }),
-    'go on with the audit log from its middle': (store) =>
+    'reads the start of the audit log': (store) => store.listAudit(organization, { limit: 50 }),
+    'continues the audit log from its middle': (store) =>
       store.listAudit(organization, { before: { at: 200, id: 'evt_20004' }, limit: 50 }),
-    'search the audit log': (store) => store.listAudit(organization, { traceId: 't4', limit: 50 }),
-    'list thirty days of usage': (store) => store.listUsage(organization, 400, 429),
-    'delete a thread': (store) => store.deleteThread(organization, thread, by(user), note()),
-    'restore a thread': async (store) =>
+    'searches the audit log': (store) => store.listAudit(organization, { traceId: 't4', limit: 50 }),
+    'lists thirty days of usage': (store) => store.listUsage(organization, 400, 429),
+    'deletes a thread': (store) => store.deleteThread(organization, thread, by(user), note()),
+    'restores a thread': async (store) =>
       assert.equal(await store.restoreThread(organization, thread, user, 600_000, note()), 'restored'),
   };
 
   it('reads no message of a thread that the reader may not read', async () => {
-    // Thread number 5 of the seed: the first one of a user that is not published.
+    // Thread 5 of the seed is the first one that is not published.
     const [home, hidden] = ['org_5' as OrganizationId, 'thr_00000005' as ThreadId];
     const searchesOfMessages = async (read: (store: Store) => Promise<unknown>) => {
       await rowsReadBy(read);
@@ -171,13 +171,13 @@ describe('The statements of the PostgreSQL store', () => {
   for (const [name, run] of Object.entries(work)) {
     it(`${name} without reading more than a page of rows, however many there are`, async () => {
       const { scanned, searches, entries } = await rowsReadBy(run);
-      assert.equal(scanned, 0, `${scanned} rows read one after the other`);
-      assert.ok(searches > 0, 'what was searched has been counted');
-      assert.ok(entries < 300, `${entries} entries of indexes read`);
+      assert.equal(scanned, 0, `${scanned} rows read by table scans`);
+      assert.ok(searches > 0, 'the index searches were counted');
+      assert.ok(entries < 300, `${entries} index entries read`);
     });
   }
 
-  // What is older than this is due: less than a batch, so that the second one finds nothing.
+  // Rows before this are due: less than a batch, so that the second batch finds nothing.
   const due: Partial<Record<RetentionKind, number>> = {
     deleted_threads: 700,
     audit_events: 1,
@@ -204,9 +204,9 @@ describe('The statements of the PostgreSQL store', () => {
       });
       assert.ok(batches[0]! > 0 && batches[0]! < 200, `${batches[0]} rows removed`);
       assert.equal(batches[1], 0, 'one batch removed them all');
-      assert.equal(scanned, 0, `${scanned} rows read one after the other`);
-      assert.ok(searches > 0, 'what was searched has been counted');
-      assert.ok(entries < 1000, `${entries} entries of indexes read`);
+      assert.equal(scanned, 0, `${scanned} rows read by table scans`);
+      assert.ok(searches > 0, 'the index searches were counted');
+      assert.ok(entries < 1000, `${entries} index entries read`);
     });
   }
 });

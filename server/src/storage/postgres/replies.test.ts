@@ -8,7 +8,7 @@ import { openPostgresStore } from './open.ts';
 
 const leaseMs = 60_000;
 
-/** Passes everything on, but breaks the connection when the next answer to `statement` arrives: it has been committed. */
+/** Forwards everything, but breaks the connection when the next answer to `statement` arrives: it has been committed. */
 class LosingProxy {
   statement: string | undefined;
   readonly #server: Server;
@@ -58,7 +58,7 @@ describe('A claim whose answer is lost', () => {
     await database.close();
   });
 
-  it('is let go by the next sweep, at no cost of an attempt', async () => {
+  it('is released by the next sweep without using up an attempt', async () => {
     const organization = await world.organization();
     await world.thread(organization, await world.member(organization));
     proxy.statement = 'claim-replies';
@@ -67,7 +67,7 @@ describe('A claim whose answer is lost', () => {
     assert.deepEqual(await world.sweep(), []);
     const [claimed] = await world.claim(leaseMs);
     assert.equal(claimed?.attempts, 0);
-    // A claim that was answered is not touched.
+    // A claim that was answered is kept.
     assert.deepEqual(await world.sweep(), []);
     assert.deepEqual(await world.claim(leaseMs), []);
   });

@@ -3,6 +3,8 @@ import { postgresUrls } from '../postgres-urls.ts';
 import { withExplicitTlsMode } from './tls.ts';
 
 export const connectMs = 5_000;
+/** Identifies our connections in `pg_stat_activity`. */
+export const applicationName = 'skein';
 
 const readOnly = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 

@@ -16,6 +16,11 @@ export function identifier(name: string): Sql {
   return `"${name}"` as Sql;
 }
 
+/** A value whose name is data. */
+export function placeholder(name: string): Sql {
+  return `:${name}` as Sql;
+}
+
 export function join(pieces: readonly Sql[], separator: Sql): Sql {
   return pieces.join(separator) as Sql;
 }
@@ -48,9 +53,9 @@ export function compile(name: string, text: Sql): Statement {
 }
 
 /** The values in the order of their numbers. Ignores values that the statement does not name. */
-export function bind({ name, values: names }: Statement, values: Values): unknown[] {
+export function bind({ name, values: names }: Statement, values: Values, defaults: Values = {}): unknown[] {
   return names.map((value) => {
-    const bound = values[value];
+    const bound = values[value] === undefined ? defaults[value] : values[value];
     if (bound === undefined) throw new Error(`The statement ${name} has no value for :${value}.`);
     return bound;
   });

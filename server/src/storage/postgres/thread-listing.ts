@@ -7,7 +7,7 @@ import { isRunning } from './replies.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
 import { findThread, lockOwnThread, nextVersion, seenThread } from './thread-row.ts';
-import { granted, isApiOpen, isRevoked } from './write-grant.ts';
+import { granted, isApiOpen, outcomeOfNoWrite } from './write-grant.ts';
 
 /** The organization's row is locked before the thread's, as by creates and renames. */
 const lockOrganization = (condition: Sql) => sql`gate AS (
@@ -67,9 +67,7 @@ export function postgresThreadListing({
     if (deleted) return { outcome: 'deleted', cancelled };
     // The thread was changed between the read and the lock: a reply may have been added, which must be cancelled too.
     if (held) return deleteThread(organizationId, threadId, writer, note);
-    if (await isRevoked(run, organizationId, writer)) return { outcome: 'revoked' };
-    const thread = await findThread(run, organizationId, threadId);
-    return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
+    return outcomeOfNoWrite(run, organizationId, threadId, writer);
   };
 
   return {

@@ -17,16 +17,8 @@ import { empty, type Sql, sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
 import { postgresThreadListing } from './thread-listing.ts';
 import { postgresThreadParts } from './thread-parts.ts';
-import {
-  findThread,
-  insertMove,
-  isReadable,
-  lockOwnThread,
-  nextVersion,
-  threadColumns,
-  threadOf,
-} from './thread-row.ts';
-import { granted, isApiOpen, isRevoked } from './write-grant.ts';
+import { insertMove, isReadable, lockOwnThread, nextVersion, threadColumns, threadOf } from './thread-row.ts';
+import { granted, isApiOpen, isRevoked, outcomeOfNoWrite } from './write-grant.ts';
 
 interface IdempotencyRow {
   bodyHash: string;
@@ -148,11 +140,7 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
 
     async renameThread(organizationId, threadId, writer, title) {
       const [renamed] = await run<Thread>(rename, { organizationId, threadId, ...writer, title });
-      if (renamed === undefined) {
-        if (await isRevoked(run, organizationId, writer)) return { outcome: 'revoked' };
-        const thread = await findThread(run, organizationId, threadId);
-        return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
-      }
+      if (renamed === undefined) return outcomeOfNoWrite(run, organizationId, threadId, writer);
       time.see(renamed.updatedAt!);
       return { outcome: 'renamed', thread: renamed };
     },

@@ -46,7 +46,7 @@ describe('A write that waits for its organization’s row', () => {
   };
 
   for (const [name, write] of Object.entries(writes)) {
-    it(`sees a revocation that is committed meanwhile: ${name}`, async () => {
+    it(`sees a revocation that was committed while it waited: ${name}`, async () => {
       const organization = await world.organization();
       const userId = await world.member(organization);
       const { id: thread } = await world.thread(organization, userId);

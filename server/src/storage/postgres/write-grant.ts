@@ -1,8 +1,10 @@
-import type { OrganizationId } from '../../domain/id.ts';
+import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { Thread } from '../../domain/thread.ts';
 import type { Writer } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import type { Run } from './database.ts';
 import { type Sql, sql, statement } from './sql.ts';
+import { findThread } from './thread-row.ts';
 
 /** A condition on the organization's row, which the write locks: a write with an API key needs the API enabled. */
 export const isApiOpen = sql`(:keyHash::text IS NULL OR api_enabled)`;
@@ -29,4 +31,16 @@ export async function isRevoked(
   { userId, keyHash }: Writer,
 ): Promise<boolean> {
   return keyHash !== null && (await run(findLive, { keyHash, organizationId, userId })).length === 0;
+}
+
+/** The outcome of a write to a thread that has changed nothing. */
+export async function outcomeOfNoWrite(
+  run: Run,
+  organizationId: OrganizationId,
+  threadId: ThreadId,
+  writer: Writer,
+): Promise<{ outcome: 'revoked' | 'missing' } | { outcome: 'refused'; thread: Thread }> {
+  if (await isRevoked(run, organizationId, writer)) return { outcome: 'revoked' };
+  const thread = await findThread(run, organizationId, threadId);
+  return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
 }
