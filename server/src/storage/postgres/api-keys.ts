@@ -61,14 +61,14 @@ export async function holdApiEnabled(run: Run, organizationId: OrganizationId): 
 
 /** In a transaction that has locked the organization and the owner. */
 export async function addKey(run: Run, organizationId: OrganizationId, key: NewApiKey): Promise<void> {
-  await run(add, { organizationId, ...key });
+  await run(add, { ...key, organizationId });
 }
 
 export function postgresApiKeys(database: Database): ApiKeys {
   const { run, time } = database;
   return {
     async createApiKey(organizationId, key, note) {
-      const made = await run(create, { organizationId, ...key, ...noteValues(note) });
+      const made = await run(create, { ...key, ...noteValues(note), organizationId });
       if (made.length === 1) return 'created';
       const enabled = await isApiEnabled(run, organizationId);
       if (enabled === undefined) return 'organization-missing';

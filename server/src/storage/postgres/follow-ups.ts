@@ -77,7 +77,7 @@ const listDetails = statement('list-reply-details')`
 export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addReply' | 'listReplyDetails'> {
   const addReply: Threads['addReply'] = async (organizationId, threadId, userId, added) => {
     const { prompt, replyId, replyDeadlineMs, traceId, budget } = added;
-    const values = { organizationId, threadId, userId, replyId, replyDeadlineMs, traceId, ...budget };
+    const values = { ...budget, organizationId, threadId, userId, replyId, replyDeadlineMs, traceId };
     const [row] = await (prompt === null
       ? run<AddedRow>(addRetry, values)
       : run<AddedRow>(addFollowUp, { ...values, messageId: prompt.messageId, prompt: prompt.content }));

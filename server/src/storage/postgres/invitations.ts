@@ -62,7 +62,7 @@ export function postgresInvitations(
   const { run, time } = database;
   return {
     async createInvitation(organizationId, invitation, note) {
-      const values = { organizationId, ...invitation, ...noteValues(note) };
+      const values = { ...invitation, ...noteValues(note), organizationId };
       const [row] = await run<{ service: boolean; at: number | null }>(create, values);
       if (row === undefined) return 'not-a-member';
       if (row.service) return 'service-account';

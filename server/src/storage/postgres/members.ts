@@ -77,7 +77,7 @@ export function postgresMembers(database: Database): Members & Pick<Accounts, 's
     addMember: (organizationId, { withoutThreads = false, ...member }, note) =>
       database.transaction(async (runHere) => {
         type Added = { added: UserId | null; at: number; known: boolean };
-        const [row] = await runHere<Added>(add, { organizationId, withoutThreads, ...member });
+        const [row] = await runHere<Added>(add, { ...member, organizationId, withoutThreads });
         if (row === undefined) return { outcome: 'organization-missing' };
         if (row.added === null) {
           return { outcome: withoutThreads && !row.known ? 'has-threads' : 'already-member' };

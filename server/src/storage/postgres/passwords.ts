@@ -41,7 +41,7 @@ const removeUnused = statement('forget-unused-passwords')`
 export const passwordsOf = (run: Run, userId: UserId) => run<Password>(list, { userId });
 
 export async function addPassword(run: Run, userId: UserId, password: Password): Promise<void> {
-  await run(insert, { userId, ...password });
+  await run(insert, { ...password, userId });
 }
 
 /** Marks the password as proven, and with it the memberships that were accepted with it. */

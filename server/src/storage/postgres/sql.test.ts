@@ -4,13 +4,12 @@ import { bind, identifier, type Sql, sql, statement } from './sql.ts';
 
 describe('A statement', () => {
   const owned = sql`organization_id = :organizationId AND id = :threadId`;
-  const rename = statement(
-    'rename',
-  )`UPDATE thread SET title = :title, at = :at::bigint WHERE ${owned} AND :title <> ''`;
+  const rename = statement('rename')`
+    UPDATE thread SET title = :title, at = :at::bigint WHERE ${owned} AND :title <> ''`;
 
   it('numbers its values in order of appearance, each once, and leaves casts alone', () => {
     assert.equal(
-      rename.text,
+      rename.text.trim(),
       "UPDATE thread SET title = $1, at = $2::bigint WHERE organization_id = $3 AND id = $4 AND $1 <> ''",
     );
   });

@@ -61,7 +61,7 @@ export function postgresThreadListing({
 }: Database): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
   const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
     type Deletion = { held: boolean; deleted: boolean; cancelled: MessageId[] };
-    const values = { organizationId, threadId, ...writer, ...noteValues(note) };
+    const values = { ...writer, ...noteValues(note), organizationId, threadId };
     const [row] = await run<Deletion>(softDelete, values);
     const { held, deleted, cancelled } = row!;
     if (deleted) return { outcome: 'deleted', cancelled };

@@ -46,7 +46,7 @@ export function postgresThreadParts({
     },
 
     async listMessages(organizationId, threadId, part) {
-      const rows = await run<MessageRow>(list, { organizationId, threadId, ...part });
+      const rows = await run<MessageRow>(list, { ...part, organizationId, threadId });
       return rows.map((row) => toMessage(threadId, row));
     },
   };

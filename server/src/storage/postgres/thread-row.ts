@@ -59,7 +59,7 @@ export async function findThread(
   return (await run<Thread>(find, { organizationId, threadId }))[0];
 }
 
-/** Without the columns of the message that the row also has. */
+/** Without the other columns that the row has. */
 export function threadOf(row: Thread): Thread {
   const { organizationId, id, userId, title, accountId, secondaryId, createdAt, updatedAt } = row;
   const { published, deletedAt } = row;

@@ -101,7 +101,7 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
   return {
     async createThread(organizationId, thread) {
       const { id: threadId, idempotency } = thread;
-      const values = { organizationId, threadId, ...thread, ...idempotency };
+      const values = { ...thread, ...idempotency, organizationId, threadId };
       const [made] = await run<{ at: number }>(idempotency ? createOnce : create, values);
       if (made !== undefined) {
         time.see(made.at);
@@ -139,7 +139,7 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
     },
 
     async renameThread(organizationId, threadId, writer, title) {
-      const [renamed] = await run<Thread>(rename, { organizationId, threadId, ...writer, title });
+      const [renamed] = await run<Thread>(rename, { ...writer, organizationId, threadId, title });
       if (renamed === undefined) return outcomeOfNoWrite(run, organizationId, threadId, writer);
       time.see(renamed.updatedAt!);
       return { outcome: 'renamed', thread: renamed };

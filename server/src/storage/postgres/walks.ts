@@ -16,7 +16,7 @@ import type { Database } from './database.ts';
 import { mineSize, ownSize, publishedSize } from './listing-sizes.ts';
 import { join, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
 import { now } from './store-time.ts';
-import { listedColumns } from './thread-row.ts';
+import { listedColumns, threadOf } from './thread-row.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
 type FirstPageRow = ListedRow & { lastSequence: number; lastMove: number; size: number; now: number };
@@ -138,7 +138,6 @@ function valuesOf(organizationId: OrganizationId, { userId, accountId }: Listing
 }
 
 function toListedThread(organizationId: OrganizationId, row: ListedRow): ListedThread {
-  const { id, userId, title, accountId, secondaryId, createdAt, updatedAt, published, activityAt } = row;
-  const listed = { id, userId, title, accountId, secondaryId, createdAt, updatedAt, published };
-  return { thread: { organizationId, ...listed, deletedAt: null }, position: { activityAt, id } };
+  const thread = threadOf({ ...row, organizationId, deletedAt: null });
+  return { thread, position: { activityAt: row.activityAt, id: row.id } };
 }
