@@ -1,4 +1,4 @@
-/** How an account stands in a key that has a place for none: '' means no account in particular. */
+/** An account as part of a key that must not be null: '' means no account. */
 export function accountKey(accountId: string | null | undefined): string {
   return accountId === null || accountId === undefined ? '' : `=${accountId}`;
 }
@@ -7,5 +7,5 @@ export function accountOfKey(key: string): string | null {
   return key === '' ? null : key.slice(1);
 }
 
-/** So many accounts without a thread are looked at, beside those that are asked for, when accounts are listed. */
+/** Listing accounts skips at most this many accounts without a thread. */
 export const emptyAccountsMax = 1_000;

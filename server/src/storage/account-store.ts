@@ -3,11 +3,11 @@ import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { MemberRole } from '../domain/organization.ts';
 import type { AuditNote } from './audit-store.ts';
 
-/** A person as they sign in. Service accounts are not found: they cannot. */
+/** A person who can sign in, which a service account cannot. */
 export interface Person {
   readonly userId: UserId;
   readonly email: string;
-  /** Those that can be signed in with, oldest first: one that is proven, or one per set of memberships accepted with it. */
+  /** The passwords that can be used to sign in, oldest first: a proven one, or one per set of memberships accepted with it. */
   readonly passwords: readonly Password[];
 }
 
@@ -42,7 +42,7 @@ export interface Invitation {
   readonly passwords: readonly Password[];
 }
 
-/** What a session may enter, and what it may accept. */
+/** The memberships that a session may enter, and those that it may accept. */
 export interface Memberships {
   readonly entered: readonly Membership[];
   readonly pending: readonly Membership[];
@@ -52,7 +52,7 @@ export interface NewSession {
   /** SHA-256 of the token, in hexadecimal. */
   readonly tokenHash: string;
   readonly userId: UserId;
-  /** What the password was proven against; null for single sign-on. */
+  /** The hash that the password was checked against; null for single sign-on. */
   readonly passwordHash: string | null;
   readonly idleMs: number;
   readonly lifeMs: number;
@@ -62,35 +62,35 @@ export interface Session {
   readonly userId: UserId;
   readonly email: string;
   readonly access: Access;
-  /** When it was used last, to within the pause between two touches. */
+  /** When it was last used, as of the last `touchSession`. */
   readonly seenAt: number;
   /** The store's time now. */
   readonly now: number;
-  /** Undefined where none was asked for, and where the session may not enter it. */
+  /** Undefined if none was asked for or the session may not enter it. */
   readonly membership: Membership | undefined;
 }
 
 /**
- * People, how they prove who they are, and their sessions. `domain/account.ts` decides what a proof is worth; the store
- * gives it the facts of one transaction, and does what it decides in that transaction.
+ * People, how they prove who they are, and their sessions. `domain/account.ts` decides what a proof permits; the store
+ * passes it the facts of one transaction and applies its decision in the same transaction.
  */
 export interface Accounts {
-  /** By normalized address. Undefined also for those who belong to no organization, or as service accounts only. */
+  /** By normalized address. Undefined also for a user who is a member of no organization, or only as a service account. */
   findPerson(email: string): Promise<Person | undefined>;
-  /** In order of joining. */
+  /** In the order of joining. */
   listMemberships(userId: UserId, access: Access): Promise<Memberships>;
-  /** Takes the place of the member's earlier invitation to this organization. */
+  /** Replaces the member's earlier invitation to this organization. */
   createInvitation(
     organizationId: OrganizationId,
     invitation: NewInvitation,
     note: AuditNote,
   ): Promise<'created' | 'not-a-member' | 'service-account'>;
-  /** Undefined once it was used, replaced or has expired, and when the person is no longer a member. */
+  /** Undefined if it was used or replaced, has expired, or the person is no longer a member. */
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**
-   * Uses the invitation up and opens the membership as `planAcceptance` says; `refused` where it does not allow it. Where
-   * other memberships close, that is written down in their organizations. Personal keys of a membership that was accepted
-   * with a voided unproven password are revoked, except those the operator made.
+   * Uses up the invitation and applies `planAcceptance`; `refused` if the plan does not allow it. If other memberships
+   * close, their organizations get `notes.closed`. Personal keys of a membership that was accepted with a voided unproven
+   * password are revoked, except those that the operator made.
    */
   acceptInvitation(
     tokenHash: string,
@@ -100,15 +100,15 @@ export interface Accounts {
     | { outcome: 'accepted'; userId: UserId; organizationId: OrganizationId }
     | { outcome: 'missing' | 'refused' }
   >;
-  /** Opens a membership that waits to be accepted, for a person whose address is proven. Uses its invitation up. */
+  /** Opens a pending membership of a person whose address is proven. Uses up its invitation. */
   acceptMembership(
     organizationId: OrganizationId,
     userId: UserId,
     note: AuditNote,
   ): Promise<'accepted' | 'missing'>;
   /**
-   * Ends the sessions that the password covers, but not this one: its own, or all of the person if it is proven. Written
-   * down in every organization that the password enters. `refused` where `passwordToChange` finds none.
+   * Ends the other sessions that the password covers: those started with it, or all of the person's if it is proven. Each
+   * organization that the password enters gets the note. `refused` if `passwordToChange` finds no password.
    */
   changePassword(
     userId: UserId,
@@ -116,10 +116,10 @@ export interface Accounts {
     note: AuditNote,
   ): Promise<'changed' | 'refused'>;
   /**
-   * Who this subject of a provider is: known from before or, the first time, the person of this address, who is bound to
-   * it from then on. Undefined for nobody, for a service account, and for an address that is bound to another subject.
-   * Binding voids the unproven passwords of the person, with their sessions and the memberships accepted with them, as
-   * `acceptInvitation` does; `note` is written down there.
+   * The person bound to this subject of a provider. The first time, that is the person with this address, who is then bound
+   * to it. Undefined for an unknown address, a service account, and an address that is bound to another subject. Binding
+   * voids the unproven passwords of the person with their sessions and the memberships accepted with them, as
+   * `acceptInvitation` does; the organizations of these memberships get the note.
    */
   bindIdentity(
     issuer: string,
@@ -128,17 +128,17 @@ export interface Accounts {
     note: Omit<AuditNote, 'actor' | 'subject'>,
   ): Promise<Person | undefined>;
   /**
-   * `refused` where it could neither enter nor accept a membership, and where the password is no longer the one that was
-   * proven: whoever changes it ends the sessions of those who knew the old one, also of those who are just signing in.
-   * Written down in every organization that it may enter.
+   * `refused` if the session could neither enter nor accept a membership, or if the password was changed since it was
+   * checked: changing a password ends the sessions that the old one started, also those that are just being started.
+   * Each organization that the session may enter gets the note.
    */
   createSession(session: NewSession, note: AuditNote): Promise<'created' | 'refused'>;
-  /** Undefined once it has ended or expired. Reads committed state every time. */
+  /** Undefined if it has ended or expired. Reads committed state every time. */
   findSession(tokenHash: string, organizationId: OrganizationId | undefined): Promise<Session | undefined>;
-  /** The session goes on for `idleMs` from now, but not past its life. */
+  /** Extends the session to `idleMs` from now, but not past its end. */
   touchSession(tokenHash: string, idleMs: number): Promise<void>;
   endSession(tokenHash: string): Promise<void>;
-  /** All that this session's proof covers, itself included; answers how many. Written down where the proof enters. */
+  /** Ends the sessions that this proof covers and returns their number. Each organization that it enters gets the note. */
   endSessions(userId: UserId, access: Access, note: AuditNote): Promise<number>;
   /** `last-admin`: the organization would be left without a person who is an admin, and nothing changes. */
   setMemberRole(

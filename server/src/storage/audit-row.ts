@@ -2,7 +2,7 @@ import type { Actor, AuditAction, AuditEvent } from '../domain/audit.ts';
 import type { DocumentId, UserId } from '../domain/id.ts';
 import type { AuditNote } from './audit-store.ts';
 
-/** What both adapters keep of a note, beside its organization and its time. */
+/** The columns of an event besides its organization and its time. */
 export const auditColumns = [
   'id',
   'actor_kind',

@@ -2,8 +2,8 @@ import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../domain/
 import type { OrganizationId } from '../domain/id.ts';
 
 /**
- * A deed that is written down in the commit that does it, and only if that changes something: the log has neither a deed
- * that did not happen nor a gap.
+ * An entry of the audit log. It is written in the transaction of the change that it describes, and only if that changes
+ * something: the log has no gap and no change that did not happen.
  */
 export interface AuditNote extends Initiator {
   /** `evt_` and a time-ordered value. */
@@ -19,9 +19,9 @@ export interface AuditPosition {
 }
 
 export interface Audits {
-  /** For what was committed before by something that takes no note: replies that were overdue. */
+  /** For changes that were committed without a note: replies that a sweep failed. */
   writeAudit(organizationId: OrganizationId, note: AuditNote): Promise<void>;
-  /** Newest first. The cost grows with `limit` only, also when a trace id is asked for. */
+  /** Newest first. The cost grows with `limit` only, also with a trace id. */
   listAudit(
     organizationId: OrganizationId,
     query: { readonly before?: AuditPosition; readonly traceId?: string; readonly limit: number },

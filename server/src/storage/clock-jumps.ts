@@ -1,6 +1,6 @@
-/** Smaller steps are not made up for: they shorten a lease or a deadline by less than this. */
+/** Smaller jumps are ignored: they shorten a lease or a deadline by less than this. */
 const jumpMsMin = 2_000;
-/** Two processes that saw the same jump disagree by less than this about when it was. */
+/** Two processes that see the same jump disagree by less than this about its time. */
 const toleranceMs = 1_000;
 
 /** One reading of the store's clock, and a steady clock before and after it. */
@@ -13,16 +13,16 @@ export interface ClockReading {
 /** A forward jump of the store's clock. */
 export interface ClockJump {
   readonly jumpedMs: number;
-  /** Another process has made up for this jump if it did so at this time or later. */
+  /** Another process has handled this jump if it recorded a jump at this time or later. */
   readonly seenByOthersFrom: number;
   /** Rows created before this time were dated before the jump. */
   readonly datedBefore: number;
 }
 
 /**
- * Notices that the store's clock was set forward: it has then advanced by more than a steady clock did. Leases and
- * deadlines of running replies are moved by as much, so that a reply is given the time that it was promised. Every process
- * that sweeps notices the same jump; the first to record it in the store moves them, in the same transaction.
+ * Detects that the store's clock was set forward: it has then advanced by more than a steady clock. Leases and deadlines
+ * of running replies are moved by the difference, so that each reply has the time it was promised. Every process that
+ * sweeps detects the same jump; the first one to record it in the store moves them in the same transaction.
  */
 export class ClockJumps {
   #last: ClockReading;
@@ -31,7 +31,7 @@ export class ClockJumps {
     this.#last = first;
   }
 
-  /** Since the last accepted reading. A slow answer makes a jump look smaller, never larger. */
+  /** The jump since the last accepted reading. A slow reading makes it look smaller, never larger. */
   jumpAt(reading: ClockReading): ClockJump | undefined {
     const last = this.#last;
     const jumpedMs = Math.floor(reading.time - last.time - (reading.afterMs - last.beforeMs));
@@ -43,7 +43,7 @@ export class ClockJumps {
     };
   }
 
-  /** To be called once a jump up to this reading was made up for. */
+  /** To be called after a jump up to this reading was handled. */
   accept(reading: ClockReading): void {
     this.#last = reading;
   }

@@ -3,12 +3,12 @@ import type { DocumentId } from '../domain/id.ts';
 import type { DocumentBudget, NewDocument } from './store.ts';
 
 /**
- * So many passages are written or removed in one commit. On SQLite that takes 8 ms of the event loop at most, measured
- * with passages of 170 different words.
+ * One commit writes or removes at most this many passages. On SQLite that took at most 8 ms of the event loop, with
+ * passages of 170 different words.
  */
 export const passagesPerCommit = 25;
 
-/** A document that is being written and has not grown for this long belongs to a process that died. */
+/** A document that is being written and has not grown for this long belongs to a process that has died. */
 export const abandonedAfterMs = 60_000;
 
 export function partsOf(passages: readonly IndexedPassage[]): IndexedPassage[][] {
@@ -18,12 +18,12 @@ export function partsOf(passages: readonly IndexedPassage[]): IndexedPassage[][]
   );
 }
 
-/** The document with a title and a URL that may be stored. */
+/** The document with its title and URL cut to what may be stored. */
 export function withinLimits(document: NewDocument): NewDocument {
   return { ...document, title: storableTitle(document.title), url: storableUrl(document.url) };
 }
 
-/** What of the budget the document would exceed, given what the others take. */
+/** Which limit of the budget the document would exceed together with the others. */
 export function budgetFault(
   { documentsMax, bytesMax }: DocumentBudget,
   taken: { readonly documents: number; readonly bytes: number },
@@ -33,7 +33,7 @@ export function budgetFault(
   return taken.bytes + bytes > bytesMax ? 'too-many-bytes' : undefined;
 }
 
-/** Thrown to a writer that was silent for so long that its document was removed. */
+/** For a writer that paused for so long that its document was removed. */
 export function abandoned(id: DocumentId): Error {
   return new Error(`the document ${id} was removed as abandoned while it was being written`);
 }

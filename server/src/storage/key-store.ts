@@ -2,7 +2,7 @@ import type { ApiKey, KeyRequest, KeyRequestId } from '../domain/credential.ts';
 import type { KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import type { AuditNote } from './audit-store.ts';
 
-/** The secret part of a key that is being made, as it is kept. */
+/** The stored form of a new key's secret. */
 export interface KeySecret {
   readonly id: KeyId;
   /** SHA-256 of the key, in hexadecimal. */
@@ -17,7 +17,7 @@ export interface NewApiKey extends KeySecret {
   readonly createdBy: UserId | null;
 }
 
-/** What a live key stands for, and whether its organization is in the beta now. */
+/** What a live key may do: its organization and owner, and whether the organization is in the beta now. */
 export interface KeyGrant {
   readonly organizationId: OrganizationId;
   readonly keyId: KeyId;
@@ -25,7 +25,7 @@ export interface KeyGrant {
   readonly apiEnabled: boolean;
 }
 
-/** A key is live until the store's time reaches `revokedAt`, which a rotation may set ahead. */
+/** A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. */
 export interface ApiKeys {
   /** Refused, in the same transaction, outside the beta and for a user who is not a member. */
   createApiKey(
@@ -33,11 +33,11 @@ export interface ApiKeys {
     key: NewApiKey,
     note: AuditNote,
   ): Promise<'created' | 'organization-missing' | 'api-disabled' | 'not-a-member'>;
-  /** Revoking a revoked key changes nothing and is `revoked` again. One that was to end later ends now. */
+  /** Revoking a revoked key changes nothing and returns `revoked` again. A key that was to end later ends now. */
   revokeApiKey(organizationId: OrganizationId, keyId: KeyId, note: AuditNote): Promise<'revoked' | 'missing'>;
   /**
-   * A new key with the name and the owner of this one, which ends after `oldValidMs`. Together. `revoked` also for a key
-   * that was rotated before, `missing` also where its owner is no member any more. Refused outside the beta.
+   * Creates a key with the name and owner of this one, which ends after `oldValidMs`, together. `revoked` also for a key
+   * that was rotated before, `missing` also if its owner is no longer a member. Refused outside the beta.
    */
   rotateApiKey(
     organizationId: OrganizationId,
@@ -53,11 +53,11 @@ export interface ApiKeys {
   listApiKeys(organizationId: OrganizationId): Promise<ApiKey[]>;
   /** Also finds a revoked key. */
   findApiKey(organizationId: OrganizationId, keyId: string): Promise<ApiKey | undefined>;
-  /** Reads committed state every time: a key revoked by another process is unknown from that commit on. */
+  /** Reads committed state every time: a revocation by another process takes effect with its commit. */
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
 }
 
-/** What members ask for. Requests expire by the store's clock, and go with their membership. */
+/** Members' requests for keys. They expire by the store's clock and are removed with the membership. */
 export interface KeyRequests {
   /** `too-many`: the member has `waitingMax` requests that are pending or approved. Refused outside the beta. */
   createKeyRequest(
@@ -73,7 +73,7 @@ export interface KeyRequests {
   ): Promise<'created' | 'not-a-member' | 'api-disabled' | 'too-many'>;
   /** In order of creation, without expired ones. */
   listKeyRequests(organizationId: OrganizationId): Promise<KeyRequest[]>;
-  /** Once. `missing` also for one that was decided or has expired. */
+  /** `missing` also for a request that was decided before or has expired. */
   decideKeyRequest(
     organizationId: OrganizationId,
     id: KeyRequestId,
@@ -81,8 +81,8 @@ export interface KeyRequests {
     note: AuditNote,
   ): Promise<'decided' | 'missing'>;
   /**
-   * Makes the key that was approved, for this user only, and uses the request up. `missing` for everything that is not an
-   * approved request of theirs. Refused outside the beta.
+   * Creates the approved key, for this user only, and uses up the request. `missing` for everything that is not an
+   * approved request of this user. Refused outside the beta.
    */
   redeemKeyRequest(
     organizationId: OrganizationId,

@@ -3,7 +3,7 @@ import type { ThreadId } from '../domain/id.ts';
 import { limits } from '../domain/limits.ts';
 import type { ListedThread, Listing, ThreadPage } from './store.ts';
 
-/** Mine means the user's own, own means those or published. */
+/** `mine`: the user's own threads. `own`: the user's own and published threads. */
 export const listingKinds = [
   'own',
   'ownAccount',
@@ -15,7 +15,7 @@ export const listingKinds = [
 
 export type ListingKind = (typeof listingKinds)[number];
 
-/** A walk's start: the number of the last thread and of the last move then, and the store's time. */
+/** The start of a walk: the numbers of the last thread and the last move at that time, and the store's time. */
 export interface WalkStart {
   readonly lastSequence: number;
   readonly lastMove: number;
@@ -31,7 +31,7 @@ export function readStart(start: string): WalkStart {
   return { lastSequence, lastMove, at };
 }
 
-/** Whether notes of moves since the start may be gone already. */
+/** Whether moves since the start may have been removed already. */
 export function isExpired({ at }: WalkStart, now: number): boolean {
   return now - at > limits.walkMsMax.default;
 }
@@ -45,7 +45,7 @@ export function kindOf({ userId, ownOnly, accountId }: Listing): ListingKind {
   return accountId === undefined ? 'own' : 'ownAccount';
 }
 
-/** One row more than asked for was read: it tells whether another page follows. */
+/** `rows` has one row more than the page if another page follows. */
 export function cut(rows: ListedThread[], limit: number): ThreadPage {
   const more = rows.length > limit;
   return { rows: more ? rows.slice(0, limit) : rows, more };

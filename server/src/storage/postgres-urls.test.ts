@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { postgresUrls } from './postgres-urls.ts';
 
 describe('A PostgreSQL URL', () => {
-  it('becomes one URL per host, in order, without what the driver does not know', () => {
+  it('becomes one URL per host, in order, without parameters that the driver does not know', () => {
     const cases: [string, string[]][] = [
       ['postgres://u:p@h/db', ['postgres://u:p@h/db']],
       ['postgresql://h:5433/db?sslmode=require', ['postgresql://h:5433/db?sslmode=require']],
@@ -17,7 +17,7 @@ describe('A PostgreSQL URL', () => {
     for (const [text, urls] of cases) assert.deepEqual(postgresUrls(text), { urls }, text);
   });
 
-  it('is refused with what to do, and is never repeated', () => {
+  it('is rejected with a sentence that says what to do and does not repeat the URL', () => {
     const cases: [string, RegExp][] = [
       ['postgres://u:secret@a:x,b/db', /cannot be read: write postgres:\/\/USER/],
       ['postgres://u:secret@a:1,b:99999/db', /cannot be read/],

@@ -2,7 +2,7 @@ const example = 'postgres://USER:PASSWORD@HOST1:5432,HOST2:5432/DATABASE?target_
 
 /**
  * The URL of each host of a PostgreSQL URL, in order. As in libpq, several hosts are separated by commas, each with its
- * own port. `fault` says what is wrong with a URL, and never repeats it: it may hold a password.
+ * own port. `fault` says what is wrong with a URL and never repeats the URL, which may hold a password.
  */
 export function postgresUrls(text: string): { urls: readonly string[] } | { fault: string } {
   const [, scheme, authority = '', rest = ''] = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/s.exec(text) ?? [];
@@ -22,7 +22,7 @@ export function postgresUrls(text: string): { urls: readonly string[] } | { faul
   return { urls: urls.map(withoutOurs) };
 }
 
-/** The driver does not know the first. The second is how others see that the store is in use: it is always ours. */
+/** The driver does not know target_session_attrs. application_name must be ours: `skein copy` looks for it. */
 function withoutOurs(url: string): string {
   const plain = new URL(url);
   plain.searchParams.delete('target_session_attrs');

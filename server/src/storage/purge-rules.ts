@@ -10,7 +10,7 @@ interface PurgeRule {
   readonly organization: 'remove' | 'forget' | 'keep';
   /**
    * What a purge of a person does: `remove` their rows in the organization, `forget` as above, `rewrite` what identifies
-   * them, or `keep` the rows, because they do not say who.
+   * them, or `keep` the rows, because they do not identify a person.
    */
   readonly person: 'remove' | 'forget' | 'rewrite' | 'keep';
 }
@@ -36,7 +36,7 @@ export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
   credential_use: { organization: 'remove', person: 'remove' },
   thread: { organization: 'remove', person: 'remove' },
   listing_size: { organization: 'remove', person: 'remove' },
-  // Ids and times alone; retention removes them within a day.
+  // Only ids and times; retention removes them within a day.
   thread_move: { organization: 'remove', person: 'keep' },
   message: { organization: 'remove', person: 'remove' },
   idempotency_key: { organization: 'remove', person: 'remove' },
@@ -45,7 +45,7 @@ export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
   passage: { organization: 'remove', person: 'keep' },
 };
 
-/** In an order in which nothing is left referring to what goes, and the doors close first. */
+/** Referring tables before the tables they refer to, and credentials and members first, to end access. */
 export const purgeOrder: readonly TableName[] = [
   'api_key',
   'application',
@@ -67,18 +67,18 @@ export const purgeOrder: readonly TableName[] = [
   'audit_event',
 ];
 
-/** What stands in the audit log for a person who was purged. */
+/** The id of every purged person in the audit log. */
 export const purgedUserId = 'usr_purged';
 const purgedText = '(purged)';
 
-/** In place of the address of someone who is known nowhere any more. It is no address: nobody can sign in with it. */
+/** Replaces the address of a person who is known in no organization any more. No one can sign in with it. */
 export function purgedEmail(userId: string): string {
   return `purged:${userId}`;
 }
 
 export type AuditedRow = Pick<AuditRow, 'actor_user_id' | 'subject' | 'detail'>;
 
-/** The entry without the person, or undefined where it does not speak of them. `keyIds`: of their personal keys. */
+/** The entry without the person, or undefined if it does not mention them. `keyIds`: of their personal keys. */
 export function withoutPerson(
   row: AuditedRow,
   { userId, email }: PurgedPerson,
@@ -86,7 +86,7 @@ export function withoutPerson(
 ): { actor: string | null; subject: string; detail: string } | undefined {
   const actor = row.actor_user_id === userId ? purgedUserId : row.actor_user_id;
   const subject = row.subject === userId ? purgedUserId : row.subject;
-  // People name their keys after themselves and their machines.
+  // The names of keys often contain those of people and their machines.
   const isTheirKey = keyIds.has(row.subject);
   const entries = Object.entries(JSON.parse(row.detail) as Record<string, unknown>).map(([name, value]) => [
     name,

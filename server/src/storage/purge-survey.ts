@@ -103,7 +103,7 @@ export interface AuditPage {
   readonly next: AuditPosition | null;
 }
 
-/** What has to change in the next entries of the audit log, so that they no longer speak of the person. */
+/** The changes that remove the person from the next entries of the audit log. */
 export async function readAuditOf(
   read: Read,
   organizationId: OrganizationId,

@@ -3,7 +3,7 @@ import type { Source, Step, Verdict } from '../domain/message.ts';
 import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
 import type { AuditNote } from './audit-store.ts';
 
-/** One reply, by all the names it has. */
+/** The ids that identify a reply. */
 export interface ReplyName {
   readonly organizationId: OrganizationId;
   readonly threadId: ThreadId;
@@ -26,7 +26,7 @@ export interface FailureTexts {
   readonly abandoned: string;
 }
 
-/** The right to write one reply, until the lease runs out. `token` grows with every claim of the same reply. */
+/** The right to write one reply until the lease ends. Every claim of a reply has another `token`. */
 export interface ReplyClaim extends ReplyName {
   readonly token: number;
 }
@@ -53,45 +53,45 @@ export interface ReplyProgress {
 }
 
 export interface ReplyBacklog {
-  /** 10,000 stands for that many or more, here and in `held`. */
+  /** 10,000 means that many or more, here and in `held`. */
   readonly waiting: number;
   readonly held: number;
-  /** How long ago the waiting reply that is nearest its deadline was asked for; null where none waits. */
+  /** The age of the waiting reply that is nearest to its deadline; null if none waits. */
   readonly oldestWaitingMs: number | null;
 }
 
 /**
  * The assistant message is the job. A running reply *waits* until it is claimed, and is *held* while a worker writes it;
- * it waits again when it is released or retried, or when its lease has run out.
+ * it waits again when it is released or retried, or when its lease has ended.
  *
  * A worker that dies while it holds a reply costs that reply one attempt, so that a reply that kills its process ends. The
- * store cannot tell a dead worker from one that is paused or cut off: whoever lets a lease run out is taken for dead. A
- * worker that renews before a sweep has let its claim go, however late, keeps it.
+ * store cannot distinguish a dead worker from one that is paused or disconnected: it takes a worker whose lease has ended
+ * for dead. A worker that renews late, but before a sweep has released its claim, keeps it.
  *
- * Leases and deadlines last as long as they were promised when the store's clock is set forward by two seconds or more
- * while a process that sweeps is running: before it fails or lets go of anything, a sweep moves them by the jump, once for
- * all processes.
+ * Leases and deadlines keep their length when the store's clock is set forward by two seconds or more while a process
+ * that sweeps is running: before a sweep fails or releases any reply, it moves them by the jump, once for all
+ * processes.
  *
- * Whatever names a claim changes nothing once that claim was overtaken, let go, or the reply has ended: terminal states
- * absorb. Claims, renewals and progress survive a killed process, but not always a power cut: the reply then begins anew.
+ * A write that names a claim changes nothing after a later claim, after a release, or after the reply has ended: terminal
+ * states are final. Claims, renewals and progress survive a killed process, but a power cut may make the reply start over.
  */
 export interface Replies {
   /**
    * Organizations with a reply that may be claimed now, in the order of their ids: those after `after` first, then the
-   * others. The cost does not grow with the number of replies that wait.
+   * others. The cost does not grow with the number of waiting replies.
    */
   organizationsWaiting(after: OrganizationId | undefined, limit: number): Promise<OrganizationId[]>;
   /**
-   * Takes up to so many replies of each organization, its longest waiting first, each with a fresh token and from its
-   * beginning: steps and text of an earlier claim are gone. A reply past its deadline is never claimed. Where it rejects,
-   * nothing stays claimed: what it claimed nevertheless is let go by the next sweep, at no cost of an attempt.
+   * Claims up to `limit` replies of each organization, the longest waiting first, each with a new token and from the start:
+   * steps and text of an earlier claim are gone. A reply past its deadline is never claimed. If the call rejects, the next
+   * sweep releases what it may have claimed, without counting an attempt.
    */
   claimReplies(shares: readonly ReplyShare[], leaseMs: number): Promise<ClaimedReply[]>;
-  /** Lengthens the leases. Answers the claims that no longer hold. */
+  /** Extends the leases. Returns the claims that are no longer valid. */
   renewReplies(claims: readonly ReplyClaim[], leaseMs: number): Promise<ReplyClaim[]>;
-  /** Whether the claim still held, and so was written. */
+  /** Returns whether the claim was still valid and the progress was written. */
   recordReplyProgress(claim: ReplyClaim, progress: ReplyProgress): Promise<boolean>;
-  /** Ends the reply. Whether the claim still held. */
+  /** Ends the reply. Returns whether the claim was still valid. */
   settleReply(
     claim: ReplyClaim,
     result: {
@@ -102,18 +102,18 @@ export interface Replies {
       model: string;
       verdict?: Verdict | undefined;
       failure?: string;
-      /** Kept where the claim still held. */
+      /** Written if the claim was still valid. */
       note?: AuditNote;
     },
   ): Promise<boolean>;
-  /** Counts an attempt and lets the claim go: the reply waits, from its beginning, and may be claimed after `delayMs`. */
+  /** Counts an attempt and releases the claim: the reply starts over and may be claimed after `delayMs`. */
   retryReply(claim: ReplyClaim, retry: { delayMs: number; failure: string }): Promise<boolean>;
-  /** Lets the claim go without counting an attempt: the reply waits, from its beginning. */
+  /** Releases the claim without counting an attempt: the reply waits and starts over. */
   releaseReply(claim: ReplyClaim): Promise<void>;
-  /** Ends the thread's running reply as `cancelled`; its text so far stays. Answers the replies that it ended. */
+  /** Ends the thread's running reply as `cancelled` and keeps its text so far. Returns the replies that it ended. */
   cancelReplies(organizationId: OrganizationId, threadId: ThreadId): Promise<MessageId[]>;
   /**
-   * Fails replies past their deadline. With `leases`, it also lets go of claims whose lease has run out, at the cost of an
+   * Fails replies past their deadline. With `leases`, it also releases claims whose lease has ended, which counts as an
    * attempt each, and fails those that have no attempt left. Returns the failed replies. The caller writes their audit
    * notes: there can be many at once, but rarely.
    */
@@ -122,18 +122,18 @@ export interface Replies {
     sweep: { readonly attemptsMax: number; readonly leases: boolean },
   ): Promise<FailedReply[]>;
   /**
-   * Does at once what a sweep does once leases have run out, for all claims, where the store can tell that no other worker
-   * lives. Elsewhere it does nothing, and the leases run out. A worker calls it before its first claim, and lives until the
-   * store is closed.
+   * If the store can tell that no other worker is running, ends all leases now, as a sweep does when they have ended.
+   * Otherwise it does nothing, and the leases end by themselves. A worker calls it before its first claim, and counts as
+   * running until the store is closed.
    */
   releaseOrphanedReplies(texts: FailureTexts, attemptsMax: number): Promise<FailedReply[]>;
-  /** Those that have ended, or are not there. */
+  /** Those that have ended or do not exist. */
   endedReplies(replies: readonly ReplyName[]): Promise<ReplyName[]>;
-  /** How much is under way in all organizations. It looks at 10,000 replies of a kind at most, whatever there is. */
+  /** The running replies of all organizations. It looks at no more than 10,000 replies of a kind. */
   replyBacklog(): Promise<ReplyBacklog>;
-  /** Tells the other nodes, at once and with no promise: what is lost they find out by asking. */
+  /** Sends a notice to the other nodes without a guarantee: they also poll. */
   sendNotice(notice: ReplyNotice): Promise<void>;
-  /** Calls `listener` with what other nodes tell, until the store is closed. Where nodes cannot be reached, it never does. */
+  /** Calls `listener` with the notices of other nodes until the store is closed. Never, if the store has no notices. */
   onNotice(listener: (notice: ReplyNotice) => void): void;
 }
 

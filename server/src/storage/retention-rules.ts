@@ -3,9 +3,9 @@ import type { TableName } from './archive.ts';
 
 interface RetentionRule {
   readonly table: TableName;
-  /** Says how old a row is. An index has its order within the organization, so that no batch scans a table. */
+  /** The age of a row. An index has its order within the organization, so that no batch scans a table. */
   readonly column: string;
-  /** What the column counts: milliseconds or days. */
+  /** The unit of the column: milliseconds or days. */
   readonly unitMs: number;
 }
 
@@ -20,9 +20,9 @@ export const retentionRules: Readonly<Record<RetentionKind, RetentionRule>> = {
   thread_moves: { table: 'thread_move', column: 'moved_at', unitMs: 1 },
 };
 
-/** A batch removes this many rows at most. */
+/** A batch removes at most this many rows. */
 export const batchRows = 500;
-/** And looks at this many organizations at most. */
+/** A batch looks at at most this many organizations. */
 export const batchOrganizations = 500;
-/** Counting what is due stops here. */
+/** Counting expired rows stops here. */
 export const countMax = 10_000;

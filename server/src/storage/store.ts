@@ -23,11 +23,11 @@ export type * from './thread-store.ts';
 export type * from './usage-store.ts';
 
 /**
- * Everything Skein keeps. One method is one transaction: it happens whole or not at all, and a resolved promise
- * means that it survives a power cut (except where a method says otherwise).
+ * Everything that Skein stores. One method is one transaction: it happens completely or not at all, and a resolved promise
+ * means that it survives a power cut, unless a method says otherwise.
  *
- * Expected outcomes are returned, never thrown; what is thrown is a fault of the disk, the network or the program.
- * The store's clock dates every row, and never runs backwards: a later commit never carries an earlier time.
+ * Expected outcomes are returned, never thrown; errors are faults of the disk, the network or the program.
+ * The store's clock dates every row and never runs backwards: a later commit never has an earlier time.
  */
 export interface Store
   extends Organizations,
@@ -45,36 +45,36 @@ export interface Store
     Usages,
     Retention,
     Purges {
-  /** The value kept under `name`; the first caller's `candidate` is kept for all who come later, on every node. */
+  /** The value stored under `name`. The first caller's `candidate` is stored for all later callers, on every node. */
   secret(name: string, candidate: Uint8Array): Promise<Uint8Array>;
   /**
-   * Rejects unless the store can be used now. After a write that failed because of the disk it tries one of its own, so
-   * that a store that takes writes again is noticed without a caller.
+   * Rejects unless the store can be used now. After a write that failed because of the disk it tries a write itself, so
+   * that a store that accepts writes again is noticed without a caller.
    */
   ping(): Promise<void>;
   /** How this process uses its connections to the database now; undefined for a store without any. */
   connections(): ConnectionUse | undefined;
   /**
-   * How far the store's clock is ahead of the machine's (PostgreSQL: of the server's); 0 as a rule. It is ahead after that
-   * clock was set back, or had been set wrong, and then goes at half its pace.
+   * How far the store's clock is ahead of the machine's (PostgreSQL: of the server's); usually 0. It is ahead after that
+   * clock was set back or corrected, and then runs at half speed.
    */
   clockAheadMs(): Promise<number>;
-  /** Looks the store over for the operator; may take long on a large one. */
+  /** Checks the store for the operator. It may take long on a large store. */
   diagnose(): Promise<Diagnosis[]>;
-  /** Finishes the writes under way, then lets go of every file and connection. */
+  /** Finishes the writes in progress, then closes every file and connection. */
   close(): Promise<void>;
 }
 
-/** Told of what goes wrong with the store while nobody calls it, and of what is worth one line in the log. */
+/** Is called about faults of the store that no caller sees, and about changes that deserve a line in the log. */
 export interface StoreWatch {
   connectionBroke(error: Error): void;
-  /** Writes began to fail: the disk is full, read-only or broken, or the files are gone. */
+  /** Writes have started to fail: the disk is full, read-only or broken, or the files are gone. */
   writesFail(error: Error): void;
   writesSucceed(): void;
 }
 
 export interface ConnectionUse {
-  /** Open ones, idle ones included. */
+  /** Open connections, including idle ones. */
   readonly total: number;
   readonly idle: number;
   /** Callers that wait for one. */
@@ -84,37 +84,37 @@ export interface ConnectionUse {
 export interface Diagnosis {
   readonly check: string;
   readonly ok: boolean;
-  /** What was found and, where it is not ok, what to do. */
+  /** The finding and, if it is not ok, what to do. */
   readonly detail: string;
 }
 
-/** Whoever changes settings hands in a note of it, which is kept in the same commit (`Audits`). */
+/** Every change of settings takes a note, which is written in the same commit (`Audits`). */
 export interface Organizations {
   createOrganization(organization: Omit<Organization, 'createdAt'>, note: AuditNote): Promise<void>;
-  /** Changes what is given and leaves the rest. */
+  /** Changes only the given values. */
   updateOrganization(
     organizationId: OrganizationId,
     change: { apiEnabled?: boolean; dailyQuota?: number },
     note: AuditNote,
   ): Promise<Organization | undefined>;
-  /** By id, or by name where exactly one organization bears it. */
+  /** By id, or by name if exactly one organization has that name. */
   findOrganization(idOrName: string): Promise<Organization | undefined>;
   /** In order of creation. */
   listOrganizations(): Promise<Organization[]>;
 }
 
 export interface NewMember {
-  /** Used unless the address is known already: a person keeps one id in all organizations and after coming back. */
+  /** Used if the address is new: a person keeps one id in all organizations and after coming back. */
   readonly candidateUserId: UserId;
   readonly email: string;
   readonly role: MemberRole;
   readonly service: boolean;
-  /** Refused where the user has threads in this organization: a former member's would be shown to others. */
+  /** Rejects a user who has threads in this organization: those of a former member would be shown to others. */
   readonly withoutThreads?: boolean;
 }
 
 export interface Members {
-  /** The subject of the note is the person's id, whichever that turns out to be. */
+  /** The note is written with the user's id as its subject. */
   addMember(
     organizationId: OrganizationId,
     member: NewMember,
@@ -124,8 +124,9 @@ export interface Members {
     | { outcome: 'already-member' | 'has-threads' | 'organization-missing' }
   >;
   /**
-   * Ends the membership and revokes the member's personal keys in this organization, together. `keepAdmin`: not if that
-   * left the organization without a person who is an admin; where the member has joined, without one who has joined, too.
+   * Ends the membership and revokes the member's personal keys in this organization, together. `keepAdmin`: changes
+   * nothing if the organization would be left without a person who is an admin or, if the member has joined, without an
+   * admin who has joined.
    */
   removeMember(
     organizationId: OrganizationId,
@@ -137,7 +138,7 @@ export interface Members {
   >;
   findMember(organizationId: OrganizationId, email: string): Promise<Member | undefined>;
   findMemberById(organizationId: OrganizationId, userId: UserId): Promise<Member | undefined>;
-  /** In order of joining. */
+  /** In the order of joining. */
   listMembers(organizationId: OrganizationId): Promise<Member[]>;
 }
 
@@ -148,11 +149,11 @@ export interface NewApplication {
   readonly secretHash: string;
 }
 
-/** What a live application stands for, and whether its organization is in the beta now. */
+/** What a live application may do: its organization, and whether that is in the beta now. */
 export interface ApplicationGrant {
   readonly organizationId: OrganizationId;
   readonly secretHash: string;
-  /** Tokens of another epoch are void. */
+  /** Tokens of another epoch are invalid. */
   readonly epoch: number;
   readonly apiEnabled: boolean;
 }
@@ -164,14 +165,14 @@ export interface Applications {
     application: NewApplication,
     note: AuditNote,
   ): Promise<'created' | 'organization-missing' | 'api-disabled'>;
-  /** The new secret, and the end of the old one and of every token issued under it, together. Refused outside the beta. */
+  /** Replaces the secret and ends every token issued under the old one, together. Refused outside the beta. */
   rotateApplication(
     organizationId: OrganizationId,
     applicationId: ApplicationId,
     secretHash: string,
     note: AuditNote,
   ): Promise<'rotated' | 'missing' | 'api-disabled'>;
-  /** The end of the application, its secret and its tokens, together and for good. */
+  /** Ends the application, its secret and its tokens, together and for good. */
   deleteApplication(
     organizationId: OrganizationId,
     applicationId: ApplicationId,
@@ -181,36 +182,36 @@ export interface Applications {
   listApplications(organizationId: OrganizationId): Promise<Application[]>;
   /** Undefined for a deleted one. */
   findApplication(organizationId: OrganizationId, applicationId: string): Promise<Application | undefined>;
-  /** Reads committed state every time: one rotated or deleted by another process is so from that commit on. */
+  /** Reads committed state every time: a rotation or deletion by another process takes effect with its commit. */
   findApplicationGrant(applicationId: string): Promise<ApplicationGrant | undefined>;
 }
 
-/** What access tokens are signed with. `id` is the key id that tokens name. */
+/** A key that signs access tokens. Tokens name its `id`. */
 export interface SigningKey {
   readonly id: string;
   /** A JWK in JSON, private part included. */
   readonly privateJwk: string;
-  /** When it ceased to sign; null for the one that signs. */
+  /** When it stopped signing; null for the active key. */
   readonly retiredAt: number | null;
 }
 
 export type NewSigningKey = Omit<SigningKey, 'retiredAt'>;
 
 export interface SigningKeys {
-  /** The key that signs now. */
+  /** The active key. */
   findActiveSigningKey(): Promise<SigningKey | undefined>;
-  /** The candidate becomes the key that signs, unless there is one. Answers the one that signs, on every node. */
+  /** Makes the candidate the active key unless there is one. Returns the active key, the same on every node. */
   keepSigningKey(candidate: NewSigningKey): Promise<SigningKey>;
   /**
-   * Retires the key that signs, and puts the next in its place. `forget`: retired ones are gone, and every application's
-   * epoch is raised by a number that nobody can foresee, so that no token of theirs is good any more.
+   * Retires the active key and makes `next` the active one. `forget`: also removes retired keys and raises every
+   * application's epoch by an unpredictable number, so that no token signed by them is valid any more.
    */
   rotateSigningKey(next: NewSigningKey, forget: boolean): Promise<void>;
-  /** Newest first, with those that were retired less than `verifyMs` ago. */
+  /** Newest first, including keys retired less than `verifyMs` ago. */
   listSigningKeys(verifyMs: number): Promise<SigningKey[]>;
 }
 
-/** What a credential stands for, and the request that was taken from its organization's quota for it. */
+/** The owner of a credential, and the request that was counted against its organization's quota. */
 export interface Admission {
   readonly organizationId: OrganizationId;
   /** Null for the organization's service identity. */
@@ -221,16 +222,16 @@ export interface Admission {
 }
 
 /**
- * Taking requests from the organization's quota of a UTC day, exactly: of any number of calls, on any number of nodes, as
- * many are granted as the quota has. It survives a killed process; a power cut may forget the last moments.
+ * Counts requests against the organization's quota of a UTC day, exactly: over any number of calls and nodes, the quota is
+ * never exceeded. Counts survive a killed process; a power cut may lose those of the last moments.
  */
 export interface Admissions {
   /**
-   * Whose the key is, as of now, and one request taken from its organization's quota, together. Undefined, and nothing
-   * taken, for a key that is unknown or revoked.
+   * Finds the current owner of the key and counts one request against its organization's quota, together. Undefined, and
+   * nothing counted, for a key that is unknown or revoked.
    */
   admitKey(hash: string, day: number): Promise<Admission | undefined>;
-  /** The same for an application, whose epoch must be this one. */
+  /** The same for an application, which must have this epoch. */
   admitApplication(
     organizationId: OrganizationId,
     applicationId: ApplicationId,

@@ -7,7 +7,7 @@ import type { AuditNote } from './audit-store.ts';
 export interface NewThread {
   readonly id: ThreadId;
   readonly userId: UserId;
-  /** As of a `Writer`. */
+  /** As in `Writer`. */
   readonly keyHash: string | null;
   readonly title: string;
   readonly accountId: string | null;
@@ -24,8 +24,8 @@ export interface NewThread {
 export interface Writer {
   readonly userId: UserId;
   /**
-   * The personal key that they write by. The write happens only if it is the user's live key and its organization is in
-   * the beta at the commit; otherwise nothing changes and the outcome is `revoked`. Null: not by a key.
+   * The personal key of the request. The write happens only if it is the user's live key and its organization is in the
+   * beta at the commit; otherwise nothing changes and the outcome is `revoked`. Null: no key was used.
    */
   readonly keyHash: string | null;
 }
@@ -35,18 +35,18 @@ export interface Reader {
   readonly userId: UserId | null;
 }
 
-/** Whose threads a listing shows: the user's own and all published ones, or (null) the published ones only. */
+/** Which threads a listing shows: the user's own and all published ones, or (null) published ones only. */
 export interface Listing {
   readonly userId: UserId | null;
-  /** The user's own only, published or not. */
+  /** Only the user's own, published or not. */
   readonly ownOnly?: true;
   /** Only threads of this account. */
   readonly accountId?: string;
 }
 
-/** A reply that is to be written in a thread that exists. */
+/** A reply to be written in an existing thread. */
 export interface NewReply {
-  /** What the user said; null tries anew to answer the last message. */
+  /** Null: try again to reply to the last prompt. */
   readonly prompt: { readonly messageId: MessageId; readonly content: string } | null;
   readonly replyId: MessageId;
   readonly replyDeadlineMs: number;
@@ -54,18 +54,18 @@ export interface NewReply {
   readonly budget: ThreadBudget;
 }
 
-/** How much a thread may hold once a prompt was added, or before its last reply is tried again. */
+/** How much a thread may hold after adding a prompt, or before retrying its last reply. */
 export interface ThreadBudget {
-  /** The reply that is to be written included. */
+  /** Including the reply to be written. */
   readonly messagesMax: number;
-  /** Of prompts and replies with their steps, sources and verdicts, in UTF-8. The reply that is to be written does not count yet. */
+  /** Of prompts and replies with their steps, sources and verdicts, in UTF-8, without the reply to be written. */
   readonly bytesMax: number;
 }
 
-/** What is kept of a reply besides its message, for the console: never part of the public interface. */
+/** Facts about a reply for the console that are not part of the public interface. */
 export interface ReplyDetails {
   readonly messageId: MessageId;
-  /** Of the request that asked for it. */
+  /** Of the request that asked for the reply. */
   readonly traceId: string;
   /** Why it failed, or why its last attempt did. */
   readonly failure: string | null;
@@ -82,20 +82,20 @@ export interface ThreadHead {
 
 export interface ListedThread {
   readonly thread: Thread;
-  /** Where it stood when the walk began; a rename or a prompt since then has moved the thread itself. */
+  /** Its position when the walk started. A rename or a prompt may have moved the thread since. */
   readonly position: Position;
 }
 
 export interface ThreadPage {
   readonly rows: ListedThread[];
-  /** Whether a row follows the last one of this page. */
+  /** Whether another row follows this page. */
   readonly more: boolean;
 }
 
 export interface Threads {
   /**
-   * Thread, user message and assistant message (`in_progress`) in one commit. A key seen before from the same user
-   * within `keepMs` creates nothing: with the same body it answers what it made then, with another `key-reused`.
+   * Creates the thread, its user message and its assistant message (`in_progress`) in one commit. An idempotency key that
+   * the user sent within `keepMs` creates nothing: the same body returns the ids from then, another is `key-reused`.
    */
   createThread(
     organizationId: OrganizationId,
@@ -107,9 +107,9 @@ export interface Threads {
     | { outcome: 'revoked' }
   >;
   /**
-   * The thread with every message in order of creation, of one moment; deleted threads included. With a reader, only
-   * what they may read (their own or published, not deleted): anything else is undefined, and its messages are not
-   * loaded, so that it takes as long as a thread that does not exist.
+   * The thread with every message in order of creation, in one snapshot, also if it is deleted. With a reader, only a
+   * thread that they may read (their own or published, not deleted). Otherwise undefined, and no message is loaded, so
+   * that it takes as long as a thread that does not exist.
    */
   getThread(
     organizationId: OrganizationId,
@@ -131,14 +131,14 @@ export interface Threads {
   ): Promise<Message[]>;
   /**
    * A number that grows with every change of the thread or its messages that a reader can see, and with nothing else:
-   * claims and renewals of a reply leave it as it is. Undefined where the reader may not read. No message is looked at.
+   * claims and renewals of a reply do not change it. Undefined if the reader may not read the thread. Reads no message.
    */
   threadVersion(
     organizationId: OrganizationId,
     threadId: ThreadId,
     reader: Reader,
   ): Promise<number | undefined>;
-  /** The reply that waits or is being written; null where none is, undefined where the reader may not read. */
+  /** The running reply; null if there is none, undefined if the reader may not read the thread. */
   findRunningReply(
     organizationId: OrganizationId,
     threadId: ThreadId,
@@ -146,7 +146,7 @@ export interface Threads {
   ): Promise<MessageId | null | undefined>;
   /**
    * Renames if the writer created the thread and it is not deleted; otherwise changes nothing and returns the thread.
-   * The new activity lies above that of everything committed before.
+   * The new activity is later than that of everything committed before.
    */
   renameThread(
     organizationId: OrganizationId,
@@ -157,8 +157,8 @@ export interface Threads {
     { outcome: 'renamed' | 'refused'; thread: Thread } | { outcome: 'missing' } | { outcome: 'revoked' }
   >;
   /**
-   * Deletes softly, and cancels a running reply in the same commit, under the same conditions as `renameThread`. Answers
-   * the replies that it ended.
+   * Marks the thread as deleted and cancels a running reply in the same commit, under the same conditions as
+   * `renameThread`. Returns the replies that it ended.
    */
   deleteThread(
     organizationId: OrganizationId,
@@ -171,7 +171,7 @@ export interface Threads {
     | { outcome: 'missing' }
     | { outcome: 'revoked' }
   >;
-  /** Takes a deletion by its creator back, if it is not longer ago than `withinMs`. What it cancelled stays cancelled. */
+  /** Takes back a deletion by the thread's creator within `withinMs`. A reply that it cancelled stays cancelled. */
   restoreThread(
     organizationId: OrganizationId,
     threadId: ThreadId,
@@ -180,9 +180,9 @@ export interface Threads {
     note: AuditNote,
   ): Promise<'restored' | 'missing'>;
   /**
-   * A prompt with its reply, or another try at the last reply, under the same conditions as `renameThread`. A prompt is
-   * activity, as a rename is; a try is not. `running`: one reply at a time. `nothing-to-retry`: the last reply is neither
-   * failed nor cancelled. `full`: it would exceed the budget, however many add at once. A deleted thread is `missing`.
+   * Adds a prompt and its reply, or retries the last reply, under the same conditions as `renameThread`. A prompt is
+   * activity, like a rename; a retry is not. `running`: one reply at a time. `nothing-to-retry`: the last reply is neither
+   * failed nor cancelled. `full`: it would exceed the budget, also with concurrent calls. A deleted thread is `missing`.
    */
   addReply(
     organizationId: OrganizationId,
@@ -202,8 +202,8 @@ export interface Threads {
     ids?: readonly MessageId[],
   ): Promise<ReplyDetails[]>;
   /**
-   * Accounts that begin with `prefix` and that threads of the user, or published ones, belong to, in order of their ids.
-   * It looks at so many that the cost is bounded: where very many have been emptied, some may be left out.
+   * Accounts that start with `prefix` and have threads of the user or published threads, ordered by id. The cost is
+   * bounded: if very many accounts have lost all their threads, some accounts may be missing.
    */
   listAccounts(
     organizationId: OrganizationId,
@@ -211,22 +211,22 @@ export interface Threads {
     prefix: string,
     limit: number,
   ): Promise<string[]>;
-  /** Deleted threads are `missing`. Touches neither activity nor `updatedAt`. */
+  /** Deleted threads are `missing`. Changes neither activity nor `updatedAt`. */
   setThreadPublished(
     organizationId: OrganizationId,
     threadId: ThreadId,
     published: boolean,
     note: AuditNote,
   ): Promise<'done' | 'missing'>;
-  /** The first page of a walk, its start, and how many threads the listing has now. The cost does not grow with that. */
+  /** The first page of a walk, its start, and the current size of the listing. The cost does not grow with the size. */
   beginWalk(
     organizationId: OrganizationId,
     listing: Listing,
     limit: number,
   ): Promise<ThreadPage & { start: string; size: number }>;
   /**
-   * A later page: the threads that existed at `start` in the order they had then, less those deleted or hidden since.
-   * `expired`: the walk began longer than `walkMsMax` ago. Renames and prompts are followed for that long.
+   * A later page: the threads that existed at `start`, in the order of that time, without those deleted or hidden since.
+   * `expired`: the walk started longer than `walkMsMax` ago. Renames and prompts are tracked for that long.
    */
   continueWalk(
     organizationId: OrganizationId,

@@ -1,10 +1,10 @@
 import type { OrganizationId, UserId } from '../domain/id.ts';
 
-/** Requests of one UTC day that have all but their number in common. */
+/** The number of requests of one UTC day with the same credential, operation and outcome. */
 export interface UsageCount {
   readonly day: number;
   readonly credentialId: string;
-  /** The operation's id, as the OpenAPI document names it; `unknown` where the address names none. */
+  /** The operation's id in the OpenAPI document; `unknown` if the address matches none. */
   readonly operation: string;
   /** `OK`, or the error's code. */
   readonly outcome: string;
@@ -25,21 +25,21 @@ export interface PromptLimit {
   readonly organizationMax: number;
 }
 
-/** Statistics for people: what is granted is counted by `Admissions`, exactly. */
+/** Statistics. `Admissions` enforces quotas. */
 export interface Usages {
-  /** Adds to what is there, in one transaction. It survives a killed process, but not always a power cut. */
+  /** Adds to the counts in one transaction. It survives a killed process, but not always a power cut. */
   addUsage(reports: readonly UsageReport[]): Promise<void>;
   /** Of these days, both included. The cost grows with days and credentials, not with requests. */
   listUsage(organizationId: OrganizationId, firstDay: number, lastDay: number): Promise<UsageCount[]>;
-  /** How many requests were taken from the organization's quota on this day, and how many it has. */
+  /** How many requests were counted against the organization's quota on this day, and the quota. */
   readQuota(
     organizationId: OrganizationId,
     day: number,
   ): Promise<{ used: number; limit: number } | undefined>;
   /**
-   * Counts a prompt of the console, for the person first. One above the person's limit does not count for the
-   * organization: nobody can use up what their colleagues have. Calls on all nodes are counted one by one. A new period
-   * starts from 0.
+   * Counts a prompt of the console, first for the person. A prompt above the person's limit does not count for the
+   * organization, so that one person cannot use up its limit. The counts are exact over all nodes. A new period starts
+   * from 0.
    */
   countPrompt(
     organizationId: OrganizationId,

@@ -1,6 +1,6 @@
 import type { StoreWatch } from './store.ts';
 
-/** Whether the store takes writes, as far as the last one showed. */
+/** Whether the store accepts writes, judged by the last one. */
 export class WriteHealth {
   readonly #watch: Pick<StoreWatch, 'writesFail' | 'writesSucceed'> | undefined;
   #failure: Error | undefined;

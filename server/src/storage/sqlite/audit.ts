@@ -4,7 +4,7 @@ import type { AuditNote, Audits } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
-/** Writes a note down. To be called inside the commit that does what it tells of, and only once that is done. */
+/** Writes a note. To be called in the transaction of the change that it describes, after the change. */
 export type AuditWriter = (organizationId: OrganizationId, note: AuditNote, at: number) => void;
 
 export function auditWriter(database: Database): AuditWriter {
@@ -26,11 +26,11 @@ function listText(index: string, filter: string): string {
 
 export const auditQueries = {
   all: listText('', ''),
-  // By itself SQLite takes the key, and would walk the whole log for a trace that is not there.
+  // Without a hint SQLite uses the primary key, and scans the whole log for a trace id that does not occur.
   ofTrace: listText('INDEXED BY audit_event_trace', 'AND trace_id = ?'),
 };
 
-/** Above every time and every id. */
+/** After every event. */
 const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 export function sqliteAudits(database: Database, commits: CommitQueue): Audits {

@@ -1,11 +1,11 @@
 import Sqlite from 'better-sqlite3';
 
-/** 4 MiB of the usual pages: the bar moves, and signals are heard in between. */
+/** 4 MiB at the usual page size. The progress bar is updated and signals are handled between steps. */
 const pagesPerStep = 1024;
 
 /**
- * Copies the store as it is now into `copy`, an empty file, while others write: nobody waits for it. All steps read one
- * snapshot; without that, SQLite would begin anew with every commit of another process, and never end under load.
+ * Copies the current state of the store into `copy`, an empty file, without blocking writers. All steps read one
+ * snapshot; otherwise SQLite would start over with every commit of another process and never finish under load.
  */
 export async function copySqliteFile(
   storeFile: string,
@@ -29,7 +29,7 @@ export async function copySqliteFile(
   }
 }
 
-/** Opens the copy as a restored store is opened, and rejects it unless SQLite finds it whole and it is a store of Skein. */
+/** Opens the copy like a restored store. Throws unless SQLite finds no damage and it is a store of Skein. */
 export function checkSqliteFile(copy: string): void {
   const database = new Sqlite(copy, { fileMustExist: true });
   try {
@@ -37,7 +37,7 @@ export function checkSqliteFile(copy: string): void {
     if (found !== 'ok') throw new Error(`it is damaged: ${found}`);
     database.prepare('SELECT latest_at FROM store_clock').get();
   } finally {
-    // The only connection: what SQLite laid beside the file goes with it.
+    // The only connection: SQLite removes its other files when it is closed.
     database.close();
   }
 }

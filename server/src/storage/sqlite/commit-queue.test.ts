@@ -34,13 +34,13 @@ describe('The commit queue', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('commits the writes of one turn together, each with its own answer', async () => {
+  it('commits the writes of one turn together and answers each', async () => {
     const seenByOthers = openDatabase(join(folder, 'x.db'));
     const answers = await Promise.all(
       ['a', 'b', 'c'].map((name) =>
         commits.durable(() => {
           const already = seenByOthers.prepare<[], number>('SELECT count(*) FROM secret').pluck().get();
-          assert.equal(already, 0, 'nothing is visible before all is committed');
+          assert.equal(already, 0, 'nothing is visible before the commit');
           return keep(name);
         }),
       ),
@@ -50,7 +50,7 @@ describe('The commit queue', () => {
     assert.deepEqual(kept(), ['a', 'b', 'c']);
   });
 
-  it('syncs every commit that holds a durable write, and no other', async () => {
+  it('syncs only commits that contain a durable write', async () => {
     assert.equal(await commits.durable(synchronous), full);
     assert.equal(await commits.unsynced(synchronous), normal);
     assert.deepEqual(await Promise.all([commits.unsynced(synchronous), commits.durable(synchronous)]), [
@@ -60,12 +60,12 @@ describe('The commit queue', () => {
     assert.equal(synchronous(), normal);
   });
 
-  it('takes back a write that fails, and only that', async () => {
+  it('rolls back only the write that fails', async () => {
     const results = await Promise.allSettled([
       commits.durable(() => keep('a')),
       commits.durable(() => {
         keep('b');
-        throw new Error('changed its mind');
+        throw new Error('on purpose');
       }),
       commits.durable(() => keep('c')),
     ]);
@@ -76,7 +76,7 @@ describe('The commit queue', () => {
     assert.deepEqual(kept(), ['a', 'c']);
   });
 
-  it('tells every writer when the commit itself fails, keeps nothing, and works again afterwards', async () => {
+  it('rejects every write of a commit that fails, keeps none of them, and works again afterwards', async () => {
     const blocker = openDatabase(join(folder, 'x.db'));
     database.pragma('busy_timeout = 1');
     blocker.exec('BEGIN IMMEDIATE');
@@ -91,7 +91,7 @@ describe('The commit queue', () => {
     assert.equal(await commits.durable(() => keep('c')), 'c');
   });
 
-  it('dates later commits never before earlier ones, also after a restart with the clock set back', async () => {
+  it('never dates a commit before an earlier one, also after a restart with the clock set back', async () => {
     assert.equal(await commits.durable((clock) => clock.now()), 1000);
     assert.equal(await commits.durable((clock) => clock.now()), 1000);
     assert.equal(await commits.durable((clock) => clock.after()), 1001);

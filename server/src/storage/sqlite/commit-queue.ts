@@ -2,22 +2,22 @@ import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
 
-/** The store's time within one commit. It never runs backwards, whatever the machine's clock and other processes do. */
+/** The store's time within one commit. It never runs backwards, whatever happens to the machine's clock. */
 export interface CommitClock {
-  /** Not before anything committed so far. */
+  /** Not earlier than anything committed so far. */
   now(): number;
   /**
-   * After everything that earlier commits dated, so that it stands above it in a listing even within one millisecond;
-   * and after `time`, which may be of the same commit.
+   * Later than every time in earlier commits, so that the row comes first in a listing even within one millisecond, and
+   * later than `time`, which may be of the same commit.
    */
   after(time?: number): number;
 }
 
 /** The machine's clocks, in milliseconds. */
 export interface MachineClock {
-  /** May be set forward and back at any time. */
+  /** May be set forward or back at any time. */
   wall(): number;
-  /** Only ever runs on; from where does not matter. */
+  /** Never set; its origin does not matter. */
   steady(): number;
 }
 
@@ -31,8 +31,8 @@ interface Write {
 }
 
 /**
- * Writes that arrive in one turn of the event loop commit together: durability costs one sync per batch, not per
- * request. While a sync blocks the loop the next requests pile up in their sockets, so batches grow with the load.
+ * Writes that arrive in one turn of the event loop are committed together: durability costs one sync per batch, not per
+ * request. While a sync blocks the loop the next requests queue in their sockets, so batches grow with the load.
  */
 export class CommitQueue {
   readonly #database: Database;
@@ -40,7 +40,7 @@ export class CommitQueue {
   readonly #guard: DiskGuard | undefined;
   readonly #statements;
   #waiting: Write[] = [];
-  /** The latest committed time that was seen here, and when: a process that only reads must not count from its own past. */
+  /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
   #seen: { committed: number; steadyMs: number };
 
   constructor(database: Database, machineClock: MachineClock, guard?: DiskGuard) {
@@ -60,17 +60,17 @@ export class CommitQueue {
     };
   }
 
-  /** Runs `write` inside the next commit and resolves when that is on the disk. */
+  /** Runs `write` in the next commit and resolves when the commit is on the disk. */
   durable<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(true, write);
   }
 
-  /** Runs `write` inside the next commit; alone, it is not synced: a killed process keeps it, a power cut may not. */
+  /** Runs `write` in the next commit, without a sync of its own: it survives a killed process, but maybe not a power cut. */
   unsynced<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(false, write);
   }
 
-  /** The store's time for a read: not before anything committed so far. */
+  /** The store's time for a read: not earlier than anything committed so far. */
   now(): number {
     return this.#nextTime(this.#committedTime());
   }
@@ -85,7 +85,7 @@ export class CommitQueue {
     return Math.max(0, this.#committedTime() - this.#machineClock.wall());
   }
 
-  /** Commits what waits now, without waiting for the turn to end. */
+  /** Commits the waiting writes now, without waiting for the end of the turn. */
   flush(): void {
     const batch = this.#waiting;
     if (batch.length === 0) return;
@@ -101,13 +101,13 @@ export class CommitQueue {
     });
   }
 
-  /** What to tell each caller, once the whole batch is on the disk, or is not. */
+  /** Returns the functions that answer the callers, once the whole batch is on the disk or has failed. */
   #commit(batch: readonly Write[]): Array<() => void> {
     const statements = this.#statements;
     const durable = batch.some((write) => write.durable);
     try {
       this.#guard?.beforeCommit();
-      // Outside the transaction, where it takes effect; and not as a prepared statement, which would change nothing when run.
+      // The pragma takes effect only outside a transaction, and has no effect as a prepared statement.
       if (durable) this.#database.pragma('synchronous = FULL');
       statements.begin.run();
       const clock = new StoreClock(
@@ -141,9 +141,9 @@ export class CommitQueue {
   }
 
   /**
-   * The wall's time. Where that has been set back, every commit is at least one tick after the last (ids no longer tell
-   * which came first), and the store's time goes at half its pace until the wall has caught up: leases and deadlines
-   * still run out, and the two clocks meet again.
+   * The wall clock's time. After that clock was set back, every commit is at least one millisecond after the last, because
+   * ids no longer give the order, and the store's time runs at half speed until the wall clock has caught up: leases and
+   * deadlines still end, and the two clocks meet again.
    */
   #nextTime(committed: number): number {
     const wall = this.#machineClock.wall();
@@ -158,7 +158,7 @@ export class CommitQueue {
     this.#seen = { committed, steadyMs: this.#machineClock.steady() };
   }
 
-  /** A write that fails takes back its own part and leaves the others of its batch alone. */
+  /** Rolls back a write that fails, without the other writes of its batch. */
   #runApart(write: Write, clock: CommitClock): () => void {
     const { savepoint, release, undo } = this.#statements;
     savepoint.run();
@@ -167,7 +167,7 @@ export class CommitQueue {
       release.run();
       return settle;
     } catch (error) {
-      // The database itself gave up on the transaction (disk full, I/O error): the whole batch has failed.
+      // SQLite rolled back the whole transaction (disk full, I/O error): the whole batch has failed.
       if (!this.#database.inTransaction) throw error;
       undo.run();
       release.run();
@@ -176,7 +176,7 @@ export class CommitQueue {
   }
 }
 
-/** Asks for the time only when a write does: counting a request against its quota needs none. */
+/** Reads the time only when a write needs it: counting a request against its quota does not. */
 class StoreClock implements CommitClock {
   readonly #readCommitted: () => number;
   readonly #nextTime: (committed: number) => number;
@@ -197,7 +197,7 @@ class StoreClock implements CommitClock {
   }
 
   after(time = 0): number {
-    // One tick per commit at most: the clock runs ahead of the wall only while a thousand commits a second last.
+    // At most one millisecond per commit: the clock is ahead of the wall clock only while there are 1,000 commits a second.
     this.latest = Math.max(this.now(), this.#committed + 1, time + 1);
     return this.latest;
   }
@@ -208,7 +208,7 @@ function runAlone(write: Write, clock: CommitClock): () => void {
   return () => write.resolve(value as never);
 }
 
-/** On a broken disk even this may fail. The callers hear of the first failure, and the next commit starts over. */
+/** May fail on a broken disk. The callers get the first error, and the next commit starts afresh. */
 function tryTo(act: () => unknown): void {
   try {
     act();

@@ -52,7 +52,7 @@ describe('The SQLite database', () => {
     assert.throws(() => openDatabase(file), /written by a newer release \(schema 900/);
   });
 
-  it('takes back a migration that fails', () => {
+  it('rolls back a migration that fails', () => {
     const file = join(folder, 'failing.db');
     openDatabase(file).close();
     const migrations = join(folder, 'failing-migrations');

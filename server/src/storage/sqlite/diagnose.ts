@@ -2,7 +2,7 @@ import type { Diagnosis } from '../store.ts';
 import type { Database } from './database.ts';
 import { isRunning } from './replies.ts';
 
-/** A clock this far behind the newest row is wrong; below it, a burst of renames explains the difference. */
+/** A clock this far behind the newest row is wrong. Smaller differences come from bursts of renames. */
 const clockBehindMaxMs = 5000;
 
 export function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
@@ -18,7 +18,7 @@ function finding(check: string, look: () => Diagnosis): Diagnosis {
   try {
     return look();
   } catch (error) {
-    return { check, ok: false, detail: `${(error as Error).message}: look at the disk, or restore a backup` };
+    return { check, ok: false, detail: `${(error as Error).message}: check the disk or restore a backup` };
   }
 }
 
@@ -47,7 +47,7 @@ function checkClock(database: Database, now: number): Diagnosis {
   const ok = latest - now < clockBehindMaxMs;
   const detail = ok
     ? 'not behind the store'
-    : `${Math.round((latest - now) / 1000)} s behind the newest row: set it right`;
+    : `${Math.round((latest - now) / 1000)} s behind the newest row: correct it`;
   return { check: 'clock', ok, detail };
 }
 
@@ -56,5 +56,5 @@ function checkReplies(database: Database): Diagnosis {
     .prepare<[], number>(`SELECT count(*) FROM message WHERE ${isRunning}`)
     .pluck()
     .get();
-  return { check: 'replies', ok: true, detail: `${waiting} on their way` };
+  return { check: 'replies', ok: true, detail: `${waiting} running` };
 }

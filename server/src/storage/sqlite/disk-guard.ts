@@ -1,14 +1,14 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import type { WriteHealth } from '../write-health.ts';
 
-/** Results of SQLite that speak of the disk or the file, not of the statement. */
+/** SQLite errors about the disk or the file rather than the statement. */
 const diskErrors = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/;
 
 const checkEveryMs = 1000;
-/** Of a database file. https://www.sqlite.org/fileformat.html#the_database_header */
+/** See https://www.sqlite.org/fileformat.html#the_database_header. */
 const headerLength = 100;
 
-/** The files at the store's paths are not those that are open: what is written now would be gone after a restart. */
+/** The files at the store's paths are not the open ones, so that new writes would be lost with a restart. */
 class StoreFileLost extends Error {}
 
 interface OpenedFile {
@@ -18,8 +18,8 @@ interface OpenedFile {
 }
 
 /**
- * Notices a store whose files were deleted, moved, replaced or truncated while they are open, and keeps writes from being
- * acknowledged until the same files are back. Linux lets a process write to a deleted file without an error.
+ * Detects that files of the store were deleted, moved, replaced or truncated while they are open, and fails writes until
+ * the same files are back. Linux lets a process write to a deleted file without an error.
  */
 export class DiskGuard {
   readonly #health: WriteHealth;
@@ -29,33 +29,33 @@ export class DiskGuard {
   #size = 0;
   #descriptor: number | undefined;
 
-  /** Once SQLite has opened the file and its journal. */
+  /** To be called after SQLite has opened the file and its journal. */
   constructor(file: string, health: WriteHealth) {
     this.#health = health;
     this.#file = file;
-    // SQLite follows a symbolic link and keeps the journal beside the real file.
+    // SQLite follows a symbolic link and keeps the journal next to the real file.
     const real = realpathSync(file);
     this.#opened = [file, `${real}-wal`, `${real}-shm`].map((path) => ({ path, ...statOf(path) }));
     this.#timer = setInterval(() => this.#isLost(), checkEveryMs).unref();
   }
 
-  /** Throws where the files are known to be lost, and still are. */
+  /** Throws if the files were found to be lost and still are. */
   beforeCommit(): void {
     if (this.#health.failure instanceof StoreFileLost) this.assertInPlace();
   }
 
-  /** Throws where a commit that was to be durable went to a lost file: nobody may hear that it succeeded. */
+  /** Throws if a durable commit went to a lost file: it must not be acknowledged. */
   committed(durable: boolean): void {
     if (durable) this.assertInPlace();
     this.#health.succeeded();
   }
 
-  /** A file that is lost explains what SQLite says of it. */
+  /** Reports a disk error, unless a lost file explains it. */
   failed(error: Error & { code?: string }): void {
     if (diskErrors.test(error.code ?? '') && !this.#isLost()) this.#health.failed(error);
   }
 
-  /** Throws unless the files are those that were opened. Measured: 4 µs, where a sync takes 300 or more. */
+  /** Throws unless the files are the opened ones. It takes 4 µs; a sync takes 300 µs or more. */
   assertInPlace(): void {
     try {
       this.#compare();
@@ -66,7 +66,7 @@ export class DiskGuard {
     }
   }
 
-  /** After the database was closed. */
+  /** To be called after the database was closed. */
   close(): void {
     clearInterval(this.#timer);
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
@@ -93,7 +93,7 @@ export class DiskGuard {
     }
   }
 
-  /** Only VACUUM makes a file shorter, and it lowers the number of pages in the header, too. */
+  /** Only VACUUM shortens a file, and it also lowers the number of pages in the header. */
   #assertWhole(size: number): void {
     if (size < this.#size && size < this.#sizeByHeader()) {
       throw new StoreFileLost(`${this.#file} was truncated: stop the service and restore a backup.`);
@@ -101,9 +101,9 @@ export class DiskGuard {
     this.#size = size;
   }
 
-  /** More than any file has where there is no header left. */
+  /** Infinity if the header is gone. */
   #sizeByHeader(): number {
-    // Kept open: closing a descriptor releases every POSIX lock of the process on the file, those of SQLite included.
+    // Kept open, because closing a descriptor releases every POSIX lock of the process on the file, also SQLite's.
     this.#descriptor ??= openSync(this.#file, 'r');
     const header = Buffer.alloc(headerLength);
     if (readSync(this.#descriptor, header, 0, headerLength, 0) < headerLength)

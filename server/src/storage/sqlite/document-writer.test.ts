@@ -21,7 +21,7 @@ describe('The writer of documents', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** A queue that notes by how many each commit changes the number of passages. */
+  /** A queue that records by how much each commit changes the number of passages. */
   class WatchedQueue extends CommitQueue {
     readonly changes: number[] = [];
 
@@ -33,7 +33,7 @@ describe('The writer of documents', () => {
     }
   }
 
-  it('changes few passages in one commit, however many documents are written and removed at once', async () => {
+  it('changes few passages per commit, however many documents are written and removed at once', async () => {
     const commits = new WatchedQueue(database, machineClock);
     const writer = sqliteDocumentWriter(database, commits);
     const organizationId = strangers.organization();

@@ -22,12 +22,12 @@ interface ReadyRow {
   passages: number;
 }
 
-/** After each part the index of terms is merged by at most this many steps, each a commit of its own. */
+/** After each part the index of terms is merged in at most this many steps, each in a commit of its own. */
 const mergeStepsMax = 4;
-/** Of one step: 10 ms of the event loop at most, measured while 5,000 passages were removed. */
+/** A merge step of this size took at most 10 ms of the event loop while 5,000 passages were removed. */
 const pagesPerMergeStep = 4;
 
-/** Documents on their way in and out: see `putDocument` in the port. */
+/** Writes and removes documents in parts: see `putDocument` in the port. */
 export function sqliteDocumentWriter(
   database: Database,
   commits: CommitQueue,
@@ -97,7 +97,7 @@ export function sqliteDocumentWriter(
     `SELECT organization_id, id FROM document WHERE state <> 'ready' AND state = 'removed'`,
   );
 
-  /** One part at a time, whoever's it is: writes of one turn share a commit, and many parts would be a long one. */
+  /** Runs one part at a time for all callers: writes of one turn share a commit, and many parts would make it long. */
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<T>(write: (clock: CommitClock) => T): Promise<T> {
     const next = last.then(() => commits.unsynced(write));
@@ -105,7 +105,7 @@ export function sqliteDocumentWriter(
     return next;
   }
 
-  /** The index does not merge by itself (009-documents-in-parts.sql): it would take too long in one commit. */
+  /** The index does not merge by itself (001-initial.sql), because that would take too long in one commit. */
   async function mergeIndex(stepsMax = mergeStepsMax): Promise<void> {
     for (let step = 0; step < stepsMax; step += 1) {
       const changes = await inTurn(() => {
@@ -113,7 +113,7 @@ export function sqliteDocumentWriter(
         mergeTerms.run(pagesPerMergeStep);
         return totalChanges.get()! - before;
       });
-      // The command itself counts as one.
+      // The command itself counts as one change.
       if (changes < 2) return;
     }
   }
@@ -160,7 +160,7 @@ export function sqliteDocumentWriter(
     return known;
   }
 
-  /** Of a document that nobody sees any more. Answers how many passages it had. */
+  /** Removes the passages of a document that is no longer visible. Returns how many there were. */
   async function clear(organizationId: OrganizationId, id: DocumentId): Promise<number> {
     let removed = 0;
     for (;;) {
@@ -179,12 +179,12 @@ export function sqliteDocumentWriter(
     }
   }
 
-  /** What cannot be removed now is left to `sweepDocuments`. */
+  /** If this fails, `sweepDocuments` removes the passages later. */
   async function clearIfPossible(organizationId: OrganizationId, id: DocumentId): Promise<void> {
     await clear(organizationId, id).catch(() => {});
   }
 
-  /** Unless it is ready after all: the commit may have happened though its caller was told that it failed. */
+  /** Does nothing if the document is ready: the commit may have happened although it was reported as failed. */
   async function abandon(organizationId: OrganizationId, id: DocumentId): Promise<void> {
     const { changes } = await commits.unsynced(() => abandonDocument.run(organizationId, id));
     if (changes > 0) await clear(organizationId, id);
@@ -206,7 +206,7 @@ export function sqliteDocumentWriter(
           await inTurn((clock) => writePart(organizationId, id, begun, part, clock));
           await mergeIndex();
         }
-        // The sync of this commit makes the earlier ones durable, too.
+        // The sync of this commit also makes the earlier ones durable.
         const known = await commits.durable((clock) => show(organizationId, document, note, clock));
         if (known === undefined) return { outcome: 'added', id };
         await clearIfPossible(organizationId, known.id);
@@ -241,7 +241,7 @@ export function sqliteDocumentWriter(
   };
 }
 
-/** The dot belongs to no term, so that one corpus's terms are never another's. */
+/** No term contains the dot, so that the terms of two corpora never coincide. */
 export function scoped(corpus: number, term: string): string {
   return `${corpus}·${term}`;
 }

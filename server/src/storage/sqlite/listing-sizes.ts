@@ -9,7 +9,7 @@ interface Owned {
   readonly accountId: string | null;
 }
 
-/** What a write changed about one thread: whether it is there, and whether it is published. */
+/** By how much a write changes the number of threads and of published threads. */
 interface Change {
   readonly threads: number;
   readonly published: number;
@@ -17,7 +17,7 @@ interface Change {
 
 const everyone = '';
 
-/** Keeps the sizes in step; to be called in the transaction of the change. */
+/** Updates the sizes of listings. To be called in the transaction of the change. */
 export function prepareAdjustSizes(database: Database): (thread: Owned, change: Change) => void {
   const adjust = database.prepare<[string, string, string, number, number]>(
     `INSERT INTO listing_size (organization_id, user_id, account_key, threads, published) VALUES (?, ?, ?, ?, ?)
@@ -27,13 +27,13 @@ export function prepareAdjustSizes(database: Database): (thread: Owned, change: 
     const accounts = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
     for (const account of accounts) {
       adjust.run(organizationId, userId, account, threads, published);
-      // Everyone's row counts what is published, and so changes with that only.
+      // The row of all users counts published threads only.
       if (published !== 0) adjust.run(organizationId, everyone, account, 0, published);
     }
   };
 }
 
-/** Which threads a listing counts: the published ones, the user's, or both. */
+/** Which threads a listing shows: published ones, the user's own, or both. */
 export type Counted = 'published' | 'mine' | 'own';
 
 /** The size of a listing as an SQL expression. */

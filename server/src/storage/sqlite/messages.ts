@@ -22,10 +22,10 @@ export const messageColumns =
 export const messageBytes = `octet_length(content) + coalesce(octet_length(steps), 0)
   + coalesce(octet_length(sources), 0) + coalesce(octet_length(verdict), 0)`;
 
-/** Ids alone do not tell which came first: each is made by the clock of its node. */
+/** Ids alone do not give the order: each is made by the clock of its node. */
 export const inOrderOfCreation = 'message.created_at, message.id';
 
-/** What the user said, if anything, and the reply to it, which waits from `at` on. To be called in a transaction. */
+/** Inserts the prompt, if any, and the reply to it, which waits for a worker. To be called in a transaction. */
 export function prepareInsertMessages(
   database: Database,
 ): (organizationId: OrganizationId, threadId: ThreadId, reply: Omit<NewReply, 'budget'>, at: number) => void {

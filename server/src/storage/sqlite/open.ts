@@ -24,7 +24,7 @@ import { sqliteUsages } from './usage.ts';
 import { sqliteWalks } from './walks.ts';
 import { createWorkerLock } from './worker-lock.ts';
 
-/** The embedded store: one file, one connection, one process that serves; operators' commands may run beside it. */
+/** The embedded store: one file and one connection. One process serves it; the operator's commands may run besides. */
 export function openSqliteStore(file: string, clock: MachineClock = machineClock, watch?: StoreWatch): Store {
   const database = openDatabase(file);
   const health = new WriteHealth(watch);
@@ -68,7 +68,7 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
 
     async ping() {
       guard.assertInPlace();
-      // Anything that changes the file will do: SQLite writes no page that stays the same.
+      // Any change will do, but it has to be one: SQLite does not write unchanged pages.
       if (health.failure !== undefined) await commits.durable((clock) => clock.after());
       else ping.get();
     },

@@ -12,7 +12,7 @@ describe('A purge of the SQLite store', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-purge-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('says of every table what happens to it', () => {
+  it('has a rule for every table', () => {
     const names = archiveTables.map(({ name }) => name);
     assert.deepEqual(Object.keys(purgeRules).sort(), [...names].sort());
     const removed = names.filter(
@@ -25,7 +25,7 @@ describe('A purge of the SQLite store', () => {
     }
   });
 
-  it('leaves no byte of what was removed in the file', async () => {
+  it('leaves nothing of the removed rows in the file', async () => {
     const file = join(folder, 'skein.db');
     const world = await World.open((clock) => openSqliteStore(file, clock));
     const [acme, globex] = [await world.organization({ name: 'Acme of Lisbon' }), await world.organization()];

@@ -9,12 +9,12 @@ import { isRunning } from './replies.ts';
 import { batchMs, deleteText, prepareRemoveThread } from './thread-removal.ts';
 
 const batchRows = 500;
-/** Long rows take time to overwrite: the clock is asked after so many. */
+/** Long rows take time to overwrite, so the clock is checked after this many. */
 const rowsAtOnce = 20;
-/** Of the index of passages in one step: see document-writer.ts. */
+/** Pages of the index of passages in one merge step: see document-writer.ts. */
 const mergePages = 4;
 
-/** Of whom the removed rows tell; null where they tell of nobody. */
+/** The users that a removed row refers to. */
 type Removed = { user_id: UserId | null; created_by?: UserId | null };
 
 const ownersOf: Partial<Record<TableName, string>> = {
@@ -38,7 +38,7 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
       return [table, statement];
     }),
   );
-  // Held ones are few in the whole store: their index has no organization.
+  // The index of held replies does not start with the organization, because there are few in the whole store.
   const removeRunning = database.prepare<[string, string]>(
     `DELETE FROM message WHERE organization_id = ? AND (thread_id, id) IN (
        SELECT thread_id, id FROM message INDEXED BY message_waiting
@@ -65,7 +65,7 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
   const read: Read = async <Row>(text: string, values: object) =>
     database.prepare<[object], Row>(text).all(values);
 
-  /** Without a trace in the file, as far as SQLite can: see docs/operating.md. */
+  /** Overwrites removed rows in the file as far as SQLite can: see docs/operating.md. */
   function step<T>(work: (isLate: () => boolean) => T): Promise<T> {
     database.pragma('secure_delete = ON');
     return commits.durable(() => {
@@ -150,7 +150,7 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
     },
 
     async finishPurge() {
-      // The index of passages keeps removed terms in its segments until these are merged, a little at a time.
+      // The index of passages keeps removed terms in its segments until they are merged, which is done in small steps.
       const merge = database.prepare<[number]>(
         "INSERT INTO passage_term (passage_term, rank) VALUES ('merge', ?)",
       );
@@ -158,7 +158,7 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
       for (let pages = -mergePages; ; pages = mergePages) {
         const before = total.get()!;
         await step(() => merge.run(pages));
-        // One change is the command itself.
+        // The command itself counts as one change.
         if (total.get()! - before < 2) break;
       }
       database.pragma('wal_checkpoint(TRUNCATE)');
@@ -191,7 +191,7 @@ function preparePeople(database: Database) {
       ] as const,
   );
   return {
-    /** What is left of a person whose threads have been removed. */
+    /** Removes the remaining rows of a person whose threads have been removed. */
     removeTraces(organizationId: OrganizationId, userId: UserId, removed: Counts): void {
       add(removed, 'credential_use', removeUse.run(organizationId, organizationId, userId).changes);
       disown.run(organizationId, userId);
@@ -199,7 +199,7 @@ function preparePeople(database: Database) {
         add(removed, table, statement.run(organizationId, userId).changes);
     },
     forget(organizationId: OrganizationId, userId: UserId, removed: Counts): void {
-      // While they are a member here, the step that ends the membership is still to come.
+      // While the person is a member here, a later step ends the membership.
       if (belongs.get({ userId }) === 1) return;
       for (const [table, statement] of secrets) add(removed, table, statement.run(userId).changes);
       if (left.get({ organizationId, userId }) === 1) return;

@@ -30,11 +30,11 @@ interface FailedRow extends NameRow {
 
 export const isRunning = "status IN ('in_progress', 'corroborating')";
 
-/** Every write of a worker names its claim: one that was overtaken, or came after the end, changes nothing. */
+/** Every write of a worker names its claim. It changes nothing after another claim or after the end of the reply. */
 const whereClaimHolds = `WHERE organization_id = @organizationId AND thread_id = @threadId AND id = @messageId
   AND claim_token = @token AND held = 1 AND ${isRunning}`;
 
-/** A reply that waits has nothing of an earlier claim: to claim it changes nothing that a reader sees. */
+/** A waiting reply keeps nothing of an earlier claim, so that claiming it changes nothing that a reader sees. */
 const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
 
 const failing = `UPDATE message SET held = 0, status = 'failed', content = @content, failure = @failure,
@@ -45,19 +45,19 @@ interface FailParameters {
   readonly content: string;
   readonly failure: string;
   readonly at: number;
-  /** Leases and deadlines up to this time have passed. */
+  /** Leases and deadlines up to this time have ended. */
   readonly until: number;
   readonly limit: number;
 }
 
-/** So many are looked at when the backlog is asked for, at 2 µs each: 1 ms with a full worker, 50 ms at the most. */
+/** Reading the backlog looks at no more replies of a kind, at 2 µs each: 1 ms with a full worker, 50 ms at most. */
 const countedMax = 10_000;
 
-/** One commit of the sweep changes no more than this many replies; the next one goes on. */
+/** One sweep changes no more than this many replies; the next one continues. */
 const sweptMax = 500;
 
 export function sqliteReplies(database: Database, commits: CommitQueue, workerLock: WorkerLock): Replies {
-  // A skip scan: one search for each organization that has something waiting, however much it is.
+  // A skip scan: one search per organization with waiting replies, however many they are.
   const nextWaiting = database
     .prepare<[string], OrganizationId>(
       `SELECT organization_id FROM message INDEXED BY message_waiting
@@ -68,7 +68,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     `SELECT 1 FROM message INDEXED BY message_waiting
      WHERE held = 0 AND ${isRunning} AND organization_id = ? AND available_at <= ? LIMIT 1`,
   );
-  // `+ 0` as in walk-queries.ts: with the parameter alone the query would be compiled at every call.
+  // `+ 0` as in walks.ts: with a bare parameter the query would be compiled again at every call.
   const due = database.prepare<[string, number, number, number], WaitingRow>(
     `SELECT thread_id, reply.id, claim_token, attempts, deadline_at, trace_id, account_id
      FROM message AS reply INDEXED BY message_waiting
@@ -155,7 +155,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     for (const { organization_id, thread_id } of changed) raiseVersion(organization_id, thread_id, now);
   }
 
-  /** Whether the claim still held, and so was written. To be called in a transaction. */
+  /** Returns whether the claim was still valid and the change was written. To be called in a transaction. */
   function change(
     statement: typeof progress,
     { organizationId, threadId, messageId, token }: ReplyClaim,
@@ -192,7 +192,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       const found: OrganizationId[] = [];
       for (const start of after === '' ? [''] : [after, '']) {
         for (const organization of waitingAfter(start, now)) {
-          // The second round ends where the first began.
+          // The second round ends where the first one started.
           if (found.length === limit || (start === '' && after !== '' && organization > after)) return found;
           found.push(organization);
         }
@@ -200,7 +200,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       return found;
     },
 
-    // Claims, renewals and progress need no sync: whoever loses them to a power cut begins the reply anew.
+    // Claims, renewals and progress need no sync: a reply that loses them to a power cut starts over.
     claimReplies: (shares, leaseMs) =>
       commits.unsynced((clock) => {
         const now = clock.now();
@@ -268,11 +268,11 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       const jump = jumps.jumpAt(reading);
       if (jump !== undefined) await makeUpFor(jump, time);
       jumps.accept(reading);
-      // Checked before anything is written: usually there is nothing to sweep.
+      // Read first, because usually there is nothing to write.
       const expired = leases && anyExpired.get(time) !== undefined;
       if (!expired && anyOverdue.get(time) === undefined) return [];
       return commits.durable((clock) => {
-        // Not up to the clock's time: it may have jumped since the reading.
+        // Not up to `clock.now()`: the clock may have jumped since the reading.
         const swept = { at: clock.now(), until: time, limit: sweptMax };
         const { content, overdue: failure } = texts;
         const late = failOverdue.all({ content, failure, ...swept });
@@ -293,7 +293,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       return failed;
     },
 
-    // Other processes on the same file find out by asking, five times a second.
+    // Other processes on the same file poll five times a second.
     async sendNotice() {},
     onNotice() {},
 
@@ -310,7 +310,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   };
 }
 
-/** To be called in a transaction. Answers the replies that it ended. */
+/** To be called in a transaction. Returns the replies that it ended. */
 export function prepareCancelReplies(
   database: Database,
 ): (organizationId: OrganizationId, threadId: ThreadId, now: number) => MessageId[] {

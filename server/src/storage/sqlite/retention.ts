@@ -8,7 +8,7 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { batchMs, deleteText, prepareRemoveThread } from './thread-removal.ts';
 
-/** Removes what is due of one organization, at most so many rows; answers how many. */
+/** Removes at most `limit` expired rows of one organization. */
 type Remove = (
   organizationId: OrganizationId,
   before: number,
@@ -18,11 +18,11 @@ type Remove = (
 
 interface Removed {
   readonly removed: number;
-  /** Whether more may be due. */
+  /** Whether more rows may have expired. */
   readonly more: boolean;
 }
 
-/** Above every organization's id. */
+/** Greater than every organization id. */
 const end = '~';
 
 function isDue(kind: RetentionKind, owner = 'organization_id = ?'): string {
@@ -39,7 +39,7 @@ function removeText(kind: RetentionKind): string {
     : deleteText(table, due);
 }
 
-/** Which organizations have something due. */
+/** The organizations with expired rows. */
 function ownersText(kind: RetentionKind): string {
   const due = isDue(kind, 'organization_id = organization.id');
   return `SELECT id FROM organization WHERE id > ? AND id <= ? AND EXISTS (
@@ -55,7 +55,7 @@ function textsOf(
 
 const ofOrganizations = retentionKinds.filter((kind) => kind !== 'sessions');
 
-/** A test looks at their plans. */
+/** Exported for a test of their query plans. */
 export const retentionTexts = {
   remove: textsOf(retentionKinds, removeText),
   owners: textsOf(ofOrganizations, ownersText),
@@ -102,7 +102,7 @@ export function sqliteRetention(database: Database, commits: CommitQueue): Reten
   ) as Record<RetentionKind, Remove>;
 
   return {
-    // Without a sync: what a power cut takes back is removed again. Where nothing is due, nothing is locked.
+    // Without a sync: what a power cut takes back is removed again. Nothing is locked if nothing has expired.
     async removeExpired(kind, keepMs, place) {
       const before = dueBefore(kind, commits.now(), keepMs);
       if (kind === 'sessions') {
@@ -141,7 +141,7 @@ export function sqliteRetention(database: Database, commits: CommitQueue): Reten
   };
 }
 
-/** The value below which the rule's column is due. */
+/** Rows whose column is below this value have expired. */
 function dueBefore(kind: RetentionKind, now: number, keepMs: number): number {
   return Math.floor((now - keepMs) / retentionRules[kind].unitMs);
 }

@@ -13,7 +13,7 @@ import {
 } from './thread-row.ts';
 import { prepareMayWrite } from './write-grant.ts';
 
-/** What puts a thread into listings and takes it out of them, and so changes their sizes. */
+/** The changes that add a thread to listings or remove it from them, and so change their sizes. */
 export function sqliteThreadListing(
   database: Database,
   commits: CommitQueue,

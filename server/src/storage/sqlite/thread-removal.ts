@@ -3,12 +3,12 @@ import type { TableName } from '../archive.ts';
 import { archiveTables } from '../archive.ts';
 import type { Database } from './database.ts';
 
-/** One turn of the event loop stays below 20 ms: a batch ends after this long, whatever is left of it. */
+/** A batch ends after this time, so that one turn of the event loop stays below 20 ms. */
 export const batchMs = 10;
-/** Long messages take time to remove: the clock is asked after so many. */
+/** Long messages take time to remove, so the clock is checked after this many. */
 const messagesAtOnce = 20;
 
-/** Deletes the first rows that `condition` finds, in the order that it gives. Its last parameter is how many. */
+/** Deletes the first rows that match `condition`, which may end with an ORDER BY. The last parameter is their number. */
 export function deleteText(table: TableName, condition: string): string {
   const { columns, keyLength } = archiveTables.find(({ name }) => name === table)!;
   const keys = Object.keys(columns).slice(0, keyLength).join(', ');
@@ -18,7 +18,7 @@ export function deleteText(table: TableName, condition: string): string {
 export interface RemovedThread {
   readonly messages: number;
   readonly idempotencyKeys: number;
-  /** False while messages are left: another call goes on. */
+  /** False while messages are left: another call continues. */
   readonly removed: boolean;
 }
 
@@ -29,7 +29,7 @@ export const threadRemovalTexts = {
 };
 
 /**
- * Removes a deleted thread for good, at most `limit` of its messages, and stops when `isLate`. To be called in a
+ * Removes a deleted thread for good. Stops after `limit` messages and when `isLate`. To be called in a
  * transaction.
  */
 export function prepareRemoveThread(

@@ -35,7 +35,7 @@ interface IdempotencyRow {
 
 const isReadable = 'deleted = 0 AND (published = 1 OR user_id = ?)';
 
-/** The thread is found and decided on first: of one that does not fulfil the condition no message is read. */
+/** CROSS JOIN makes SQLite check the thread first: if it does not meet the condition, no message is read. */
 function withMessages(condition: string): string {
   return `SELECT ${threadColumns}, version, ${messageColumns}
     FROM thread CROSS JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
@@ -65,7 +65,7 @@ export function sqliteThreads(
        (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  // One statement, so that thread and messages are of one moment even beside another process.
+  // One statement, so that the thread and its messages are consistent even if another process writes.
   const selectThreadWithMessages = database
     .prepare<[string, string], [...ThreadRow, version: number, ...MessageRow]>(withMessages('true'))
     .raw();

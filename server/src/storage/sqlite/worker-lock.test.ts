@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createWorkerLock, type WorkerLock } from './worker-lock.ts';
 
-describe('The lock of workers', () => {
+describe('The worker lock', () => {
   let folder: string;
   let locks: WorkerLock[];
   beforeEach(() => {
@@ -30,24 +30,24 @@ describe('The lock of workers', () => {
     return alone;
   }
 
-  it('tells the first that it is alone, and no other while any of them lives', async () => {
+  it('is exclusive for the first worker only while any worker is running', async () => {
     const [first, second, third] = [worker(), worker(), worker()];
     assert.equal(await isAlone(first), true);
     assert.equal(await isAlone(second), false);
     first.release();
-    assert.equal(await isAlone(third), false, 'the second lives');
+    assert.equal(await isAlone(third), false, 'the second is running');
     second.release();
     third.release();
     assert.equal(await isAlone(worker()), true);
   });
 
-  it('lets those that start together in, one after the other', async () => {
+  it('admits workers that start at the same time one after the other', async () => {
     const alone = await Promise.all([worker(), worker(), worker()].map(isAlone));
     assert.equal(alone[0], true);
     assert.equal(await isAlone(worker()), false);
   });
 
-  it('asks a worker that has joined nothing more', async () => {
+  it('does nothing for a worker that has joined already', async () => {
     const lock = worker();
     assert.equal(await isAlone(lock), true);
     assert.equal(await isAlone(lock), false);

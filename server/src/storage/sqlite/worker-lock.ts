@@ -4,16 +4,16 @@ import Sqlite from 'better-sqlite3';
 
 const retryMs = 20;
 
-/** Tells a worker that starts whether any other lives on the same store: a killed one has let go, whatever killed it. */
+/** Shows a starting worker whether another worker uses the same store. A killed process loses its lock. */
 export interface WorkerLock {
-  /** Counts this process among the living workers until `release`. Where it is the only one, `alone` runs before. */
+  /** Counts this process among the running workers until `release`. If it is the only one, `alone` runs first. */
   join(alone: () => Promise<void>): Promise<void>;
   release(): void;
 }
 
 /**
- * SQLite's own lock on a file beside the store, since Node.js has no other that the kernel takes back from a dead
- * process. Living workers share it; who gets it for itself is alone. Nothing is ever written to the file.
+ * A SQLite lock on a file next to the store: Node.js has no other lock that the kernel releases when a process dies.
+ * Running workers share the lock; a worker that gets it exclusively is alone. Nothing is ever written to the file.
  */
 export function createWorkerLock(storeFile: string): WorkerLock {
   let holder: Sqlite.Database | undefined;
@@ -28,7 +28,7 @@ export function createWorkerLock(storeFile: string): WorkerLock {
         holder.exec('COMMIT');
       }
       holder.exec('BEGIN');
-      // Another that starts has it for itself for a moment. Nothing of ours is held by then, so nothing is lost.
+      // Another starting worker may hold it exclusively for a moment. This worker has claimed nothing yet, so nothing is lost.
       while (!granted(holder, 'SELECT 1 FROM sqlite_schema')) await pause(retryMs);
     },
     release() {

@@ -3,7 +3,7 @@ import type { Writer } from '../store.ts';
 import { keyIsLive } from './api-keys.ts';
 import type { Database } from './database.ts';
 
-/** Whether the writer may still write. To be called in the transaction of the write. */
+/** Checks the writer's key again. To be called in the transaction of the write. */
 export function prepareMayWrite(
   database: Database,
 ): (organizationId: OrganizationId, writer: Writer, now: number) => boolean {
