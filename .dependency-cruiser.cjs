@@ -47,7 +47,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|memberships|migrations|retention-rules|purge-rules|purge-survey|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|memberships|migrations|reply-rules|retention-rules|purge-rules|purge-survey|write-health)\\.ts$`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(crypto|fs|path|timers/promises)$',
@@ -60,7 +60,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|memberships|migrations|retention-rules|purge-rules|purge-survey|postgres-urls|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|memberships|migrations|reply-rules|retention-rules|purge-rules|purge-survey|postgres-urls|write-health)\\.ts$`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',

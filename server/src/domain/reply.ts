@@ -1,6 +1,8 @@
 import type { MessageStatus } from './message.ts';
 
-export type RunningStatus = Extract<MessageStatus, 'in_progress' | 'corroborating'>;
+export const runningStatuses = ['in_progress', 'corroborating'] as const satisfies readonly MessageStatus[];
+
+export type RunningStatus = (typeof runningStatuses)[number];
 export type TerminalStatus = Exclude<MessageStatus, RunningStatus>;
 
 export function isRunning(status: MessageStatus): status is RunningStatus {

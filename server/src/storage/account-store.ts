@@ -95,7 +95,7 @@ export interface Accounts {
   acceptInvitation(
     tokenHash: string,
     acceptance: Acceptance,
-    note: AuditNote,
+    notes: { readonly accepted: AuditNote; readonly closed: AuditNote },
   ): Promise<
     | { outcome: 'accepted'; userId: UserId; organizationId: OrganizationId }
     | { outcome: 'missing' | 'refused' }

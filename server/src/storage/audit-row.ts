@@ -1,5 +1,5 @@
 import type { Actor, AuditAction, AuditEvent } from '../domain/audit.ts';
-import type { DocumentId, UserId } from '../domain/id.ts';
+import type { UserId } from '../domain/id.ts';
 import type { AuditNote } from './audit-store.ts';
 
 /** The columns of an event besides its organization and its time. */
@@ -29,16 +29,6 @@ export interface AuditRow {
 export function auditValues({ id, actor, action, subject, detail, traceId }: AuditNote): unknown[] {
   const userId = actor.kind === 'user' ? actor.userId : null;
   return [id, actor.kind, userId, action, subject, JSON.stringify(detail), traceId];
-}
-
-/** What is written of a document that took the place of another, under its id. */
-export function replacing(note: AuditNote, id: DocumentId): AuditNote {
-  return { ...note, action: 'document.replaced', subject: id };
-}
-
-/** What is written where a membership closes because the password it was accepted with has ended. */
-export function closing(note: AuditNote): AuditNote {
-  return { ...note, action: 'password.voided', detail: {} };
 }
 
 export function toAuditEvent(row: AuditRow): AuditEvent {

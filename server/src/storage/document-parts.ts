@@ -1,6 +1,6 @@
 import { type IndexedPassage, storableTitle, storableUrl } from '../domain/document.ts';
 import type { DocumentId } from '../domain/id.ts';
-import type { DocumentBudget, NewDocument } from './store.ts';
+import type { AuditNote, DocumentBudget, DocumentNote, NewDocument } from './store.ts';
 
 /**
  * One commit writes or removes at most this many passages. On SQLite that took at most 8 ms of the event loop, with
@@ -36,4 +36,9 @@ export function budgetFault(
 /** For a writer that paused for so long that its document was removed. */
 export function abandoned(id: DocumentId): Error {
   return new Error(`the document ${id} was removed as abandoned while it was being written`);
+}
+
+/** The note of a document; `keptId` is the id of the document that it replaces, if any. */
+export function noteOf({ replacedAction, ...note }: DocumentNote, keptId: DocumentId | null): AuditNote {
+  return keptId === null ? note : { ...note, action: replacedAction, subject: keptId };
 }

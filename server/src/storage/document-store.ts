@@ -1,3 +1,4 @@
+import type { AuditAction } from '../domain/audit.ts';
 import type { Document, DocumentOutline, FoundPassage, IndexedPassage } from '../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
 import type { AuditNote } from './audit-store.ts';
@@ -24,6 +25,9 @@ export interface DocumentBudget {
 /** The store's own number of a passage, within an organization. */
 export type PassageNumber = number;
 
+/** `replacedAction` is the action if the document replaces another. */
+export type DocumentNote = AuditNote & { readonly replacedAction: AuditAction };
+
 export type PutDocumentOutcome =
   | { readonly outcome: 'added' | 'replaced'; readonly id: DocumentId }
   | { readonly outcome: 'organization-missing' | 'too-many-documents' | 'too-many-bytes' };
@@ -41,7 +45,7 @@ export interface Documents {
   putDocument(
     organizationId: OrganizationId,
     document: NewDocument,
-    note: AuditNote,
+    note: DocumentNote,
     budget: DocumentBudget,
   ): Promise<PutDocumentOutcome>;
   /** One commit hides the document and writes the note; its passages are then removed a few at a time. */

@@ -71,7 +71,8 @@ export class Accounting {
       typeof password === 'string'
         ? { kind: 'chosen', password: { id: `pwd_${freshHash()}` as PasswordId, hash: password } }
         : { kind: 'proven', hash: password.proven };
-    return store.acceptInvitation(tokenHash, acceptance, note('member.joined'));
+    const notes = { accepted: note('member.joined'), closed: note('password.voided') };
+    return store.acceptInvitation(tokenHash, acceptance, notes);
   }
 
   /** The person accepts a membership through a link of its organization, or of the operator. */

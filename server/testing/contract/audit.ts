@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { AuditPosition, Store } from '../../src/storage/store.ts';
-import { budget, hashOf, newApplication, newDocument, note, strangers, type World } from './fixture.ts';
+import { hashOf, newApplication, newDocument, note, putDocument, strangers, type World } from './fixture.ts';
 
 const newKey = (byte = 1) => ({
   id: strangers.key(),
@@ -216,9 +216,9 @@ export function describeAudits(world: () => World): void {
       const [first, second] = [newDocument(), newDocument()];
       await store.removeDocument(organization, first.id, note('document.removed', 'missing'));
       assert.deepEqual(await since(), []);
-      await store.putDocument(organization, first, note('document.added', first.id), budget);
+      await putDocument(store, organization, first);
       const detail = { name: second.name };
-      await store.putDocument(organization, second, note('document.added', second.id, { detail }), budget);
+      await putDocument(store, organization, second, { as: note('document.added', second.id, { detail }) });
       const [replaced] = await store.listAudit(organization, { limit: 1 });
       assert.deepEqual(replaced?.detail, detail);
       await store.removeDocument(organization, first.id, note('document.removed', first.id));
@@ -244,7 +244,7 @@ export function describeAudits(world: () => World): void {
         () => store.createApiKey(organization, newKey(2), invalidNote('key.created')),
         () => store.revokeApiKey(organization, key.id, invalidNote('key.revoked')),
         () => store.createApplication(organization, application, invalidNote('application.created')),
-        () => store.putDocument(organization, document, invalidNote('document.added'), budget),
+        () => putDocument(store, organization, document, { as: invalidNote('document.added') }),
       ];
       for (const attempt of attempts) await assert.rejects(attempt);
       assert.equal(await store.findOrganization(created.id), undefined);

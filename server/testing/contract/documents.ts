@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import { passagesPerCommit } from '../../src/storage/document-parts.ts';
 import type { NewDocument } from '../../src/storage/store.ts';
-import { budget, newDocument, note, strangers, type World } from './fixture.ts';
+import { newDocument, note, putDocument, strangers, type World } from './fixture.ts';
 
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
@@ -26,7 +26,7 @@ export function describeDocuments(world: () => World): void {
       const general = newDocument({ name: 'a.md', title: 'A', passages });
       const own = newDocument({ name: 'b.md', title: 'B', accountId: 'acc' });
       for (const document of [own, general]) {
-        await store.putDocument(organization, document, note(), budget);
+        await putDocument(store, organization, document);
       }
       const limits = { documents: 5, headings: 5 };
       const outline = { title: 'A', headings: ['One', 'Two'], opening: 'Opening.' };
@@ -56,12 +56,12 @@ export function describeDocuments(world: () => World): void {
         url: 'https://example.org/b',
       });
       const first = newDocument({ name: 'a.md', title: 'Ä 🧶' });
-      assert.deepEqual(await store.putDocument(organization, second, note(), budget), {
+      assert.deepEqual(await putDocument(store, organization, second), {
         outcome: 'added',
         id: second.id,
       });
       clock.pass(5);
-      assert.deepEqual(await store.putDocument(organization, first, note(), budget), {
+      assert.deepEqual(await putDocument(store, organization, first), {
         outcome: 'added',
         id: first.id,
       });
@@ -105,12 +105,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const add = (accountId: string | null, text: string) =>
-        store.putDocument(
-          organization,
-          newDocument({ accountId, passages: [passage(text, 'wool')] }),
-          note(),
-          budget,
-        );
+        putDocument(store, organization, newDocument({ accountId, passages: [passage(text, 'wool')] }));
       await add(null, 'general');
       await add('a', 'of a');
       await add('b', 'of b');
@@ -128,15 +123,14 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const first = newDocument({ passages: [passage('old', 'wool', 'old'), passage('older', 'old')] });
-      await store.putDocument(organization, first, note(), budget);
-      await store.putDocument(
+      await putDocument(store, organization, first);
+      await putDocument(
+        store,
         organization,
         newDocument({ accountId: 'a', passages: [passage('of a', 'wool')] }),
-        note(),
-        budget,
       );
       const again = newDocument({ title: 'Again', passages: [passage('new', 'wool')] });
-      assert.deepEqual(await store.putDocument(organization, again, note(), budget), {
+      assert.deepEqual(await putDocument(store, organization, again), {
         outcome: 'replaced',
         id: first.id,
       });
@@ -156,8 +150,8 @@ export function describeDocuments(world: () => World): void {
       const organization = await world().organization();
       const kept = newDocument({ name: 'kept.md', passages: [passage('kept', 'wool')] });
       const removed = newDocument({ passages: [passage('1', 'wool'), passage('2', 'wool')] });
-      await store.putDocument(organization, kept, note(), budget);
-      await store.putDocument(organization, removed, note(), budget);
+      await putDocument(store, organization, kept);
+      await putDocument(store, organization, removed);
       const { holders } = await store.findPassages(organization, null, ['wool'], 10);
       assert.equal(holders[0]?.length, 3);
       assert.equal(await store.removeDocument(organization, removed.id, note()), 'removed');
@@ -174,7 +168,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const passages = ['a', 'b', 'c'].map((text) => passage(text, 'wool'));
-      await store.putDocument(organization, newDocument({ passages }), note(), budget);
+      await putDocument(store, organization, newDocument({ passages }));
       const [first, second, third] = (await store.findPassages(organization, null, ['wool'], 10)).holders[0]!;
       const texts = async (...numbers: number[]) =>
         (await store.readPassages(organization, numbers)).map(({ text }) => text);
@@ -187,12 +181,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const terms = ['größe', '羊毛', 'шерсть', '42', 'wool', 'near', 'and', 'or', 'not'];
-      await store.putDocument(
-        organization,
-        newDocument({ passages: [passage('all', ...terms)] }),
-        note(),
-        budget,
-      );
+      await putDocument(store, organization, newDocument({ passages: [passage('all', ...terms)] }));
       for (const term of terms) assert.deepEqual(await textsWith(organization, null, term), [['all']], term);
       for (const term of ['gro', 'größen', 'woo', 'ool', '4', '羊']) {
         assert.deepEqual(await textsWith(organization, null, term), [[]], term);
@@ -203,9 +192,9 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const general = [passage('both', 'wool', 'red'), passage('one', 'wool'), passage('other', 'red')];
-      await store.putDocument(organization, newDocument({ passages: general }), note(), budget);
+      await putDocument(store, organization, newDocument({ passages: general }));
       const own = newDocument({ name: 'own', accountId: 'acc', passages: [passage('own', 'wool', 'red')] });
-      await store.putDocument(organization, own, note(), budget);
+      await putDocument(store, organization, own);
       assert.deepEqual(await textsWith(organization, null, 'wool red', 'red wool', 'wool blue'), [
         ['both'],
         ['both'],
@@ -221,7 +210,7 @@ export function describeDocuments(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const passages = Array.from({ length: 20 }, (_, index) => passage(`${index}`, 'wool', `n${index}`));
-      await store.putDocument(organization, newDocument({ passages }), note(), budget);
+      await putDocument(store, organization, newDocument({ passages }));
       const { holders } = await store.findPassages(organization, null, ['wool', 'n7'], 5);
       assert.deepEqual([holders[0]?.length, holders[1]?.length], [5, 1]);
     });
@@ -230,7 +219,7 @@ export function describeDocuments(world: () => World): void {
       const organization = await world().organization();
       const other = await world().node();
       const document = newDocument();
-      await world().store.putDocument(organization, document, note(), budget);
+      await putDocument(world().store, organization, document);
       assert.equal((await other.findPassages(organization, null, ['day'], 10)).holders[0]?.length, 1);
       await other.removeDocument(organization, document.id, note());
       assert.deepEqual(await world().store.listDocuments(organization), []);
@@ -242,7 +231,7 @@ export function describeDocuments(world: () => World): void {
       const organization = await world().organization();
       const url = (length: number) => 'https://example.org/'.padEnd(length, 'a');
       const put = (name: string, title: string, length: number) =>
-        store.putDocument(organization, newDocument({ name, title, url: url(length) }), note(), budget);
+        putDocument(store, organization, newDocument({ name, title, url: url(length) }));
       await put('a', '🧶'.repeat(255), 2_048);
       await put('b', '🧶'.repeat(256), 2_049);
       const [first, second] = await store.listDocuments(organization);
@@ -258,7 +247,7 @@ export function describeDocuments(world: () => World): void {
       const elsewhere = await world().organization();
       const most = { documentsMax: 2, bytesMax: 100 };
       const put = async (name: string, bytes: number, where = organization) =>
-        (await store.putDocument(where, newDocument({ name, bytes }), note(), most)).outcome;
+        (await putDocument(store, where, newDocument({ name, bytes }), { within: most })).outcome;
       assert.equal(await put('a', 101), 'too-many-bytes');
       assert.equal(await put('a', 60), 'added');
       assert.equal(await put('b', 41), 'too-many-bytes');
@@ -300,8 +289,8 @@ export function describeDocuments(world: () => World): void {
         const { store } = world();
         const organization = await world().organization();
         const other = newDocument({ name: 'other', passages: [passage('other', 'wool')] });
-        await store.putDocument(organization, other, note(), budget);
-        const put = (text: string) => store.putDocument(organization, large(text), note(), budget);
+        await putDocument(store, organization, other);
+        const put = (text: string) => putDocument(store, organization, large(text));
         const only = (seen: readonly number[], ...allowed: number[]) =>
           assert.ok(seen.length > 0 && seen.every((count) => allowed.includes(count)), `${seen}`);
         const adding = await seenDuring(organization, put('first'));
@@ -330,7 +319,7 @@ export function describeDocuments(world: () => World): void {
             throw new Error('no more');
           },
         });
-        await assert.rejects(store.putDocument(organization, document, note(), budget), /no more/);
+        await assert.rejects(putDocument(store, organization, document), /no more/);
         assert.deepEqual(await store.listDocuments(organization), []);
         assert.deepEqual((await store.findPassages(organization, null, ['wool'], 1_000)).holders, [[]]);
         assert.equal(await store.sweepDocuments(), 0);
@@ -349,7 +338,7 @@ export function describeDocuments(world: () => World): void {
             },
           });
         });
-        const writing = assert.rejects(node.putDocument(organization, document, note(), budget));
+        const writing = assert.rejects(putDocument(node, organization, document));
         await halfway;
         await world().end(node);
         await writing;
@@ -365,7 +354,7 @@ export function describeDocuments(world: () => World): void {
 
     it('need an organization', async () => {
       const stranger = strangers.organization();
-      const outcome = await world().store.putDocument(stranger, newDocument(), note(), budget);
+      const outcome = await putDocument(world().store, stranger, newDocument());
       assert.deepEqual(outcome, { outcome: 'organization-missing' });
       assert.deepEqual(await world().store.listDocuments(stranger), []);
       assert.deepEqual(await world().store.findPassages(stranger, null, ['day'], 10), {

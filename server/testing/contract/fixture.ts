@@ -21,6 +21,7 @@ import type {
   NewReply,
   NewSigningKey,
   NewThread,
+  PutDocumentOutcome,
   Store,
   ThreadBudget,
   Writer,
@@ -247,7 +248,18 @@ export function newDocument(change: Partial<NewDocument> = {}): NewDocument {
   };
 }
 
-export const budget: DocumentBudget = { documentsMax: 100, bytesMax: 1_000_000 };
+const budget: DocumentBudget = { documentsMax: 100, bytesMax: 1_000_000 };
+
+/** Stores a document with a note and a budget that is not exceeded, unless the test names its own. */
+export function putDocument(
+  store: Pick<Store, 'putDocument'>,
+  organizationId: OrganizationId,
+  document: NewDocument,
+  { within = budget, as = note('document.added', document.id) } = {},
+): Promise<PutDocumentOutcome> {
+  const documentNote = { ...as, replacedAction: 'document.replaced' } as const;
+  return store.putDocument(organizationId, document, documentNote, within);
+}
 
 /** A note of a deed of the operator. */
 export function note(

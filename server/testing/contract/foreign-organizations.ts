@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Listing } from '../../src/storage/store.ts';
 import {
-  budget,
   by,
   hashOf,
   newApplication,
@@ -11,6 +10,7 @@ import {
   newRetry,
   newThread,
   note,
+  putDocument,
   strangers,
   type World,
 } from './fixture.ts';
@@ -31,8 +31,8 @@ export function describeForeignOrganizations(world: () => World): void {
       const [claim] = await world().claim(1000);
       assert.ok(claim);
       const document = newDocument({ accountId: 'a' });
-      await store.putDocument(home, document, note(), budget);
-      await store.putDocument(foreign, newDocument({ name: 'other.md' }), note('document.added'), budget);
+      await putDocument(store, home, document);
+      await putDocument(store, foreign, newDocument({ name: 'other.md' }));
       const { holders } = await store.findPassages(home, 'a', ['day'], 10);
       assert.equal(holders[0]?.length, 1);
       const use = { day: 1, credentialId: key.id, operation: 'getThread', outcome: 'OK', requests: 1 };

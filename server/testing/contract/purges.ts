@@ -4,7 +4,16 @@ import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.t
 import { purgeRules } from '../../src/storage/purge-rules.ts';
 import type { PurgeCounts, PurgeStep } from '../../src/storage/store.ts';
 import { Accounting, newInvitation, newSession } from './account-fixture.ts';
-import { budget, by, hashOf, newApplication, newDocument, note, strangers, type World } from './fixture.ts';
+import {
+  by,
+  hashOf,
+  newApplication,
+  newDocument,
+  note,
+  putDocument,
+  strangers,
+  type World,
+} from './fixture.ts';
 
 const ada = 'ada@example.org';
 
@@ -51,7 +60,7 @@ export function describePurges(world: () => World): void {
       await store.deleteThread(organization, gone.id, by(userId), note());
       const terms = ['secretword'];
       const passages = [{ heading: 'Goods', text, terms }];
-      await store.putDocument(organization, newDocument({ name: email, passages }), note(), budget);
+      await putDocument(store, organization, newDocument({ name: email, passages }));
       await world().use(organization, 20_000);
       const use = {
         organizationId: organization,

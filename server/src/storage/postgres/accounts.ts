@@ -1,9 +1,9 @@
 import { coveredPassword, passwordToChange } from '../../domain/account.ts';
-import { closing } from '../audit-row.ts';
-import type { Accounts, Person } from '../store.ts';
+import { type MembershipRow, sortMemberships } from '../memberships.ts';
+import type { Accounts, AuditNote, Person } from '../store.ts';
 import { insertNote, noteValues, writeNotes } from './audit.ts';
 import type { Database, Run } from './database.ts';
-import { listMemberships, type MembershipRow, sortMemberships } from './membership-row.ts';
+import { listMemberships } from './membership-row.ts';
 import { lockUser, passwordsOf, voidPasswords } from './passwords.ts';
 import { sql, statement } from './sql.ts';
 import { now } from './store-time.ts';
@@ -85,7 +85,7 @@ export function postgresAccounts(
         const { userId } = bound;
         const unproven = (await passwordsOf(runHere, userId)).filter(({ proven }) => !proven);
         const closed = await voidPasswords(runHere, userId, unproven);
-        const voided = closing({ ...note, actor: { kind: 'user', userId }, subject: userId });
+        const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
         await writeNotes(runHere, closed, voided);
         return withPasswords(runHere, bound);
       });

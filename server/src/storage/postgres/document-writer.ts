@@ -1,16 +1,16 @@
 import type { IndexedPassage } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey } from '../account-key.ts';
-import { replacing } from '../audit-row.ts';
 import {
   abandoned,
   abandonedAfterMs,
   budgetFault,
+  noteOf,
   partsOf,
   passagesPerCommit,
   withinLimits,
 } from '../document-parts.ts';
-import type { AuditNote, DocumentBudget, Documents, NewDocument, PutDocumentOutcome } from '../store.ts';
+import type { DocumentBudget, DocumentNote, Documents, NewDocument, PutDocumentOutcome } from '../store.ts';
 import { writeNote } from './audit.ts';
 import type { Database, Run } from './database.ts';
 import { type Sql, sql, statement } from './sql.ts';
@@ -117,7 +117,7 @@ export function postgresDocumentWriter(
   }
 
   /** Makes the document visible in place of one with the same name, which it returns. */
-  function show(organizationId: OrganizationId, document: NewDocument, note: AuditNote) {
+  function show(organizationId: OrganizationId, document: NewDocument, note: DocumentNote) {
     return database.transaction(async (runHere) => {
       await runHere(lockDocuments, { organizationId });
       const { id, passages } = document;
@@ -127,7 +127,7 @@ export function postgresDocumentWriter(
       const shown = await runHere(showDocument, { organizationId, id, keptId });
       if (shown.length === 0) throw abandoned(id);
       await grow(runHere, organizationId, accountKey(document.accountId), passages.length);
-      await writeNote(runHere, time, organizationId, keptId === null ? note : replacing(note, keptId));
+      await writeNote(runHere, time, organizationId, noteOf(note, keptId));
       return replaced;
     });
   }

@@ -1,3 +1,4 @@
+import { isRetriable } from '../reply-rules.ts';
 import type { ReplyDetails, Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { inOrderOfCreation, insertReply, insertUserMessage, messageBytes } from './messages.ts';
@@ -29,7 +30,7 @@ interface PromptParts {
  */
 const addReplyIf = (allowed: Sql, { messages, bytes, moves, inserts, change }: PromptParts) => sql`
   WITH ${seenThread}, latest AS (
-      SELECT coalesce(${isRunning}, false) AS running, coalesce(status IN ('failed', 'cancelled'), false) AS retriable
+      SELECT coalesce(${isRunning}, false) AS running, coalesce(${isRetriable as Sql}, false) AS retriable
       FROM seen JOIN message
         ON organization_id = :organizationId AND thread_id = :threadId AND role = 'assistant'
       WHERE seen.user_id = :userId AND seen.deleted_at IS NULL

@@ -1,6 +1,5 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { closing } from '../audit-row.ts';
 import type { Accounts, Invitation } from '../store.ts';
 import { insertNote, noteValues, writeNote, writeNotes } from './audit.ts';
 import type { Database, Run } from './database.ts';
@@ -73,7 +72,7 @@ export function postgresInvitations(
     findInvitation: async (tokenHash) => (await read(run, tokenHash))?.invitation,
 
     // The invitation is read again once the user is locked: of two concurrent acceptances, the second sees the first.
-    acceptInvitation: (tokenHash, acceptance, note) =>
+    acceptInvitation: (tokenHash, acceptance, notes) =>
       database.transaction(async (runHere) => {
         type Invited = { organizationId: OrganizationId; userId: UserId };
         const [invited] = await runHere<Invited>(findInvited, { tokenHash });
@@ -96,8 +95,8 @@ export function postgresInvitations(
         await runHere(openMembership, { organizationId, userId, passwordId: plan.openedWith });
         await removeUnusedPasswords(runHere, userId);
         const elsewhere = closed.filter((other) => other.organizationId !== organizationId);
-        await writeNotes(runHere, elsewhere, closing(note));
-        await writeNote(runHere, time, organizationId, note);
+        await writeNotes(runHere, elsewhere, notes.closed);
+        await writeNote(runHere, time, organizationId, notes.accepted);
         return { outcome: 'accepted', userId, organizationId };
       }),
   };

@@ -1,15 +1,10 @@
 import { type Access, coveredPassword } from '../../domain/account.ts';
 import type { PasswordId, UserId } from '../../domain/id.ts';
+import { enteredMembership, type MembershipRow, sortMemberships } from '../memberships.ts';
 import type { Accounts, Session } from '../store.ts';
 import { writeNotes } from './audit.ts';
 import type { Database, Run } from './database.ts';
-import {
-  enteredMembership,
-  listMemberships,
-  type MembershipRow,
-  membershipColumns,
-  sortMemberships,
-} from './membership-row.ts';
+import { listMemberships, membershipColumns } from './membership-row.ts';
 import { passwordsOf } from './passwords.ts';
 import { statement } from './sql.ts';
 import { now } from './store-time.ts';

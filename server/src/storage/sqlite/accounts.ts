@@ -1,7 +1,6 @@
 import { coveredPassword, passwordToChange } from '../../domain/account.ts';
-import { closing } from '../audit-row.ts';
 import { sortMemberships } from '../memberships.ts';
-import type { Accounts, Person } from '../store.ts';
+import type { Accounts, AuditNote, Person } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -87,7 +86,7 @@ export function sqliteAccounts(
         if (row === undefined) return undefined;
         const { userId } = row;
         const unproven = passwords.of(userId).filter(({ proven }) => !proven);
-        const voided = closing({ ...note, actor: { kind: 'user', userId }, subject: userId });
+        const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
         for (const organizationId of passwords.void(userId, unproven, now))
           audit(organizationId, voided, now);
         return toPerson(row);

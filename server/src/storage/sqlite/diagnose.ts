@@ -1,6 +1,6 @@
+import { isRunning } from '../reply-rules.ts';
 import type { Diagnosis } from '../store.ts';
 import type { Database } from './database.ts';
-import { isRunning } from './replies.ts';
 
 /** A clock this far behind the newest row is wrong. Smaller differences come from bursts of renames. */
 const clockBehindMaxMs = 5000;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { budget, newDocument, note, strangers } from '../../../testing/contract/fixture.ts';
+import { newDocument, note, putDocument, strangers } from '../../../testing/contract/fixture.ts';
 import { passagesPerCommit } from '../document-parts.ts';
 import { CommitQueue, machineClock } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -50,7 +50,7 @@ describe('The writer of documents', () => {
         })),
       }),
     );
-    await Promise.all(documents.map((one) => writer.putDocument(organizationId, one, note(), budget)));
+    await Promise.all(documents.map((one) => putDocument(writer, organizationId, one)));
     const [, second, third] = documents;
     await Promise.all([second, third].map((one) => writer.removeDocument(organizationId, one!.id, note())));
     const { changes } = commits;

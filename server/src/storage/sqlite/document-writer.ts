@@ -1,16 +1,16 @@
 import type { IndexedPassage } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey } from '../account-key.ts';
-import { replacing } from '../audit-row.ts';
 import {
   abandoned,
   abandonedAfterMs,
   budgetFault,
+  noteOf,
   partsOf,
   passagesPerCommit,
   withinLimits,
 } from '../document-parts.ts';
-import type { AuditNote, Documents, NewDocument, PutDocumentOutcome } from '../store.ts';
+import type { DocumentNote, Documents, NewDocument, PutDocumentOutcome } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -147,7 +147,7 @@ export function sqliteDocumentWriter(
   function show(
     organizationId: OrganizationId,
     { id, accountId, name, passages }: NewDocument,
-    note: AuditNote,
+    note: DocumentNote,
     clock: CommitClock,
   ): ReadyRow | undefined {
     const key = accountKey(accountId);
@@ -156,7 +156,7 @@ export function sqliteDocumentWriter(
     const keptId = known?.known_id ?? null;
     if (showDocument.run(clock.now(), keptId, organizationId, id).changes === 0) throw abandoned(id);
     growCorpus.get(organizationId, key, passages.length);
-    writeNote(organizationId, keptId === null ? note : replacing(note, keptId as DocumentId), clock.now());
+    writeNote(organizationId, noteOf(note, keptId as DocumentId | null), clock.now());
     return known;
   }
 

@@ -1,9 +1,9 @@
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import { isRetriable, isRunning } from '../reply-rules.ts';
 import type { NewReply, ReplyDetails, Threads } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { inOrderOfCreation, messageBytes, prepareInsertMessages } from './messages.ts';
-import { isRunning } from './replies.ts';
 import { prepareFindThread, prepareNoteMove, prepareRaiseVersion } from './thread-row.ts';
 
 interface LatestReplyRow {
@@ -32,7 +32,7 @@ export function sqliteFollowUps(
   const raiseVersion = prepareRaiseVersion(database);
   const latestReplyOfOwn = database.prepare<[string, string, string], LatestReplyRow>(
     `SELECT activity_at AS activityAt, message.created_at AS createdAt, ${isRunning} AS running,
-       status IN ('failed', 'cancelled') AS retriable
+       ${isRetriable} AS retriable
      FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
      WHERE thread.organization_id = ? AND thread.id = ? AND user_id = ? AND deleted = 0 AND role = 'assistant'
      ORDER BY message.created_at DESC, message.id DESC LIMIT 1`,

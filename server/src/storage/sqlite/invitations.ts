@@ -1,6 +1,5 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { closing } from '../audit-row.ts';
 import type { Accounts, Invitation } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -65,7 +64,7 @@ export function sqliteInvitations(
 
     findInvitation: async (tokenHash) => read(tokenHash, commits.now())?.invitation,
 
-    acceptInvitation: (tokenHash, acceptance, note) =>
+    acceptInvitation: (tokenHash, acceptance, notes) =>
       commits.durable((clock) => {
         const now = clock.now();
         const found = read(tokenHash, now);
@@ -84,8 +83,8 @@ export function sqliteInvitations(
         if (plan.added !== undefined) passwords.add(userId, plan.added, now);
         open.run(now, plan.openedWith, organizationId, userId);
         passwords.removeUnused(userId);
-        for (const other of closed) if (other !== organizationId) audit(other, closing(note), now);
-        audit(organizationId, note, now);
+        for (const other of closed) if (other !== organizationId) audit(other, notes.closed, now);
+        audit(organizationId, notes.accepted, now);
         return { outcome: 'accepted', userId, organizationId };
       }),
   };

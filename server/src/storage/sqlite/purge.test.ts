@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { budget, by, newDocument, note, World } from '../../../testing/contract/fixture.ts';
+import { by, newDocument, note, putDocument, World } from '../../../testing/contract/fixture.ts';
 import { archiveTables } from '../archive.ts';
 import { purgeOrder, purgeRules } from '../purge-rules.ts';
 import { openSqliteStore } from './open.ts';
@@ -41,12 +41,7 @@ describe('A purge of the SQLite store', () => {
       const terms = [`${owner}term`];
       for (let turn = 0; turn < 20; turn += 1) {
         const passages = [{ heading: text, text, terms }];
-        await world.store.putDocument(
-          organization,
-          newDocument({ name: `${turn}`, passages }),
-          note(),
-          budget,
-        );
+        await putDocument(world.store, organization, newDocument({ name: `${turn}`, passages }));
       }
     }
     const bytes = () =>

@@ -2,10 +2,10 @@ import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
 import { purgedEmail, purgeOrder } from '../purge-rules.ts';
 import { add, type Counts, countPurge, knownElsewhere, type Read, readAuditOf } from '../purge-survey.ts';
+import { isRunning } from '../reply-rules.ts';
 import type { Purges } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { isRunning } from './replies.ts';
 import { batchMs, deleteText, prepareRemoveThread } from './thread-removal.ts';
 
 const batchRows = 500;

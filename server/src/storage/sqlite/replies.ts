@@ -1,5 +1,6 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import { type ClockJump, ClockJumps } from '../clock-jumps.ts';
+import { countedMax, isRunning, startOver, sweptMax } from '../reply-rules.ts';
 import type { ClaimedReply, FailedReply, FailureTexts, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -7,39 +8,18 @@ import type { Database } from './database.ts';
 import { prepareRaiseVersion } from './thread-row.ts';
 import type { WorkerLock } from './worker-lock.ts';
 
-interface WaitingRow {
-  thread_id: ThreadId;
-  id: MessageId;
-  claim_token: number;
-  attempts: number;
-  deadline_at: number;
-  trace_id: string;
-  account_id: string | null;
+interface WaitingRow extends Omit<ClaimedReply, 'organizationId' | 'remainingMs'> {
+  readonly deadlineAt: number;
 }
-
-interface NameRow {
-  organization_id: OrganizationId;
-  thread_id: ThreadId;
-  id: MessageId;
-}
-
-interface FailedRow extends NameRow {
-  trace_id: string;
-  failure: string;
-}
-
-export const isRunning = "status IN ('in_progress', 'corroborating')";
 
 /** Every write of a worker names its claim. It changes nothing after another claim or after the end of the reply. */
 const whereClaimHolds = `WHERE organization_id = @organizationId AND thread_id = @threadId AND id = @messageId
   AND claim_token = @token AND held = 1 AND ${isRunning}`;
 
-/** A waiting reply keeps nothing of an earlier claim, so that claiming it changes nothing that a reader sees. */
-const fromItsBeginning = `status = 'in_progress', content = '', steps = '[]'`;
-
 const failing = `UPDATE message SET held = 0, status = 'failed', content = @content, failure = @failure,
   completed_at = @at WHERE ${isRunning}`;
-const failedColumns = 'organization_id, thread_id, id, trace_id, failure';
+const nameColumns = 'organization_id AS organizationId, thread_id AS threadId, id AS messageId';
+const failedColumns = `${nameColumns}, trace_id AS traceId, failure`;
 
 interface FailParameters {
   readonly content: string;
@@ -49,12 +29,6 @@ interface FailParameters {
   readonly until: number;
   readonly limit: number;
 }
-
-/** Reading the backlog looks at no more replies of a kind, at 2 µs each: 1 ms with a full worker, 50 ms at most. */
-const countedMax = 10_000;
-
-/** One sweep changes no more than this many replies; the next one continues. */
-const sweptMax = 500;
 
 export function sqliteReplies(database: Database, commits: CommitQueue, workerLock: WorkerLock): Replies {
   // A skip scan: one search per organization with waiting replies, however many they are.
@@ -70,7 +44,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   );
   // `+ 0` as in walks.ts: with a bare parameter the query would be compiled again at every call.
   const due = database.prepare<[string, number, number, number], WaitingRow>(
-    `SELECT thread_id, reply.id, claim_token, attempts, deadline_at, trace_id, account_id
+    `SELECT thread_id AS threadId, reply.id AS messageId, claim_token + 1 AS token, attempts,
+       deadline_at AS deadlineAt, trace_id AS traceId, account_id AS accountId
      FROM message AS reply INDEXED BY message_waiting
      JOIN thread ON thread.organization_id = reply.organization_id AND thread.id = reply.thread_id
      WHERE held = 0 AND ${isRunning} AND reply.organization_id = ? AND available_at <= ? AND deadline_at > ?
@@ -90,7 +65,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   );
   const letGo = database.prepare(
     `UPDATE message SET held = 0, attempts = attempts + @attempts, available_at = @availableAt,
-       failure = @failure, ${fromItsBeginning} ${whereClaimHolds}`,
+       failure = @failure, ${startOver} ${whereClaimHolds}`,
   );
   const anyExpired = database.prepare<[number]>(
     `SELECT 1 FROM message INDEXED BY message_held WHERE held = 1 AND ${isRunning} AND available_at <= ? LIMIT 1`,
@@ -98,20 +73,20 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   const expired = (condition: string) => `(organization_id, thread_id, id) IN (
     SELECT organization_id, thread_id, id FROM message INDEXED BY message_held
     WHERE held = 1 AND ${isRunning} AND available_at <= @until AND ${condition} LIMIT @limit + 0)`;
-  const failAbandoned = database.prepare<[FailParameters & { attemptsMax: number }], FailedRow>(
+  const failAbandoned = database.prepare<[FailParameters & { attemptsMax: number }], FailedReply>(
     `${failing} AND ${expired('attempts + 1 >= @attemptsMax')} RETURNING ${failedColumns}`,
   );
   const letGoExpired = database.prepare<
     [Omit<FailParameters, 'content' | 'failure'> & { attemptsMax: number }],
-    NameRow
+    ReplyName
   >(
-    `UPDATE message SET held = 0, attempts = attempts + 1, available_at = min(available_at, @at), ${fromItsBeginning}
-     WHERE ${expired('attempts + 1 < @attemptsMax')} RETURNING organization_id, thread_id, id`,
+    `UPDATE message SET held = 0, attempts = attempts + 1, available_at = min(available_at, @at), ${startOver}
+     WHERE ${expired('attempts + 1 < @attemptsMax')} RETURNING ${nameColumns}`,
   );
   const anyOverdue = database.prepare<[number]>(
     `SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= ? LIMIT 1`,
   );
-  const failOverdue = database.prepare<[FailParameters], FailedRow>(
+  const failOverdue = database.prepare<[FailParameters], FailedReply>(
     `${failing} AND (organization_id, thread_id, id) IN (
        SELECT organization_id, thread_id, id FROM message INDEXED BY message_deadline
        WHERE ${isRunning} AND deadline_at <= @until LIMIT @limit + 0)
@@ -151,8 +126,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     }
   }
 
-  function raiseVersions(changed: readonly NameRow[], now: number): void {
-    for (const { organization_id, thread_id } of changed) raiseVersion(organization_id, thread_id, now);
+  function raiseVersions(changed: readonly ReplyName[], now: number): void {
+    for (const { organizationId, threadId } of changed) raiseVersion(organizationId, threadId, now);
   }
 
   /** Returns whether the claim was still valid and the change was written. To be called in a transaction. */
@@ -176,7 +151,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     const failed = failAbandoned.all({ content, failure, attemptsMax, ...swept });
     raiseVersions(letGoExpired.all({ attemptsMax, ...swept }), swept.at);
     raiseVersions(failed, swept.at);
-    return failed.map(toFailedReply);
+    return failed;
   }
 
   async function makeUpFor({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, time: number) {
@@ -205,9 +180,9 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       commits.unsynced((clock) => {
         const now = clock.now();
         return shares.flatMap(({ organizationId, limit }) =>
-          due.all(organizationId, now, now, limit).map((row) => {
-            claim.run(now + leaseMs, organizationId, row.thread_id, row.id);
-            return toClaimedReply(organizationId, row, now);
+          due.all(organizationId, now, now, limit).map(({ deadlineAt, ...reply }) => {
+            claim.run(now + leaseMs, organizationId, reply.threadId, reply.messageId);
+            return { organizationId, ...reply, remainingMs: deadlineAt - now };
           }),
         );
       }),
@@ -275,9 +250,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
         // Not up to `clock.now()`: the clock may have jumped since the reading.
         const swept = { at: clock.now(), until: time, limit: sweptMax };
         const { content, overdue: failure } = texts;
-        const late = failOverdue.all({ content, failure, ...swept });
-        raiseVersions(late, swept.at);
-        const overdue = late.map(toFailedReply);
+        const overdue = failOverdue.all({ content, failure, ...swept });
+        raiseVersions(overdue, swept.at);
         return leases ? [...overdue, ...endLeases(texts, attemptsMax, swept)] : overdue;
       });
     },
@@ -321,25 +295,4 @@ export function prepareCancelReplies(
     )
     .pluck();
   return (organizationId, threadId, now) => cancel.all(now, organizationId, threadId);
-}
-
-function toName({ organization_id, thread_id, id }: NameRow): ReplyName {
-  return { organizationId: organization_id, threadId: thread_id, messageId: id };
-}
-
-function toFailedReply(row: FailedRow): FailedReply {
-  return { ...toName(row), traceId: row.trace_id, failure: row.failure };
-}
-
-function toClaimedReply(organizationId: OrganizationId, row: WaitingRow, now: number): ClaimedReply {
-  return {
-    organizationId,
-    threadId: row.thread_id,
-    messageId: row.id,
-    token: row.claim_token + 1,
-    accountId: row.account_id,
-    traceId: row.trace_id,
-    attempts: row.attempts,
-    remainingMs: row.deadline_at - now,
-  };
 }

@@ -1,4 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import { isRunning } from '../reply-rules.ts';
 import type { NewThread, Threads, Writer } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -11,7 +12,6 @@ import {
   prepareInsertMessages,
   toMessage,
 } from './messages.ts';
-import { isRunning } from './replies.ts';
 import { sqliteThreadListing } from './thread-listing.ts';
 import { sqliteThreadParts } from './thread-parts.ts';
 import {

@@ -37,7 +37,8 @@ export async function addDocument(
   const { title } = document;
   const passageCount = document.passages.length;
   const detail = { name, accountId, passages: passageCount };
-  const note = auditNote(context, initiator, 'document.added', document.id, detail);
+  const added = auditNote(context, initiator, 'document.added', document.id, detail);
+  const note = { ...added, replacedAction: 'document.replaced' } as const;
   const result = await store.putDocument(organizationId, document, note, budgetOf(limits));
   switch (result.outcome) {
     case 'organization-missing':

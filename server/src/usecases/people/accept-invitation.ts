@@ -35,8 +35,11 @@ export async function acceptInvitation(
   const { userId, email } = invitation;
   const acceptance = await acceptanceOf(context, invitation, password, { ...from, traceId });
   const initiator = { actor: { kind: 'user', userId }, traceId } as const;
-  const note = auditNote(context, initiator, 'member.joined', userId, { email, password: acceptance.kind });
-  const accepted = await store.acceptInvitation(sha256(token), acceptance, note);
+  const notes = {
+    accepted: auditNote(context, initiator, 'member.joined', userId, { email, password: acceptance.kind }),
+    closed: auditNote(context, initiator, 'password.voided', userId, {}),
+  };
+  const accepted = await store.acceptInvitation(sha256(token), acceptance, notes);
   if (accepted.outcome === 'refused') {
     throw new ServiceError('INVALID_PARAMS', 'A password was set in the meantime: open the link again.');
   }
