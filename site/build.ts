@@ -8,7 +8,7 @@ const folder = import.meta.dirname;
 
 /** The documentation. */
 await buildOnce(folder, async (fresh) => {
-  // Astro tells its makers about each build unless it is told not to, before it is loaded.
+  // Turns off Astro's telemetry, which has to happen before Astro is loaded.
   process.env.ASTRO_TELEMETRY_DISABLED = '1';
   const { build } = await import('astro');
   // Of its own: two builds at once must not share what Astro remembers from one to the next.

@@ -54,7 +54,7 @@ export class AccessTokens implements Credential {
     return this.present(signal);
   }
 
-  /** Leaving it does not end it for others; when nobody is left, it ends. */
+  /** One caller leaving does not end it for the others; it ends when no caller is left. */
   async #join(signal: AbortSignal): Promise<Token> {
     this.#shared ??= this.#begin();
     const shared = this.#shared;
@@ -76,7 +76,7 @@ export class AccessTokens implements Credential {
       this.#current = token;
       return token;
     });
-    // Those who wait hear of it; if none do, it is nobody's.
+    // Waiting callers get the error; without any, it is dropped.
     result.catch(() => {});
     return { result, ending, waiting: 0 };
   }
@@ -103,14 +103,14 @@ export class AccessTokens implements Credential {
 }
 
 function readToken(answer: Answer, what: string, startedAt: number): Token {
-  const { access_token: value, expires_in: told } = asObject(answer.body) ?? {};
+  const { access_token: value, expires_in: expiresIn } = asObject(answer.body) ?? {};
   if (typeof value !== 'string' || value === '') throw unexpected(answer, what);
-  const seconds = Number(told);
+  const seconds = Number(expiresIn);
   const lifetimeMs = (seconds > 0 ? seconds : assumedLifetimeSeconds) * 1000;
   return { value, renewAt: startedAt + lifetimeMs - Math.min(renewEarlyMsMax, lifetimeMs / 5) };
 }
 
-/** OAuth has codes of its own (RFC 6749 §5.2); whoever calls the client knows the service's. */
+/** OAuth has its own error codes (RFC 6749 §5.2); callers of the client know the service's codes. */
 function refusalIn(answer: Answer, what: string): SkeinError {
   const { status, headers, body } = answer;
   const { error, error_description: description } = asObject(body) ?? {};

@@ -31,14 +31,14 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: parse(text), text };
 }
 
-/** The failure that an answer tells, in the service's words where it has spoken. */
+/** The error that a response reports, with the service's message if there is one. */
 export function failureIn(answer: Answer, what: string): SkeinError {
   const { status, headers, body } = answer;
-  const told = asObject(asObject(body)?.error);
-  const code = told?.code;
-  const traceId = asText(told?.trace_id) ?? headers.get('x-request-id') ?? undefined;
+  const error = asObject(asObject(body)?.error);
+  const code = error?.code;
+  const traceId = asText(error?.trace_id) ?? headers.get('x-request-id') ?? undefined;
   if (typeof code !== 'string') return failureOfProxy(answer, what, traceId);
-  const message = asText(told?.message) ?? `${what} failed with ${code}.`;
+  const message = asText(error?.message) ?? `${what} failed with ${code}.`;
   if (code === 'RATE_LIMITED') {
     return new RateLimitedError(message, { code, status, traceId, retryAfterSeconds: retryAfter(headers) });
   }
@@ -49,15 +49,15 @@ export function failureIn(answer: Answer, what: string): SkeinError {
 export function unexpected(answer: Answer, what: string): UnexpectedAnswerError {
   const { status, headers } = answer;
   const type = headers.get('content-type') ?? 'no content type';
-  const told = `${what} was answered with ${status} (${type}), not as the service answers`;
-  return new UnexpectedAnswerError(`${told}${beginning(answer)}`, {
+  const message = `${what} was answered with ${status} (${type}), not as the service answers`;
+  return new UnexpectedAnswerError(`${message}${beginning(answer)}`, {
     code: 'UNEXPECTED_ANSWER',
     status,
     traceId: headers.get('x-request-id') ?? undefined,
   });
 }
 
-/** `Retry-After` in seconds, whether it was told as seconds or as a date (RFC 9110 §10.2.3). */
+/** `Retry-After` in seconds, given as seconds or as a date (RFC 9110 §10.2.3). */
 export function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim();
   if (value === undefined || value === '') return undefined;
@@ -69,12 +69,12 @@ export function retryAfter(headers: Headers): number | undefined {
 /** Only what a status alone makes certain: a proxy's 404 does not mean that a thread is missing. */
 function failureOfProxy(answer: Answer, what: string, traceId: string | undefined): SkeinError {
   const { status, headers } = answer;
-  const told = `${what} was answered with ${status}${beginning(answer)}`;
+  const message = `${what} was answered with ${status}${beginning(answer)}`;
   if (status === 429) {
     const retryAfterSeconds = retryAfter(headers);
-    return new RateLimitedError(told, { code: 'RATE_LIMITED', status, traceId, retryAfterSeconds });
+    return new RateLimitedError(message, { code: 'RATE_LIMITED', status, traceId, retryAfterSeconds });
   }
-  if (status >= 500) return new InternalError(told, { code: 'INTERNAL_ERROR', status, traceId });
+  if (status >= 500) return new InternalError(message, { code: 'INTERNAL_ERROR', status, traceId });
   // Browsers hide where they were sent on to, and show 0.
   if (status === 0 || (status >= 300 && status < 400)) {
     const place = headers.get('location') ?? 'another address';

@@ -9,7 +9,7 @@ export interface FailureFacts {
   readonly cause?: unknown;
 }
 
-/** Codes of failures that no answer of the service told. */
+/** Codes of errors that did not come from the service. */
 export type ClientErrorCode =
   | 'ABORTED'
   | 'CONNECTION'

@@ -50,7 +50,7 @@ export function nameOf(method: string, url: string): string {
   return `${method} ${url.split('?')[0]}`;
 }
 
-/** Runtimes hide the reason at different depths; `fetch failed` alone helps nobody. */
+/** Runtimes nest the reason at different depths, and `fetch failed` alone does not help. */
 function reasonOf(error: unknown): string {
   const { cause, code, message } = (error ?? {}) as { cause?: unknown; code?: unknown; message?: unknown };
   if (cause instanceof Error && cause !== error) return reasonOf(cause);

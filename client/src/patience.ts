@@ -11,7 +11,7 @@ const timerMsMax = 2 ** 31 - 1;
 
 /**
  * Runs an act until it ends, the caller aborts or the time is up; `what` names it in the error. The act's own signal is
- * aborted with that error, and nobody waits for an act that does not listen to it.
+ * aborted with that error, and an action that ignores the signal is not awaited.
  */
 export async function within<T>(
   { signal, timeoutMs }: Limits,

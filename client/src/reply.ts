@@ -8,7 +8,7 @@ import type { Source, Step, Thread, ThreadMessage, ThreadWithMessages } from './
 export interface WaitOptions extends CallOptions {
   /** Called with each reasoning step, soon after it was taken. With it the thread is read about once a second. */
   readonly onStep?: ((step: Step) => void) | undefined;
-  /** Called with the text so far whenever it has changed: more of it, or another where the reply began anew. */
+  /** Called with the text so far whenever it changes: when it grows, or when the reply starts again. */
   readonly onText?: ((textSoFar: string) => void) | undefined;
 }
 
@@ -100,18 +100,18 @@ function outcomeOf(thread: Thread, messages: ThreadMessage[], reply: ThreadMessa
   };
 }
 
-/** Tells what is new since the last look. A reply that began anew after a crash tells its steps anew where they differ. */
+/** Reports what is new since the last read. A reply that started again after a crash reports its steps again where they differ. */
 function teller(
   onStep: WaitOptions['onStep'],
   onText: WaitOptions['onText'],
 ): (reply: ThreadMessage) => void {
-  let told: Step[] = [];
+  let reported: Step[] = [];
   let text = '';
   return ({ status, steps, content }) => {
     const taken = steps ?? [];
-    const same = taken.findIndex((step, index) => step.description !== told[index]?.description);
+    const same = taken.findIndex((step, index) => step.description !== reported[index]?.description);
     for (const step of same === -1 ? [] : taken.slice(same)) onStep?.(step);
-    told = taken;
+    reported = taken;
     // A failed reply's content is a sentence about the failure.
     if (content === text || status === 'failed') return;
     text = content;

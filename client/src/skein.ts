@@ -10,11 +10,11 @@ interface CommonOptions {
   readonly baseUrl: string;
   /** Instead of the runtime's own. */
   readonly fetch?: Fetch | undefined;
-  /** How many tries may follow a first that failed for a reason that may pass: 4 unless told. */
+  /** The number of retries after a transient failure. Defaults to 4. */
   readonly retries?: number | undefined;
-  /** The longest pause before another try: 30 s unless told. Whoever asks for a longer one is not asked again. */
+  /** The longest pause before a retry. Defaults to 30 s. If the service asks for a longer one, the call fails. */
   readonly maxRetryDelayMs?: number | undefined;
-  /** The longest that a call may take, all of its tries included: 60 s unless told. `ask` and `wait` have 15 minutes. */
+  /** The longest that a call may take, including retries. Defaults to 60 s, and to 15 minutes for `ask` and `wait`. */
   readonly timeoutMs?: number | undefined;
   /** How programs name themselves to the service. A browser sends its own. */
   readonly userAgent?: string | undefined;
@@ -39,7 +39,7 @@ export interface ApplicationOptions extends CommonOptions {
 
 export type SkeinOptions = ApiKeyOptions | ApplicationOptions;
 
-/** Above the longest time that the service gives a reply unless told otherwise, which is 10 minutes. */
+/** Longer than the service's default deadline for a reply, which is 10 minutes. */
 const replyTimeoutMs = 15 * 60_000;
 const attemptTimeoutMs = 30_000;
 

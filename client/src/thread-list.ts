@@ -4,13 +4,13 @@ import type { Thread, ThreadPage } from './types.ts';
 export interface ListOptions extends CallOptions {
   /** Only threads associated with this account. */
   readonly accountId?: string | undefined;
-  /** Threads per page, 1 to 100: 100 in a walk unless told, for each page counts against the quota. */
+  /** Threads per page, 1 to 100. Defaults to 100 in a walk, because each page counts against the quota. */
   readonly limit?: number | undefined;
 }
 
 const walkLimit = 100;
 
-/** Visible threads, most recent activity first. Nothing is asked for until it is walked, and each walk begins anew. */
+/** Visible threads, most recent activity first. Nothing is requested until you iterate, and each iteration starts a new walk. */
 export class ThreadList implements AsyncIterable<Thread> {
   readonly #transport: Transport;
   readonly #options: ListOptions;

@@ -19,7 +19,7 @@ export interface CreateOptions extends CallOptions {
 }
 
 export interface GetOptions extends CallOptions {
-  /** Lets the service hold its answer until the reply has ended, for at most so many whole seconds; it grants up to 25. */
+  /** Lets the service hold its response until the reply has ended, for at most this many whole seconds (up to 25). */
   readonly waitSeconds?: number | undefined;
 }
 

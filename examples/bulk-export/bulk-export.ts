@@ -30,7 +30,7 @@ try {
   console.log(`${name}: ${file.count} threads`);
 } catch (error) {
   if (!(error instanceof SkeinError)) throw error;
-  const hint = error instanceof InvalidParamsError ? ` To begin anew, remove ${name} and ${name}.state.` : '';
+  const hint = error instanceof InvalidParamsError ? ` To start over, remove ${name} and ${name}.state.` : '';
   console.error(`${error.code}: ${error.message}${hint} Trace id: ${error.traceId ?? 'none'}`);
   process.exitCode = 1;
 }

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** Where the walk stands: what is in the file, and the page that comes next. */
+/** The position of the walk: what is in the file, and the next page. */
 interface State {
   readonly cursor?: string;
   readonly bytes: number;

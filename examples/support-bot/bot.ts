@@ -11,7 +11,7 @@ export async function answer(
     const { text, sources } = await skein.threads.ask(question, { accountId: customer, signal });
     return [text, ...sources.map(({ title }, index) => `  [${index + 1}] ${title}`)].join('\n');
   } catch (error) {
-    // Everything else is for whoever runs the bot, not for the customer.
+    // Everything else is for the bot's operator, not for the customer.
     if (error instanceof ReplyFailedError) {
       return `I could not answer that. A colleague will look into ${error.thread.id}.`;
     }

@@ -8,7 +8,7 @@ export const filesFolder = 'files';
 /** Browsers show these as they are; others get an ending that makes them do so. */
 const shownAsTheyAre = ['.json', '.txt', '.svg', '.png'];
 
-/** What is in `docs`, and what stands beside the code. */
+/** The pages in `docs`, and the READMEs next to the code. */
 const documents = [
   'docs/**/*.md',
   '*.md',

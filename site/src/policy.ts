@@ -6,7 +6,7 @@ const inlineScript = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 const inlineStyle = /<style[^>]*>([\s\S]*?)<\/style>/g;
 
 /**
- * The content security policy of a built site: of what stands within its pages only that may run which was built into
+ * The content security policy of a built site: of the inline code in its pages only that may run which was built into
  * them. Astro's own policy does not count the scripts that Starlight marks as inline.
  */
 export function policyOf(built: string): string {

@@ -12,7 +12,7 @@ function notice(error: Error): void {
   if (error instanceof ApiError && error.status === 401) onRefused();
 }
 
-/** Whoever has no session yet is refused one; that is no news. */
+/** A request without a session gets 401 here, which is expected. */
 function isFirstLook(key: QueryKey, known: unknown): boolean {
   return key[0] === 'session' && known === undefined;
 }

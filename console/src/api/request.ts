@@ -1,4 +1,4 @@
-/** A failure that the service told of, or (`UNREACHABLE`) that it could not be asked. */
+/** An error response, or (`UNREACHABLE`) a service that could not be reached. */
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
@@ -72,7 +72,7 @@ export function query(parameters: Record<string, string | number | undefined>): 
   return text === '' ? '' : `?${text}`;
 }
 
-/** Sends a file, and tells how far it has come (0 to 1): fetch cannot. */
+/** Sends a file and reports progress (0 to 1), which fetch cannot do. */
 export function upload<Answer>(
   path: string,
   file: File,

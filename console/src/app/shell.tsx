@@ -13,7 +13,7 @@ const Palette = lazy(() => import('./palette.tsx'));
 const PhoneMenu = lazy(() => import('./phone-menu.tsx'));
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
 
-/** What stands around every page: the sidebar (on a phone behind a button), the palette, the shortcuts. */
+/** The frame of every page: the sidebar (behind a button on phones), the palette, the shortcuts. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
   useShortcuts();
@@ -53,7 +53,7 @@ function PhoneBar() {
   const wanted = useWanted(opened);
   const { pathname } = useLocation();
   const { name } = useOrganization();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever has arrived does not need the menu any more.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes after navigation.
   useEffect(close, [pathname]);
   return (
     <header className={classes.bar}>

@@ -102,7 +102,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-red-filled': '#c92a2a',
     '--mantine-color-red-filled-hover': '#b02525',
     '--mantine-color-red-light-color': '#ffa8a8',
-    // The kit's are as loud as a filled button; these are the same for whoever looks twice.
+    // Mantine's light variants are as strong as a filled button in the dark theme; these are subtler.
     '--mantine-color-red-light': 'rgb(250 82 82 / 14%)',
     '--mantine-color-yellow-light': 'rgb(250 176 5 / 13%)',
     '--mantine-color-orange-light': 'rgb(253 126 20 / 14%)',

@@ -97,7 +97,7 @@ function AccountFilter({ documents, value, onChange }: AccountFilterProps) {
   );
 }
 
-/** With a sign in front: no account can be called what stands for none, or for all. */
+/** Prefixed, so that no account name can be confused with the options for none or all. */
 function accountKey({ accountId }: DocumentJson): string {
   return accountId === null ? 'general' : `=${accountId}`;
 }

@@ -25,7 +25,7 @@ export function NewKeyDialog({ opened, onClose }: DialogProps) {
       title="Create an API key"
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
-      // Whoever clicks beside it by mistake must not lose a key that is shown only now.
+      // A click outside must not lose a key that is shown only once.
       closeOnClickOutside={false}
     >
       {opened && <NewKey onClose={onClose} />}

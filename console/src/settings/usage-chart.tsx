@@ -8,7 +8,7 @@ interface UsageChartProps {
   readonly height: number;
 }
 
-/** Neighbours differ in lightness, too: not everyone tells them apart by hue. */
+/** Neighbouring colours differ in lightness, too, because not everyone can distinguish hues. */
 const colors = ['indigo.6', 'orange.5', 'grape.8', 'red.4', 'cyan.8', 'gray.5'];
 /** Whatever it is compared with, what went well looks the same. */
 const successColor = 'teal.7';

@@ -11,7 +11,7 @@ export interface Series {
   readonly requests: readonly number[];
 }
 
-/** More than these could not be told apart in a chart. */
+/** More series would be hard to distinguish in a chart. */
 const seriesMax = 6;
 export const othersName = 'Other';
 export const successName = 'Success';

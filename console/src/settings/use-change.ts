@@ -9,7 +9,7 @@ export interface Change {
   readonly body?: unknown;
 }
 
-/** Changes something in the organization that one is in, and lets what is shown of it be read anew. */
+/** Changes something in the current organization and refetches what is shown of it. */
 export function useChange<Answer = unknown>(): UseMutationResult<Answer, ApiError, Change> {
   const { id } = useOrganization();
   const refresh = useRefresh();

@@ -13,7 +13,7 @@ import { PasswordStrength } from './password-strength.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
 
-/** The token stands behind `#`, which browsers keep to themselves: it is in no log on the way. */
+/** The token is in the URL fragment, which browsers do not send, so that it appears in no log. */
 export function InvitationPage() {
   const token = useToken();
   const reading = useQuery({
@@ -50,7 +50,7 @@ export function InvitationPage() {
   );
 }
 
-/** Of another link, too, that is opened in the same window: browsers do not load a page anew for what stands behind `#`. */
+/** Also handles another link opened in the same window: browsers do not reload a page when only the fragment changes. */
 function useToken(): string {
   const [token, setToken] = useState(() => location.hash.slice(1));
   useEffect(() => {
@@ -81,7 +81,7 @@ function Gone() {
   );
 }
 
-/** Whoever comes through a provider accepts on the page after it: the provider proves who they are. */
+/** People who sign in with a provider accept on the next page: the provider proves who they are. */
 function Ways({ token, invitation }: { token: string; invitation: InvitationJson }) {
   if (invitation.password !== 'sso') {
     return (
@@ -159,7 +159,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
   );
 }
 
-/** Begins where the person was invited to, unless two organizations of theirs have that name. */
+/** Switches to the organization the person was invited to, unless two of their organizations have that name. */
 function enterOrganization({ organizations }: SessionJson, name: string): void {
   const [only, ...others] = organizations.filter((organization) => organization.name === name);
   if (only !== undefined && others.length === 0) switchOrganization(only.id);

@@ -13,7 +13,7 @@ export function CodeBlock({ node }: { node: HtmlNode }) {
         <span>{language ?? 'Code'}</span>
         <CopyButton compact value={text} label="Copy code" />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys. */}
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>

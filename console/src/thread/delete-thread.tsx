@@ -62,7 +62,7 @@ function Deleted({ title, onUndo }: { title: string; onUndo: () => void }) {
   );
 }
 
-/** Whoever does not see the page hears where they are. */
+/** Screen readers announce the new page. */
 function focusHeading(): void {
   requestAnimationFrame(() => {
     const heading = document.querySelector<HTMLElement>('main h1');

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { keep, readKept } from '../app/kept.ts';
 
-/** `threadId` is `new` for a thread that is to be begun. */
+/** `threadId` is `new` for a thread that does not exist yet. */
 export function draftNameOf(userId: string, organizationId: string, threadId: string): string {
   return `draft.${userId}.${organizationId}.${threadId}`;
 }
@@ -16,7 +16,7 @@ export function useDraft(name: string): [text: string, change: (text: string) =>
   return [text, change, () => change('')];
 }
 
-/** For a field that is then drawn anew. Answers false, and keeps the draft, where it is another text by now. */
+/** For a field that is rendered again afterwards. Returns false and keeps the draft if its text has changed since. */
 export function forgetDraft(name: string, text: string): boolean {
   if (readKept(name) !== text) return false;
   keep(name, '');

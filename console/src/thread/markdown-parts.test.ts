@@ -50,7 +50,7 @@ describe('a long text in parts', () => {
   });
 });
 
-test('the levels of headings are told without those in code', () => {
+test('heading levels ignore headings in code', () => {
   assert.equal(headingLevels('### a\n\n# b\n\n```\n## c\n```\n\n~~~\n```\n#### d\n~~~\n### e'), '13');
   assert.equal(headingLevels('#none'), '');
 });

@@ -5,7 +5,7 @@ export interface HtmlNode {
   value?: string;
   properties?: Record<string, unknown>;
   children?: HtmlNode[];
-  /** Where it stands in the Markdown. */
+  /** Its position in the Markdown. */
   position?: { start: { offset?: number }; end: { offset?: number } };
 }
 

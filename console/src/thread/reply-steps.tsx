@@ -13,7 +13,7 @@ interface ReplyStepsProps {
 }
 
 /**
- * What was done for a reply. Whoever saw the steps appear keeps seeing them when the reply has ended: the text below does
+ * The steps of a reply. A reader who saw the steps appear keeps seeing them when the reply has ended: the text below does
  * not jump. Those of a reply that had ended before are put away.
  */
 export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {

@@ -92,7 +92,7 @@ const components: Components = {
     href ? <OutsideLink href={href}>{children}</OutsideLink> : <span>{children}</span>,
   pre: ({ node }) => <CodeBlock node={node as HtmlNode} />,
   table: ({ children }) => (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys.
     <figure className={classes.tableBox} aria-label="Table" tabIndex={0}>
       <table>{children}</table>
     </figure>

@@ -8,7 +8,7 @@ interface RunningClockProps {
   readonly clockAheadMs: number | null;
 }
 
-/** How long it has taken until now. Empty until the service has told its time. */
+/** The time elapsed so far. Empty until the service has sent its clock. */
 export function RunningClock({ sinceMs, clockAheadMs }: RunningClockProps) {
   const [pageMs, setPageMs] = useState(() => performance.now());
   const elapsedMs = clockAheadMs === null ? null : pageMs + clockAheadMs - sinceMs;

@@ -23,7 +23,7 @@ interface ThreadDockProps {
 
 /** What stays at the bottom of the window. */
 export function ThreadDock({ draftName, view, changes, isRunning, isLive, end, fieldRef }: ThreadDockProps) {
-  // Whoever has just begun the thread goes on writing.
+  // The person who just created the thread keeps the focus in the field.
   const [wasRunning] = useState(isRunning);
   const [forgotten, setForgotten] = useState(0);
   useArrivedPrompt(view, changes.send, (prompt) => {
@@ -85,7 +85,7 @@ function DockFailure({ error, title }: { error: Error | null; title: string }) {
 
 const lateAfterMs = 2_000;
 
-/** A short break is nobody's business. */
+/** Do not report short interruptions. */
 function Reconnecting({ isLive }: { isLive: boolean }) {
   const [isLate, setLate] = useState(false);
   useEffect(() => {

@@ -60,7 +60,7 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
     // Its button is gone, and would take the focus with it.
     field.current?.focus({ preventScroll: true });
   };
-  // Whoever deletes it is on the way to the list.
+  // The person who deletes it is navigating to the list.
   if (followed.isGone && !deletion.isPending && !deletion.isSuccess) return <NotFoundPage />;
   return (
     <div className={classes.page}>

@@ -67,7 +67,7 @@ function after(state: ThreadState, progress: ThreadEvents['progress']): ThreadSt
 }
 
 describe('what is known of a thread', () => {
-  test('a view tells how far the service is ahead of the page, whatever the clock of the machine says', () => {
+  test('a view shows how far the service is ahead of the page, independent of the clock of the machine', () => {
     const { clockAheadMs } = knowing(replyWith());
     assert.equal(clockAheadMs, Date.parse('2026-11-15T08:00:02.000Z') - 500);
   });
@@ -139,7 +139,7 @@ describe('the answer to a request', () => {
   const followUp = { ...prompt, id: 'msg_3', content: 'And then?' };
   const running = replyWith({ id: 'msg_4' });
 
-  test('adds messages that the stream has not told of', () => {
+  test('adds messages that the stream has not sent', () => {
     const state = knowing(replyWith({ status: 'completed' }));
     const answer = viewWith(replyWith({ status: 'completed' }), [followUp, running]);
     const next = reduceThread(state, { type: 'answer', view: answer, isLive: true });
@@ -150,7 +150,7 @@ describe('the answer to a request', () => {
     assert.equal(next.view?.state, 'in_progress');
   });
 
-  test('does not take back what the stream has told meanwhile', () => {
+  test('does not revert what the stream has sent since', () => {
     const ended = replyWith({ status: 'completed', content: 'Thirty days.' });
     const state = knowing(ended);
     const next = reduceThread(state, { type: 'answer', view: viewWith(replyWith()), isLive: true });

@@ -10,12 +10,12 @@ export interface ThreadState {
 }
 
 export type ThreadChange =
-  /** `pageMs`: when it arrived, on a clock of the page that nobody sets. */
+  /** `pageMs`: when it arrived, on the page's monotonic clock. */
   | { readonly type: 'view'; readonly view: ThreadEvents['view']; readonly pageMs: number }
   | { readonly type: 'progress'; readonly progress: ThreadEvents['progress'] }
   /** The answer to a renaming, or to publishing. */
   | { readonly type: 'thread'; readonly thread: ThreadJson }
-  /** The answer to another request. It may be older than what the stream has told meanwhile. */
+  /** The response to another request. It may be older than what the stream has sent since. */
   | { readonly type: 'answer'; readonly view: ThreadViewJson; readonly isLive: boolean };
 
 export const nothingKnown: ThreadState = { view: null, clockAheadMs: null, misfits: 0 };
@@ -68,7 +68,7 @@ function withProgress(
 }
 
 /**
- * While the stream is live, only messages that it has not told of yet are taken from an answer: a fast reply may have
+ * While the stream is live, only messages that it has not sent yet are taken from a response: a fast reply may have
  * ended before the answer to its prompt arrives.
  */
 function withAnswer(

@@ -20,7 +20,7 @@ export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitle
   const end = () => {
     onEditing(false);
     requestAnimationFrame(() => {
-      // Whoever left the field for another keeps that one.
+      // Do not take the focus back if it has moved to another field.
       if (document.activeElement === document.body) opener.current?.focus({ preventScroll: true });
     });
   };

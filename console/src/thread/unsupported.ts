@@ -68,7 +68,7 @@ function fragmentIn(value: string, places: readonly number[], span: Span): Fragm
   return value.slice(from, to).trim() === '' ? undefined : { span, from, to, isLast: false };
 }
 
-/** For each character of a text node, where it stands in the source; empty where that cannot be told. */
+/** The source offset of each character of a text node; empty if unknown. */
 function placesOf({ value = '', position }: HtmlNode, source: string, cursor: number): number[] {
   // Nodes that a plugin made, such as those around a bare link, have no position.
   const start = position?.start.offset ?? source.indexOf(value, cursor);

@@ -3,7 +3,7 @@ import type { ThreadViewJson } from '../api/contract.ts';
 import { ApiError } from '../api/request.ts';
 import type { ThreadChanges } from './thread-changes.ts';
 
-/** Where the answer to a prompt was lost, the thread itself tells whether the prompt arrived. */
+/** If the response to a prompt was lost, the thread shows whether the prompt arrived. */
 export function useArrivedPrompt(
   { messages }: ThreadViewJson,
   send: ThreadChanges['send'],

@@ -58,7 +58,7 @@ export function useThread(organizationId: string, threadId: string): FollowedThr
     if (state.misfits > 0) stream.current?.restart();
   }, [state.misfits]);
 
-  // Whoever comes back to the thread sees at once what was seen last.
+  // Returning to the thread shows its last known state immediately.
   const { view } = state;
   useEffect(() => {
     if (view) queryClient.setQueryData(keys.thread(organizationId, threadId), view);

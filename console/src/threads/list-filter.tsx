@@ -14,7 +14,7 @@ interface ListFilterProps {
   readonly search: string;
 }
 
-/** The filter stands in the address: a reload, the way back and a link to a colleague keep it. */
+/** The filter is in the URL, so that reloads, the back button and shared links keep it. */
 export function ListFilter({ scope, account, search }: ListFilterProps) {
   const navigate = useNavigate();
   const apply = (next: { account?: string; search?: string }) =>

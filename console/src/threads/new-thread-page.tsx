@@ -53,7 +53,7 @@ function NewThread({ organizationId, draftName }: { organizationId: string; draf
   );
 }
 
-/** A try after a lost answer bears the key of the first: it does not make a second thread. */
+/** A retry after a lost response uses the first key, so that it does not create a second thread. */
 function useCreateThread(organizationId: string) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();

@@ -41,7 +41,7 @@ function ThreadListPage({ scope }: { scope: Scope }) {
   );
 }
 
-/** Those who do not see the list shrink are told what a search has found. */
+/** Announces the number of results to screen readers. */
 function useAnnouncedCount(count: number | null, hasMore: boolean): void {
   useEffect(() => {
     if (count === null) return;
