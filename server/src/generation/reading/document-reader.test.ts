@@ -310,7 +310,7 @@ describe('reading HTML', () => {
     const text = `<!doctype html><title>Returns – Shop</title><link rel="canonical" href="https://x.y/r">
       <body><nav>Menu</nav><script>bad()</script><style>p{}</style><template>no</template><h1>Returns <a aria-hidden="true">#</a></h1>
       <p>Within <b>thir</b>ty&nbsp;days<br>only.<p hidden>secret</p><ul><li>a<ul><li>b</ul><li><p>c</p><p>d</p></ul>
-      <h2>Prices ¶</h2><table><caption>All</caption><tr><th>Plan<th>Price<tr><td>Pro<td>1<tr><td colspan=2>Free</table>
+      <h2>Prices<span><a href="#p">#</a></span></h2><table><caption>All</caption><tr><th>Plan<th>Price<tr><td>Pro<td>1<tr><td colspan=2>Free</table>
       <pre>\n  x\n    y\n</pre><dl><dt>Term<dd><p>Meaning</p></dl><footer>Imprint</footer>`;
     assert.deepEqual(await read('r.htm', text), {
       title: 'Returns – Shop',

@@ -40,6 +40,10 @@ export function isElement(node: Node): node is Element {
 export function isSkipped(element: Element): boolean {
   if (skipped.has(element.tagName) || attribute(element, 'hidden') !== undefined) return true;
   if (attribute(element, 'aria-hidden') === 'true') return true;
+  // Generated pages end a heading with a link to itself.
+  const [child] = element.childNodes;
+  if (element.tagName === 'a' && child !== undefined && 'value' in child && /^[#¶]$/.test(child.value))
+    return true;
   return /^(?:navigation|search|menu|menubar)$/.test(attribute(element, 'role') ?? '');
 }
 

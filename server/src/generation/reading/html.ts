@@ -79,8 +79,7 @@ class BlockReader {
   #readBlock(element: Element): void {
     const tag = element.tagName;
     if (/^h[1-6]$/.test(tag)) {
-      // Generated pages end a heading with a mark that links to it.
-      const text = textOf(element).replace(/ #$|\s?¶$/, '');
+      const text = textOf(element).replace(/\s?¶$/, '');
       if (text !== '') this.blocks.push({ kind: 'heading', level: Number(tag.charAt(1)), text });
     } else if (tag === 'pre') {
       this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());

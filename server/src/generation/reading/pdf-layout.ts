@@ -22,13 +22,16 @@ export interface Run {
 
 const headingRatio = 1.15;
 const paragraphGapRatio = 1.3;
+const sameLineRatio = 0.5;
+/** A page has columns if more of its lines than this are beside another. */
+const columnsRatio = 0.1;
 /** A line at the top or bottom of this many pages is a running header or footer. */
 const repetitionsMin = 3;
 const marker = /^(?:[-*•‣▪●◦–·]|\d{1,2}[.)]) +(?=\S)/;
 const sentenceEnd = /[.!?:]["”’)]?$/;
 const pageNumber = /^(?:page )?[-–— ]*\d{1,5}[-–— ]*(?:(?:\/|of) ?\d{1,5})?$/i;
 
-export function linesOfPage(runs: readonly Run[], page: number): Line[] {
+export function linesOfPage(runs: readonly Run[], page: number): readonly Line[] {
   const lines: Line[] = [];
   let open: Run[] = [];
   for (const [index, run] of runs.entries()) {
@@ -41,7 +44,15 @@ export function linesOfPage(runs: readonly Run[], page: number): Line[] {
     if (printed.length > 0) lines.push({ text: text.replace(/\s+/g, ' ').trim(), page, x, y, size });
     open = [];
   }
-  return lines;
+  return inReadingOrder(lines);
+}
+
+/** Browsers print some headings after the text. Pages with columns keep the order of the file. */
+function inReadingOrder(lines: readonly Line[]): readonly Line[] {
+  const sorted = lines.toSorted((one, other) => other.y - one.y);
+  const isBeside = (line: Line, index: number) =>
+    index > 0 && sorted[index - 1]!.y - line.y < line.size * sameLineRatio;
+  return sorted.filter(isBeside).length > lines.length * columnsRatio ? lines : sorted;
 }
 
 /** Removes page numbers and running headers and footers. */
@@ -59,8 +70,11 @@ export function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[]
   });
 }
 
+/** The lines at the top and at the bottom of a page. */
 function edgesOf(lines: readonly Line[]): Set<Line> {
-  return new Set([...lines.slice(0, 1), ...lines.slice(-1)]);
+  const top = lines.reduce((most, { y }) => Math.max(most, y), Number.NEGATIVE_INFINITY);
+  const bottom = lines.reduce((least, { y }) => Math.min(least, y), Number.POSITIVE_INFINITY);
+  return new Set(lines.filter(({ y }) => y > top - 1 || y < bottom + 1));
 }
 
 function patternOf(line: Line): string {

@@ -44,6 +44,19 @@ describe('reading a PDF', () => {
     );
   });
 
+  it('reads the lines of a page from top to bottom, and columns in the order of the file', async () => {
+    const heading = { text: 'Returns', y: 760, size: 20 };
+    const body = setLines(700, ['Keep the receipt.', 'Unused goods come back within thirty days.']);
+    const printed = makePdf([[...body, heading]]);
+    assert.equal((await readDocument('a.pdf', printed)).title, 'Returns');
+    const column = (x: number, texts: string[]) => setLines(700, texts).map((line) => ({ ...line, x }));
+    const columns = makePdf([
+      [...column(72, ['The left', 'column ends.']), ...column(320, ['The right', 'one too.'])],
+    ]);
+    const text = (await readDocument('a.pdf', columns)).passages[0]?.text ?? '';
+    assert.equal(text.replace(/\s+/g, ' '), 'The left column ends. The right one too.');
+  });
+
   it('reads lines in larger letters as headings, and the first as the title', async () => {
     const bytes = makePdf(
       [

@@ -43,8 +43,8 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-async function pagesOf(pdf: Pdf, limits: Limits): Promise<Line[][]> {
-  const pages: Line[][] = [];
+async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
+  const pages: (readonly Line[])[] = [];
   let length = 0;
   for (let number = 1; number <= pdf.numPages; number += 1) {
     const page = await pdf.getPage(number);
