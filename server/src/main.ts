@@ -19,7 +19,7 @@ const remoteCommands: readonly RemoteCommand[] = [
 ];
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
-  // At once: a connection to a store that refused us may stay open for a while.
+  // Exit immediately: a rejected connection to a store may stay open for a while.
   process.exit(complain(error));
 });
 
@@ -43,7 +43,7 @@ async function runServe(words: string[]): Promise<number> {
   const role = roles.find((name) => name === options.role);
   if (role === undefined) throw new UsageError(`--role must be ${roles.join(', ')}.`);
   const exitCode = await serve(readConfig(process.env), role);
-  // Everything is finished or handed back; a connection to a provider that is still being opened must not keep us.
+  // All work is finished or released; a connection to a provider that is still opening must not delay the exit.
   process.exit(exitCode);
 }
 
@@ -71,21 +71,21 @@ function help(): string {
   skein serve [--role ${roles.join('|')}]
       Run the service
 ${lines(storeCommands)}
-On a service somewhere, at SKEIN_BASE_URL (http://127.0.0.1:8080) and with SKEIN_API_KEY:
+Commands for a remote service at SKEIN_BASE_URL (http://127.0.0.1:8080), with SKEIN_API_KEY:
 
 ${lines(remoteCommands)}
-Every command but serve takes --json. The store is SKEIN_DATABASE_URL (sqlite:./data/skein.db).
+Every command except serve accepts --json. The store is SKEIN_DATABASE_URL (sqlite:./data/skein.db).
 `;
 }
 
-/** Whoever reads through a pipe may have read enough, as `head` has: that is no failure. */
+/** The reader of a pipe may close it early, as `head` does. That is not a failure. */
 function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : complain(error));
   });
 }
 
-/** One sentence on standard error that says what to do. */
+/** Prints one sentence to standard error that says what to do. Returns the exit code. */
 function complain(error: unknown): number {
   const expected = [ServiceError, ConfigError, UsageError, RemoteFailure].some(
     (kind) => error instanceof kind,

@@ -96,7 +96,7 @@ describe('skein backup', () => {
     writeFileSync(file, 'mine');
     const refused = await runSkein(service.folder, ['backup', file]);
     assert.equal(refused.exitCode, 1);
-    assert.match(refused.stderr, /^skein: .*kept\.db is there already: .*--force.*\n$/);
+    assert.match(refused.stderr, /^skein: .*kept\.db already exists: .*--force.*\n$/);
     assert.equal(readFileSync(file, 'utf8'), 'mine');
     const { bytes } = await service.skein('backup', file, '--force');
     assert.equal(statSync(file).size, bytes);
@@ -112,7 +112,7 @@ describe('skein backup', () => {
     for (const name of [...names, ...others.map((other) => join(folder, other))]) {
       const { exitCode, stderr } = await runSkein(service.folder, ['backup', name, '--force']);
       assert.equal(exitCode, 1, name);
-      assert.match(stderr, /^skein: .* belongs to the store: name another file\.\n$/, name);
+      assert.match(stderr, /^skein: .* is part of the store: choose another file\.\n$/, name);
     }
     assert.equal((await api.get(id)).status, 200);
     await create('Written after');

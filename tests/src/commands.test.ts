@@ -65,7 +65,10 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       createdAt: listed.createdAt,
     });
     assert.ok(Math.abs(Date.now() - listed.createdAt) < 60_000);
-    assert.match(await text('org', 'create', 'For people'), /^Made the organization For people: org_\w+\n$/);
+    assert.match(
+      await text('org', 'create', 'For people'),
+      /^Created the organization For people: org_\w+\n$/,
+    );
     assert.match(await text('org', 'list'), /org_\w+ +Shapes +API off +7 requests a day\n/);
   });
 
@@ -188,7 +191,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     const { org, keyId, api } = await found('Watched');
     assert.match(
       await text('usage', org),
-      /^0 of 10000 requests taken today, until 2\S+T00:00:00\.000Z\n\nNo requests in 30 days\.\n$/,
+      /^0 of 10000 requests used today, resets at 2\S+T00:00:00\.000Z\n\nNo requests in 30 days\.\n$/,
     );
     await api.list();
     for (let counts = 0; counts === 0; ) counts = (await json('usage', org, '--days', '1')).requests.length;
@@ -204,7 +207,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assert.deepEqual(await json('audit', org, '--trace', events[0].traceId), [events[0]]);
     assert.deepEqual(await json('audit', org, '--limit', '1'), [events[0]]);
     assert.match(await text('audit', org), new RegExp(`^2\\S+Z +Operator +key\\.created +${keyId} `));
-    assert.match(await text('audit', org, '--trace', 'nobody'), /^Nothing/);
+    assert.match(await text('audit', org, '--trace', 'nobody'), /^No matching entries/);
     for (const words of [
       ['audit', org, '--limit', '0'],
       ['usage', org, '--days', '367'],
@@ -238,7 +241,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assert.ok(Math.abs(Date.now() - createdAt) < 60_000);
     assert.match(await text('app', 'list', org), /^app_\w+ +Dashboards +first secret\n$/);
     const shown = await text('app', 'create', org, '--name', 'For people');
-    assert.match(shown, /^client id +app_\w+\nclient secret +eas_\w+\n\n.*shown only now/);
+    assert.match(shown, /^client id +app_\w+\nclient secret +eas_\w+\n\n.*not shown again/);
   });
 
   it('app rotate and app delete take effect with the next request', async () => {

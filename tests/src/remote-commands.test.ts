@@ -276,7 +276,7 @@ describe('An invalid remote command', { concurrency: 4 }, () => {
   const senseless: ReadonlyArray<readonly [words: string[], told: RegExp]> = [
     [['ask', 'What', 'is', 'this?'], /\[PROMPT\]/],
     [['ask', ''], /\[PROMPT\], and was given an empty one/],
-    [['ask'], /no question/],
+    [['ask'], /[Nn]o question/],
     [['threads'], /skein help/],
     [['threads', 'list', '--limit', '0'], /at least 1/],
     [['threads', 'list', '--limit', '1', '--all'], /either/],

@@ -11,12 +11,12 @@ import { optionText, positional, type StoreCommand, table, UsageError } from './
 export const appCreate: StoreCommand = {
   name: 'app create',
   usage: 'ORG --name N',
-  summary: 'Make a machine-to-machine application and show its secret, this once',
+  summary: 'Create a machine-to-machine application and show its secret once',
   positionals: ['ORG'],
   options: { name: { type: 'string' } },
   async run(context, args) {
     const name = optionText(args, 'name');
-    if (name === undefined) throw new UsageError('Say what the application is called: --name N.');
+    if (name === undefined) throw new UsageError('Enter a name for the application: --name N.');
     const organization = await findOrganization(context, positional(args, 0));
     const { id, clientSecret } = await createApplication(
       context,
@@ -74,11 +74,11 @@ export const appList: StoreCommand = {
     ]);
     return {
       json: applications.map((application) => ({ ...application, clientId: application.id })),
-      text: table(rows, "There is no application yet: 'skein app create ORG --name N' makes one."),
+      text: table(rows, "No applications yet: 'skein app create ORG --name N' creates one."),
     };
   },
 };
 
 function shown(clientId: string, clientSecret: string): string {
-  return `client id      ${clientId}\nclient secret  ${clientSecret}\n\nThe secret is shown only now: keep it safe.`;
+  return `client id      ${clientId}\nclient secret  ${clientSecret}\n\nStore the secret now: it is not shown again.`;
 }

@@ -15,42 +15,42 @@ import { ServiceError } from '../domain/errors.ts';
 import { type BareCommand, positional } from './command.ts';
 import { ProgressBar } from './progress.ts';
 
-/** Of the files that SQLite keeps for one database. */
+/** The endings of the files that SQLite keeps for one database. */
 const databaseEndings = ['', '-journal', '-wal', '-shm'];
 
 export const backup: BareCommand = {
   name: 'backup',
   usage: 'FILE [--force]',
-  summary: 'Copy the embedded store into a file while it serves; --force replaces the file',
+  summary: 'Copy the embedded store into a file, also while the service runs; --force replaces the file',
   positionals: ['FILE'],
   options: { force: { type: 'boolean' } },
   async runAlone(args, { store }) {
     const file = resolve(positional(args, 0));
     const force = args.options.force === true;
     if (store.engine === 'postgres') {
-      throw refusal('The store is PostgreSQL: use its own pg_dump, which copies a database that serves.');
+      throw refusal('The store is PostgreSQL: use pg_dump, which copies a running database.');
     }
     if (!existsSync(store.file)) {
-      throw refusal(`There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the one that serves.`);
+      throw refusal(`There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the service's store.`);
     }
-    refuseToReplace(file, store, force);
+    rejectExisting(file, store, force);
     const bytes = await writeWhole(file, (partial) => copyAndCheck(store, partial));
-    return { json: { file, bytes }, text: `${file} holds the store: ${megabytes(bytes)}, checked.` };
+    return { json: { file, bytes }, text: `${file} contains the store: ${megabytes(bytes)}, checked.` };
   },
 };
 
-function refuseToReplace(file: string, store: { file: string }, force: boolean): void {
-  if (belongsToStore(file, store.file)) throw refusal(`${file} belongs to the store: name another file.`);
+function rejectExisting(file: string, store: { file: string }, force: boolean): void {
+  if (belongsToStore(file, store.file)) throw refusal(`${file} is part of the store: choose another file.`);
   const there = statSync(file, { throwIfNoEntry: false });
   if (there === undefined) return;
-  if (!there.isFile()) throw refusal(`${file} is no file: name one.`);
-  if (!force) throw refusal(`${file} is there already: name another file, or add --force to replace it.`);
+  if (!there.isFile()) throw refusal(`${file} is not a file: choose another path.`);
+  if (!force) throw refusal(`${file} already exists: choose another file, or add --force to replace it.`);
 }
 
-/** Compares paths as well as inodes: SQLite would take a file with the name of a missing journal for that journal. */
+/** Compares paths and inodes: SQLite would use a file with the name of a missing journal as that journal. */
 function belongsToStore(file: string, storeFile: string): boolean {
   const there = statSync(file, { throwIfNoEntry: false });
-  // A store behind a symbolic link has its journal beside the real file.
+  // The journal of a store behind a symbolic link is next to the real file.
   return [resolve(storeFile), realpathSync(storeFile)]
     .flatMap((path) => [...databaseEndings, '-worker'].map((ending) => `${path}${ending}`))
     .some((path) => {
@@ -66,7 +66,7 @@ function realPlace(path: string): string {
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
 }
 
-/** Under another name until it is complete and on the disk: what bears the file's own name is whole, whenever one looks. */
+/** Writes to a temporary name and renames it once it is complete and synced, so that `file` is never partial. */
 async function writeWhole(file: string, write: (partial: string) => Promise<void>): Promise<number> {
   const partial = `${file}.partial-${process.pid}`;
   const remove = () => {
@@ -78,7 +78,7 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
-    // Made here, for its mode: it will hold every prompt and reply.
+    // Created here to set its mode: it will contain every prompt and reply.
     closeSync(openSync(partial, 'wx', 0o600));
     await write(partial);
     sync(partial);

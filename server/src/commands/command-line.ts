@@ -57,10 +57,10 @@ export const storeCommands: readonly (StoreCommand | BareCommand)[] = [
   modelTest,
 ];
 
-/** The command that the words begin with. */
+/** The command that the words start with. */
 export function findCommand<C extends CommandLine>(commands: readonly C[], words: readonly string[]): C {
   const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
-  if (command === undefined) throw new UsageError(`There is no command '${words.slice(0, 2).join(' ')}'.`);
+  if (command === undefined) throw new UsageError(`Unknown command '${words.slice(0, 2).join(' ')}'.`);
   return command;
 }
 
@@ -97,12 +97,12 @@ export function parseArguments(
       allowPositionals: true,
     });
   } catch (error) {
-    // Node's advice goes on for lines; its first sentence says what is wrong.
+    // Node's message has several lines; the first sentence says what is wrong.
     throw new UsageError((error as Error).message.split(/(?<=\.)\s/)[0]);
   }
   const given = parsed.positionals.length;
   const needed = positionals.filter((one) => !one.startsWith('[')).length;
-  // The last one may stand for several.
+  // The last one may be repeated.
   const most = positionals.at(-1)?.endsWith('…') ? Number.POSITIVE_INFINITY : positionals.length;
   const enough = given >= needed && given <= most;
   if (!enough || parsed.positionals.includes('')) {

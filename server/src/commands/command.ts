@@ -2,11 +2,11 @@ import type { ParseArgsConfig } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
-/** What a command answers: one JSON value for programs, a text for people. */
+/** The output of a command: one JSON value for `--json`, otherwise a text. */
 export interface Result {
   readonly json: unknown;
   readonly text: string;
-  /** Set when the answer itself is bad news. */
+  /** Set if the result itself is a failure. */
   readonly exitCode?: number;
 }
 
@@ -15,7 +15,7 @@ export interface Arguments {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** How a command is typed and explained. */
+/** The syntax and description of a command. */
 export interface CommandLine {
   /** As it is typed: `org create`. */
   readonly name: string;
@@ -27,22 +27,22 @@ export interface CommandLine {
   readonly options?: NonNullable<ParseArgsConfig['options']>;
 }
 
-/** A command on the store, beside a running server or without one. */
+/** A command on the store. It works with and without a running service. */
 export interface StoreCommand extends CommandLine {
-  /** Whether it makes the store where there is none. Any other command then fails: its folder is probably the wrong one. */
+  /** Whether it creates a missing store. Other commands fail then, because they probably run in the wrong folder. */
   readonly createsStore?: boolean;
   run(context: SurfaceContext, args: Arguments, config: Config): Promise<Result>;
 }
 
-/** A command on whole stores: what it opens, and how, is its own business. */
+/** A command on whole stores, which opens them itself. */
 export interface BareCommand extends CommandLine {
   runAlone(args: Arguments, config: Config): Promise<Result>;
 }
 
-/** The command line is wrong; the message says what would be right. */
+/** The command line is invalid; the message says what is expected. */
 export class UsageError extends Error {}
 
-/** The one positional at `index`: `parse` in main.ts has counted them. */
+/** The positional argument at `index`; `parseArguments` has checked their number. */
 export function positional({ positionals }: Arguments, index: number): string {
   return positionals[index] as string;
 }
@@ -74,12 +74,12 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** What others have named, without characters that would move the cursor or break the line. */
+/** Replaces control characters, which could move the cursor or break the line. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '\uFFFD');
 }
 
-/** Columns as wide as their longest cell; a sentence instead of an empty table. */
+/** Pads columns to their longest cell. Returns `whenEmpty` for an empty table. */
 export function table(rows: readonly (readonly string[])[], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
   const printed = rows.map((row) => row.map(printable));

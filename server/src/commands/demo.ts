@@ -11,14 +11,14 @@ import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
 
-/** What opens the demo, known only when it is made. */
+/** The credentials of the demo, known only when it is created. */
 export interface Demo {
   readonly key: string;
-  /** Of its admin. */
+  /** The invitation of its admin. */
   readonly invitationToken: string;
 }
 
-/** For an empty store: something to try at once. */
+/** Fills an empty store with a demo organization. */
 export async function makeDemo(context: SurfaceContext): Promise<Demo> {
   const initiator = operatorInitiator(context);
   const organizationId = await createOrganization(context, initiator, { name: 'Demo' });
@@ -28,7 +28,7 @@ export async function makeDemo(context: SurfaceContext): Promise<Demo> {
     const source = { path: join(demoFolder, name) };
     await addDocument(context, organizationId, initiator, { name, source, accountId: null }).catch(
       (error) => {
-        // The operator's limits may be too small for the demo. The service starts all the same.
+        // The configured limits may be too small for the demo documents. The service starts anyway.
         if (!(error instanceof UnreadableDocument)) throw error;
       },
     );
@@ -37,24 +37,24 @@ export async function makeDemo(context: SurfaceContext): Promise<Demo> {
   return { key, invitationToken: invitation?.token ?? '' };
 }
 
-/** For an empty store that others can reach: no credentials are made unasked. */
+/** For an empty store that others can reach: it creates no credentials. */
 export const firstSteps = `
-Skein is ready, and has no organization yet. Create the first one, its admin and a key, with the settings of this service:
+Skein is ready and has no organizations yet. Create the first one with an admin and a key, using this service's settings:
 
   npx skein org create Example
   npx skein member add Example you@example.com --role admin
   npx skein key create Example --user you@example.com
 
-'member add' prints the link for the admin to sign in with.
+'member add' prints the admin's sign-in link.
 `;
 
 export function demoGreeting({ key, invitationToken }: Demo, baseUrl: string): string {
   return `
-Skein is ready, with a demo organization. Open it in a browser; this link is good once, and lets you choose a password:
+Skein is ready with a demo organization. Open this link in a browser to choose a password; it works once:
 
   ${invitationLink(baseUrl, invitationToken)}
 
-Or use its API key, which is shown only now:
+Or use its API key, which is not shown again:
 
   ${key}
 
@@ -62,10 +62,10 @@ Ask something:
 
   curl -s ${baseUrl}/api/v1/threads -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"prompt":"What is a skein?"}'
 
-Then read the answer, with the thread's id from there in the place of THREAD_ID:
+Then read the answer; replace THREAD_ID with the id of the thread:
 
   curl -s ${baseUrl}/api/v1/threads/THREAD_ID -H 'Authorization: Bearer ${key}' -H 'Prefer: wait=20'
 
-It comes from the demo's documents; 'npx skein doc add Demo FILE' adds yours. The documentation is at ${baseUrl}/docs
+The answer comes from the demo documents. Add your own with 'npx skein doc add Demo FILE'. Documentation: ${baseUrl}/docs
 `;
 }

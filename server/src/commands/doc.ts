@@ -34,7 +34,7 @@ interface Failed {
 export const docAdd: StoreCommand = {
   name: 'doc add',
   usage: 'ORG FILE… [--account ID]',
-  summary: 'Add files or folders for replies to draw on: Markdown, text, HTML, PDF',
+  summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
   positionals: ['ORG', 'FILE…'],
   options: account,
   async run(context, args) {
@@ -53,7 +53,7 @@ export const docAdd: StoreCommand = {
         const file = { name, source: { path: name }, accountId };
         added.push({ name, ...(await addDocument(context, organizationId, initiator, file)) });
       } catch (error) {
-        // Whatever a file has, the others are still added; a fault that is not the file's ends it all.
+        // An unreadable file does not stop the others; any other error does.
         if (!(error instanceof UnreadableDocument)) throw error;
         failed.push({ name, reason: error.message });
         progress.clear();
@@ -94,20 +94,20 @@ export const docList: StoreCommand = {
 export const docRemove: StoreCommand = {
   name: 'doc remove',
   usage: 'ORG DOC_ID',
-  summary: 'Remove a document; replies that cite it stay as they are',
+  summary: 'Remove a document; replies that cite it stay unchanged',
   positionals: ['ORG', 'DOC_ID'],
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
     const id = positional(args, 1);
     await removeDocument(context, organization.id, operatorInitiator(context), id);
-    return { json: { id, removed: true }, text: `${id} is removed.` };
+    return { json: { id, removed: true }, text: `${id} was removed.` };
   },
 };
 
 export const docSearch: StoreCommand = {
   name: 'doc search',
   usage: 'ORG QUESTION [--account ID] [--limit N]',
-  summary: 'Show the passages that a reply to a question would draw on, best first',
+  summary: 'Show the passages that a reply to a question would use, best first',
   positionals: ['ORG', 'QUESTION'],
   options: { ...account, limit: { type: 'string' } },
   async run(context, args) {
@@ -130,11 +130,11 @@ async function search(
   organizationId: Parameters<typeof addDocument>[1],
 ) {
   const limit = optionWhole(args, 'limit') ?? 5;
-  if (limit === 0) throw new UsageError('--limit must be 1 or more.');
+  if (limit === 0) throw new UsageError('--limit must be at least 1.');
   return context.library.search(organizationId, accountOf(args), positional(args, 1), limit);
 }
 
-/** Null: for every thread. A variable of the shell that was left empty is not what anybody means. */
+/** Null: for every thread. An empty id is rejected: it is probably an unset shell variable. */
 function accountOf(args: Arguments): string | null {
   const accountId = optionText(args, 'account') ?? null;
   if (accountId === '') throw new UsageError('--account must not be empty.');

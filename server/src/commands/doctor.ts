@@ -32,7 +32,7 @@ export const doctor: BareCommand = {
   },
 };
 
-/** A check that throws is a finding, too: what is wrong must not keep the others from being told. */
+/** Turns an error into a finding, so that the other checks still run. */
 function finding(check: string, look: () => Diagnosis): Diagnosis {
   try {
     return look();
@@ -55,12 +55,12 @@ async function checkStore(config: Config): Promise<Diagnosis[]> {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  ENOSPC: 'make room on the disk',
-  EDQUOT: 'make room within the quota of this user',
+  ENOSPC: 'free space on the disk',
+  EDQUOT: "free space within this user's quota",
   EROFS: 'mount the disk for writing; if the system made it read-only, it may be failing',
-  EACCES: 'give this user the right to write there',
-  ENOENT: 'run the command in the folder of the service, or set SKEIN_DATABASE_URL as the service has it',
-  EIO: 'the disk is failing: move the store to another, or restore a backup',
+  EACCES: 'give this user write permission there',
+  ENOENT: "run the command in the service's folder, or set SKEIN_DATABASE_URL to the service's value",
+  EIO: 'the disk is failing: move the store to another disk, or restore a backup',
 };
 
 function failure(check: string, { code = '', message }: NodeJS.ErrnoException): Diagnosis {
@@ -75,12 +75,12 @@ const freeBytesMin = 256 * 1024 * 1024;
 function checkDisk(store: EmbeddedStore): Diagnosis {
   const { bavail, bsize } = statfsSync(dirname(store.file));
   const free = bavail * bsize;
-  const amount = `${Math.floor(free / 1024 / 1024)} MiB free beside ${store.file}`;
+  const amount = `${Math.floor(free / 1024 / 1024)} MiB free next to ${store.file}`;
   const ok = free >= freeBytesMin;
-  return { check: 'disk', ok, detail: ok ? amount : `${amount}: make room, or writes will soon fail` };
+  return { check: 'disk', ok, detail: ok ? amount : `${amount}: free space, or writes will soon fail` };
 }
 
-/** What every durable commit waits for. Above 50 ms the service works, and each write feels it. */
+/** The time that every durable commit waits. Above 50 ms the service works, but every write is slow. */
 function checkSync(store: EmbeddedStore): Diagnosis {
   const file = join(dirname(store.file), `.skein-doctor-${process.pid}`);
   const rounds = 20;
@@ -121,17 +121,18 @@ function checkTls({ tls }: Config, now: number): Diagnosis {
         : `the certificate expired on ${validTo}: renew it`,
     };
   } catch {
-    return { check: 'tls', ok: false, detail: 'SKEIN_TLS_CERT is not a certificate in PEM form' };
+    return { check: 'tls', ok: false, detail: 'SKEIN_TLS_CERT is not a certificate in PEM format' };
   }
 }
 
 function checkBaseUrl({ baseUrl, tls }: Config): Diagnosis {
   const detail =
-    baseUrl ?? `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL where callers use another`;
+    baseUrl ??
+    `the listening address${tls ? ' (https)' : ''}: set SKEIN_BASE_URL if callers use another address`;
   return { check: 'base url', ok: true, detail };
 }
 
-/** What is configured and how much is due: the service removes that within minutes of its start. */
+/** The retention settings and how much is due. A running service removes it within minutes. */
 async function checkRetention(context: SurfaceContext): Promise<Diagnosis> {
   const rules = await surveyRetention(context);
   const kept = rules.map(({ kind, days, due }) => {

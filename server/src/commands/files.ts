@@ -2,15 +2,15 @@ import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
 import { fileFault } from '../domain/document.ts';
 
-/** What a path stands for: files to be read, and folders that could not be looked into, with the reason. */
+/** The files at a path, and the folders that could not be read, with the reason. */
 export interface Found {
   readonly files: readonly string[];
   readonly failed: readonly { readonly name: string; readonly reason: string }[];
 }
 
 /**
- * The file itself; of a folder, every file below it whose name has one of the endings, in the order of their names. Links
- * to files in the folder count as files; links to folders are not followed: they may lead round in circles.
+ * The file itself, or every file below a folder whose name has one of the endings, sorted by name. Links to files in the
+ * folder count as files; links to folders are not followed because they may be circular.
  */
 export function filesIn(path: string, endings: readonly string[]): Found {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
@@ -36,11 +36,11 @@ function hasEnding(entry: Dirent, endings: readonly string[]): boolean {
   return endings.some((ending) => entry.name.toLowerCase().endsWith(ending));
 }
 
-/** A link out of the folder is not followed: a folder that others wrote must not bring in the files of this machine. */
+/** Links out of the folder are not followed: a folder from somebody else must not add other files of this machine. */
 function isFileWithin(folder: string, entry: Dirent, name: string): boolean {
   if (!entry.isSymbolicLink()) return entry.isFile();
   const target = statSync(name, { throwIfNoEntry: false });
-  // A link to nothing is named among those that cannot be read.
+  // A broken link is reported as a file that cannot be read.
   if (target === undefined) return true;
   return !target.isDirectory() && realpathSync(name).startsWith(join(realpathSync(folder), sep));
 }

@@ -15,13 +15,13 @@ import { optionChoice, optionText, positional, type StoreCommand, table, UsageEr
 export const keyCreate: StoreCommand = {
   name: 'key create',
   usage: 'ORG (--user EMAIL | --org-wide) [--name N]',
-  summary: 'Make an API key and show it, this once',
+  summary: 'Create an API key and show it once',
   positionals: ['ORG'],
   options: { user: { type: 'string' }, 'org-wide': { type: 'boolean' }, name: { type: 'string' } },
   async run(context, args) {
     const email = optionText(args, 'user');
     if ((email === undefined) === (args.options['org-wide'] !== true)) {
-      throw new UsageError('Say whose key it is: either --user EMAIL or --org-wide.');
+      throw new UsageError('Choose an owner: either --user EMAIL or --org-wide.');
     }
     const organization = await findOrganization(context, positional(args, 0));
     const owner = email === undefined ? null : await findMember(context, organization.id, email);
@@ -29,14 +29,14 @@ export const keyCreate: StoreCommand = {
       userId: owner?.userId ?? null,
       name: optionText(args, 'name') ?? '',
     });
-    return { json: { id, key }, text: `${key}\n\nThis is ${id}. The key is shown only now: keep it safe.` };
+    return { json: { id, key }, text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again.` };
   },
 };
 
 export const keyRevoke: StoreCommand = {
   name: 'key revoke',
   usage: 'ORG KEY_ID',
-  summary: 'Revoke an API key, at once and for good',
+  summary: 'Revoke an API key immediately and permanently',
   positionals: ['ORG', 'KEY_ID'],
   async run(context, args) {
     const organization = await findOrganization(context, positional(args, 0));
@@ -49,8 +49,7 @@ export const keyRevoke: StoreCommand = {
 export const keyRotate: StoreCommand = {
   name: 'key rotate',
   usage: 'ORG KEY_ID [--old-valid-for now|1h|24h|7d]',
-  summary:
-    'Make a new API key in the place of one, and show it, this once; the old one is revoked now or later',
+  summary: 'Replace an API key and show the new one once; the old one is revoked now or later',
   positionals: ['ORG', 'KEY_ID'],
   options: { 'old-valid-for': { type: 'string' } },
   async run(context, args) {
@@ -69,7 +68,7 @@ export const keyRotate: StoreCommand = {
     const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
     return {
       json: { id, key },
-      text: `${key}\n\nThis is ${id}. The key is shown only now: keep it safe. ${old} ${ends}.`,
+      text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again. ${old} ${ends}.`,
     };
   },
 };
@@ -96,8 +95,8 @@ export const keyList: StoreCommand = {
     return {
       json: keys.map(({ owner: _owner, creator: _creator, ownedByService: _service, ...key }) => key),
       text:
-        table(rows, "There is no key yet: 'skein key create ORG --user EMAIL' makes one.") +
-        (requests.length === 0 ? '' : `\n\nRequests of members:\n${table(requests.map(requestRow), '')}`),
+        table(rows, "No keys yet: 'skein key create ORG --user EMAIL' creates one.") +
+        (requests.length === 0 ? '' : `\n\nKey requests:\n${table(requests.map(requestRow), '')}`),
     };
   },
 };

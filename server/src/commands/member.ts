@@ -8,7 +8,7 @@ import { invitationLinkFor } from './public-url.ts';
 export const memberAdd: StoreCommand = {
   name: 'member add',
   usage: 'ORG EMAIL [--role admin|member] [--service]',
-  summary: 'Add a person and show a link to sign in with, or with --service an account for automation',
+  summary: 'Add a person and show a sign-in link; with --service, add an account for automation',
   positionals: ['ORG', 'EMAIL'],
   options: { role: { type: 'string' }, service: { type: 'boolean' } },
   async run(context, args, config) {
@@ -24,7 +24,7 @@ export const memberAdd: StoreCommand = {
     const added = `Added ${email} to ${organization.name}: ${userId}`;
     if (invitation === null) return { json: { id: userId, invitation: null }, text: added };
     const link = invitationLinkFor(config, invitation.token);
-    return { json: { id: userId, invitation: link }, text: `${added}\n${handOver(link)}` };
+    return { json: { id: userId, invitation: link }, text: `${added}\n${linkText(link)}` };
   },
 };
 
@@ -32,22 +32,22 @@ export const memberInvite: StoreCommand = {
   name: 'member invite',
   usage: 'ORG EMAIL',
   summary:
-    'Make a new link for a member to sign in with, and to choose a new password; the earlier one is void',
+    'Create a new sign-in link for a member, which also resets the password; earlier links become invalid',
   positionals: ['ORG', 'EMAIL'],
   async run(context, args, config) {
     const organization = await findOrganization(context, positional(args, 0));
     const { userId } = await findMember(context, organization.id, positional(args, 1));
-    // The operator answers for who gets the link: it helps also whoever has forgotten their password.
+    // The operator is responsible for handing over the link, so it may also reset a forgotten password.
     const invitation = await inviteMember(context, organization.id, operatorInitiator(context), userId, {
       resets: true,
     });
     const link = invitationLinkFor(config, invitation.token);
-    return { json: { id: userId, invitation: link }, text: handOver(link) };
+    return { json: { id: userId, invitation: link }, text: linkText(link) };
   },
 };
 
-function handOver(link: string): string {
-  return `This link signs them in, once and within 7 days; hand it to nobody else:\n  ${link}`;
+function linkText(link: string): string {
+  return `This link signs them in once, within 7 days. Do not share it with anyone else:\n  ${link}`;
 }
 
 export const memberRemove: StoreCommand = {
@@ -80,7 +80,7 @@ export const memberList: StoreCommand = {
     ]);
     return {
       json: members.map(({ userId, keys, state, ...rest }) => ({ id: userId, ...rest })),
-      text: table(rows, "There is no member yet: 'skein member add ORG EMAIL' adds one."),
+      text: table(rows, "No members yet: 'skein member add ORG EMAIL' adds one."),
     };
   },
 };

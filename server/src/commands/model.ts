@@ -5,7 +5,7 @@ import type { BareCommand, Result } from './command.ts';
 export const modelTest: BareCommand = {
   name: 'model test',
   usage: '[QUESTION]',
-  summary: 'Ask the configured model one question, and show what it answers or what is wrong',
+  summary: 'Ask the configured model one question and show its answer or the error',
   positionals: ['[QUESTION]'],
   async runAlone({ positionals: [question = trialQuestion] }, config): Promise<Result> {
     const trial = await configuredModel(config).test(question, config.limits.replyDeadlineMs);

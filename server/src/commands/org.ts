@@ -27,26 +27,26 @@ export const orgCreate: StoreCommand = {
   name: 'org create',
   createsStore: true,
   usage: 'NAME [--api on|off] [--quota N]',
-  summary: 'Make an organization; it is in the beta unless --api off',
+  summary: 'Create an organization; its API is enabled unless --api off',
   positionals: ['NAME'],
   options,
   async run(context, args) {
     const name = positional(args, 0);
     const id = await createOrganization(context, operatorInitiator(context), { name, ...readChange(args) });
-    return { json: { id }, text: `Made the organization ${name}: ${id}` };
+    return { json: { id }, text: `Created the organization ${name}: ${id}` };
   },
 };
 
 export const orgSet: StoreCommand = {
   name: 'org set',
   usage: 'ORG [--api on|off] [--quota N]',
-  summary: 'Take an organization into the beta or out of it, or change its daily quota',
+  summary: "Enable or disable an organization's API, or change its daily quota",
   positionals: ['ORG'],
   options,
   async run(context, args) {
     const change = readChange(args);
     if (Object.keys(change).length === 0)
-      throw new UsageError('Say what to change: --api on|off, --quota N, or both.');
+      throw new UsageError('Nothing to change: add --api on|off, --quota N, or both.');
     const { id, name } = await findOrganization(context, positional(args, 0));
     await changeOrganization(context, id, operatorInitiator(context), change);
     return { json: { id }, text: `Changed ${name} (${id}).` };
@@ -68,7 +68,7 @@ export const orgList: StoreCommand = {
     ]);
     return {
       json: organizations,
-      text: table(rows, "There is no organization yet: 'skein org create NAME' makes one."),
+      text: table(rows, "No organizations yet: 'skein org create NAME' creates one."),
     };
   },
 };

@@ -2,7 +2,7 @@ import type { WriteStream } from 'node:tty';
 
 const width = 30;
 
-/** A bar on standard error while long work goes on, where that is a terminal; nothing where it is not. */
+/** A progress bar on standard error; prints nothing unless that is a terminal. */
 export class ProgressBar {
   readonly #terminal: WriteStream | undefined;
   readonly #total: number;
@@ -13,7 +13,6 @@ export class ProgressBar {
     this.#terminal = stream.isTTY && total > 1 ? stream : undefined;
   }
 
-  /** `doing` is what happens next. */
   show(doing: string): void {
     if (this.#terminal === undefined) return;
     const filled = Math.floor((this.#done / this.#total) * width);
@@ -26,7 +25,7 @@ export class ProgressBar {
     this.#done += by;
   }
 
-  /** Leaves the line as if nothing had been there. */
+  /** Clears the line. */
   clear(): void {
     this.#terminal?.write('\r\u001b[K');
   }

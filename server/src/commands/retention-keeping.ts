@@ -3,12 +3,12 @@ import type { createLog } from '../compose.ts';
 import { enforceRetention } from '../usecases/organization/retention.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
-/** What is due is removed about this long after it became so. */
+/** Expired data is removed within about this time. */
 const passEveryMs = 60_000;
-/** A long backlog is removed at 10,000 rows a second at most, so that requests always find room in between. */
+/** Limits removal to 10,000 rows a second, so that requests are not delayed. */
 const pauseMs = 50;
 
-/** Removes what is too old, now and every minute, beside the requests. Answers how to stop. */
+/** Enforces retention now and every minute. Returns a function that stops it. */
 export function keepRetention(
   context: SurfaceContext,
   log: ReturnType<typeof createLog>,
@@ -25,7 +25,7 @@ export function keepRetention(
       return !signal.aborted;
     });
     if (Object.keys(removed).length > 0)
-      log.info({ removed }, 'removed what was older than the retention allows');
+      log.info({ removed }, 'removed data older than the retention settings allow');
   }
 
   async function keep(): Promise<void> {
@@ -35,8 +35,8 @@ export function keepRetention(
         await pass();
         failing = false;
       } catch (error) {
-        // Logged once for as long as it lasts.
-        if (!failing) log.error({ err: error }, 'retention failed; it is tried again in a minute');
+        // Logged once per outage.
+        if (!failing) log.error({ err: error }, 'retention failed; retrying in a minute');
         failing = true;
       }
       await wait(passEveryMs);

@@ -25,17 +25,17 @@ import { buildServedFiles } from './web-build.ts';
 export const roles = ['all', 'api', 'worker'] as const;
 export type Role = (typeof roles)[number];
 
-/** After this long, what still runs at a stop is cut off. */
+/** Connections that are still open this long after a stop are closed. */
 const finishMs = 10_000;
-/** After this long the process ends in any case: a database that is gone without a word keeps nobody. */
+/** The process exits after this long in any case, for example if the database does not answer. */
 const stopMs = 20_000;
-/** How soon what another process did is noticed. */
+/** How soon changes of other processes are noticed. */
 const tendEveryMs = 200;
 const clockEveryRounds = 25;
 /** Below this, a burst of renames explains the difference. */
 const clockAheadMsMax = 5_000;
 
-/** Runs until it is asked to stop: then finishes what runs, refuses what comes, and resolves with the exit code. */
+/** Runs until a stop is requested. Then drains, finishes running requests, and resolves with the exit code. */
 export async function serve(config: Config, role: Role): Promise<number> {
   const stopRequested = untilStopRequested();
   const address: Address = { baseUrl: config.baseUrl ?? '' };
@@ -50,7 +50,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
     },
     telemetry: metrics?.telemetry,
   });
-  // Once the store is open: a start that fails says one sentence.
+  // After the store is open, so that a failed start prints only its error.
   await warnOfRisks(config, role, log);
   const metricsUrl = metrics && (await listenForScrapes(config, metrics, context));
   const drain = new Drain(config.drainMs);
@@ -77,7 +77,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const reason = await Promise.race([stopRequested, untilUncaughtError(log)]);
   log.info(reason, 'stopping');
   if (app) await drain.start();
-  // What is still held then is taken up by others when its lease has run out.
+  // Replies that are still claimed then are claimed by other workers when their leases expire.
   setTimeout(() => process.exit(1), stopMs).unref();
   await stopBuilding?.();
   if (app) await finish(app);
@@ -93,7 +93,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   return 'signal' in reason ? 0 : 1;
 }
 
-/** What the operator should know, and what may still be meant: the service starts all the same. */
+/** Logs warnings about risky settings. The service starts anyway, because they may be intended. */
 async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> {
   const risk = await storeRisk(config);
   if (risk !== undefined) {
@@ -106,12 +106,12 @@ async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> 
   }
 }
 
-/** Whether a proxy in front, which is not named, makes every caller look like itself. */
+/** Whether an unlisted proxy makes all callers appear to have its address. */
 function hidesCallers({ baseUrl, tls, trustedProxies }: Config): boolean {
   return baseUrl?.startsWith('https:') === true && tls === undefined && trustedProxies.length === 0;
 }
 
-/** Looks after replies whatever the role: also where no worker is left, a reply ends by its deadline. */
+/** Runs in every role, so that replies end by their deadline even if no worker is left. */
 function tend(
   context: SurfaceContext,
   worker: Worker | undefined,
@@ -142,8 +142,8 @@ function tend(
       leaseWatch.roundEnded(true);
     } catch (error) {
       leaseWatch.roundEnded(false);
-      // Told once, not five times a second, for as long as it lasts.
-      if (!failing) log.error({ err: error }, 'replies could not be tended; the next round tries again');
+      // Logged once per outage, not five times a second.
+      if (!failing) log.error({ err: error }, 'could not process reply deadlines and leases; retrying');
       failing = true;
     }
   };
@@ -159,20 +159,20 @@ function tend(
   };
 }
 
-/** Warns once each time that the store's clock gets ahead of the machine's. */
+/** Warns once each time the store's clock gets ahead of the machine's. */
 function clockWatch({ storeHealth }: SurfaceContext, log: Log): () => Promise<void> {
   let isAhead = false;
   return async () => {
     const aheadMs = await storeHealth.clockAheadMs();
     if (aheadMs > clockAheadMsMax && !isAhead) {
-      const advice = 'until the two meet it goes at half its pace; check that the clock is set by NTP';
+      const advice = 'it runs at half speed until both agree; check that NTP sets the clock';
       log.warn({ ahead_ms: aheadMs }, `the store's clock is ahead of the machine's: ${advice}`);
     }
     isAhead = aheadMs > clockAheadMsMax;
   };
 }
 
-/** Only where it can be shown, and only once we listen: a start that fails must not use up the demo. */
+/** Runs only after the service listens: a failed start must not use up the demo. */
 async function greetNewcomer(context: SurfaceContext, config: Config, baseUrl: string): Promise<void> {
   if ((await listOrganizations(context)).length > 0) return;
   const greeting = isPrivate(config) ? demoGreeting(await makeDemo(context), baseUrl) : firstSteps;
@@ -180,8 +180,8 @@ async function greetNewcomer(context: SurfaceContext, config: Config, baseUrl: s
 }
 
 /**
- * Whether only this machine reaches the service. Elsewhere, and where many nodes share a store, nobody gets the
- * credentials of a demo.
+ * Whether only this machine can reach the service. Otherwise, and if several nodes share the store, no demo credentials
+ * are created.
  */
 function isPrivate({ store, host, baseUrl }: Config): boolean {
   return (
@@ -195,7 +195,7 @@ type Log = ReturnType<typeof createLog>;
 type Worker = Awaited<ReturnType<typeof startWorker>>;
 type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
-/** Where callers reach the service: known once it listens, unless the operator has said it. */
+/** The public URL of the service: known once it listens, unless it is configured. */
 interface Address {
   baseUrl: string;
 }
@@ -218,7 +218,7 @@ async function listen(
   return app;
 }
 
-/** Answers the address to scrape. */
+/** Returns the URL to scrape. */
 async function listenForScrapes(config: Config, metrics: Metrics, context: SurfaceContext): Promise<string> {
   const { host, metricsPort = 0 } = config;
   try {
@@ -240,10 +240,10 @@ function listenError(
     case 'EADDRINUSE':
       return new ConfigError(
         name,
-        `is ${port}, which is in use on ${host}: stop what uses it, or take another`,
+        `is ${port}, which is in use on ${host}: stop the other process, or choose another port`,
       );
     case 'EACCES':
-      return new ConfigError(name, `is ${port}, which needs rights this user lacks: take one above 1023`);
+      return new ConfigError(name, `is ${port}, which this user may not use: choose a port above 1023`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new ConfigError('SKEIN_HOST', `is ${host}, which is not an address of this machine`);
@@ -266,7 +266,7 @@ function untilStopRequested(): Promise<{ signal: NodeJS.Signals }> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals) => {
       resolve({ signal });
-      // Asked twice, it is meant: the second signal ends the process at once.
+      // A second signal ends the process at once.
       process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT');
     };
     process.on('SIGTERM', stop).on('SIGINT', stop);
@@ -274,8 +274,8 @@ function untilStopRequested(): Promise<{ signal: NodeJS.Signals }> {
 }
 
 /**
- * After an error that nothing caught, the process cannot be trusted any more; but whatever else it is working on must not
- * be lost with it. It stops as it does for SIGTERM and exits with 1, so that it is started again.
+ * After an uncaught error the state of the process is unknown, but its other work must not be lost. It stops as for
+ * SIGTERM and exits with 1, so that it is restarted.
  */
 function untilUncaughtError(log: Log): Promise<{ origin: NodeJS.UncaughtExceptionOrigin }> {
   return new Promise((resolve) => {

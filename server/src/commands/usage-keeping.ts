@@ -2,12 +2,12 @@ import type { createLog } from '../compose.ts';
 import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
-/** A process that is killed loses the counts of this long. */
+/** A killed process loses the counts of at most this long. */
 const keepEveryMs = 1000;
 
 /**
- * Keeps what is counted of requests and of failed sign-ins, beside them: none waits for it. Answers how to stop, which keeps
- * the rest. While the store fails, the counts stay in memory.
+ * Stores the counts of requests and of failed sign-ins in the background. Returns a function that stops it and stores the
+ * rest. While the store fails, the counts stay in memory.
  */
 export function keepUsage(context: SurfaceContext, log: ReturnType<typeof createLog>): () => Promise<void> {
   let failing = false;
@@ -18,9 +18,8 @@ export function keepUsage(context: SurfaceContext, log: ReturnType<typeof create
       await noteFailedSignIns(context, isLast);
       failing = false;
     } catch (error) {
-      // Told once for as long as it lasts.
-      if (!failing)
-        log.error({ err: error }, 'counts of requests could not be kept; the next second tries again');
+      // Logged once per outage.
+      if (!failing) log.error({ err: error }, 'could not store request counts; retrying in a second');
       failing = true;
     }
   };

@@ -3,18 +3,17 @@ import { findOrganization } from '../usecases/organization/organization.ts';
 import { readUsage } from '../usecases/organization/read-usage.ts';
 import { counted, optionWhole, positional, type StoreCommand, table, UsageError } from './command.ts';
 
-const daysByDefault = 30;
+const defaultDays = 30;
 const daysMax = 366;
 
 export const usage: StoreCommand = {
   name: 'usage',
   usage: 'ORG [--days N]',
-  summary:
-    "Show an organization's quota of today, and its requests by day, credential, operation and outcome",
+  summary: "Show today's quota of an organization and its requests by day, credential, operation and outcome",
   positionals: ['ORG'],
   options: { days: { type: 'string' } },
   async run(context, args) {
-    const days = optionWhole(args, 'days') ?? daysByDefault;
+    const days = optionWhole(args, 'days') ?? defaultDays;
     if (days < 1 || days > daysMax) throw new UsageError(`--days must be 1 to ${daysMax}.`);
     const { id } = await findOrganization(context, positional(args, 0));
     const { quota, counts } = await readUsage(context, id, 'all', days);
@@ -28,7 +27,7 @@ export const usage: StoreCommand = {
       outcome,
       String(number),
     ]);
-    const taken = `${quota.used} of ${counted(quota.limit, 'request')} taken today, until ${resetsAt}`;
+    const taken = `${quota.used} of ${counted(quota.limit, 'request')} used today, resets at ${resetsAt}`;
     return {
       json: { quota: { ...quota, resetsAt }, requests },
       text: `${taken}\n\n${table(rows, `No requests in ${counted(days, 'day')}.`)}`,

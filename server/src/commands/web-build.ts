@@ -6,15 +6,15 @@ import type { createLog } from '../compose.ts';
 
 type Log = ReturnType<typeof createLog>;
 
-/** Workspaces that are served as files, and what their files are. */
+/** Workspaces whose built files are served. */
 const served = [
   { folder: 'console', name: 'the web application' },
   { folder: 'site', name: 'the documentation' },
 ];
 
 /**
- * Builds what is served as files beside the running service, where it is not there or its sources are newer. In a service
- * that was installed without them there is nothing to do. Answers how to stop, which leaves what is there as it is.
+ * Builds the console and the documentation in the background if they are missing or older than their sources. Does nothing
+ * in an installation without these sources. Returns a function that stops the build and leaves the existing files.
  */
 export function buildServedFiles(log: Log): () => Promise<void> {
   const stops = served.map(({ folder, name }) =>
@@ -25,7 +25,7 @@ export function buildServedFiles(log: Log): () => Promise<void> {
   };
 }
 
-/** A build that fails costs its pages, never the service. */
+/** A failed build does not stop the service. */
 function buildBeside(log: Log, folder: string, name: string): () => Promise<void> {
   const failed = (error: unknown) => log.warn({ err: error }, `${name} could not be built`);
   try {
@@ -47,13 +47,13 @@ function startBuild(
   const lock = `${dist}.building`;
   if (!existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock)) return async () => {};
   const build = spawn(process.execPath, [buildFile], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-  // A service that is killed leaves a build behind, which goes on: nobody else begins one meanwhile.
+  // A build survives a killed service. The lock names the build, so that no other process starts a second one.
   writeFileSync(holderOf(lock), String(build.pid));
   yieldTo(build);
   let stopping = false;
-  let told = '';
+  let output = '';
   build.stderr.on('data', (text) => {
-    told = `${told}${text}`.slice(-2000);
+    output = `${output}${text}`.slice(-2000);
   });
   build.stderr.on('error', () => {});
   const ended = new Promise<number | null>((resolve) => {
@@ -65,7 +65,7 @@ function startBuild(
         rmSync(left, { recursive: true, force: true });
       if (stopping) return;
       if (code === 0) log.info(`${name} is built`);
-      else log.warn({ code, told }, `${name} could not be built: npm ci, then npm run build`);
+      else log.warn({ code, output }, `${name} could not be built: npm ci, then npm run build`);
     })
     .catch(failed);
   return async () => {
@@ -75,12 +75,12 @@ function startBuild(
   };
 }
 
-/** Whoever is served comes first. */
+/** Lowers the priority of the build, so that requests come first. */
 function yieldTo({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, 19);
   } catch {
-    // It has ended already, or the system has no such thing.
+    // The build has already ended, or the system has no priorities.
   }
 }
 
@@ -94,12 +94,12 @@ function isOutdated(folder: string, dist: string): boolean {
   });
 }
 
-/** The process that builds is named in it. */
+/** Contains the id of the process that builds. */
 function holderOf(lock: string): string {
   return join(lock, 'pid');
 }
 
-/** Of processes that start together one builds for all. */
+/** If several processes start together, one of them builds. */
 function takeLock(lock: string): boolean {
   try {
     mkdirSync(lock);
@@ -110,7 +110,7 @@ function takeLock(lock: string): boolean {
     writeFileSync(holderOf(lock), String(process.pid));
     return true;
   } catch {
-    // A folder that cannot be written to cannot be built into either.
+    // Without write permission there can be no build either.
     return false;
   }
 }

@@ -1,7 +1,7 @@
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type Arguments, optionText, UsageError } from '../command.ts';
-import { replyForPeople } from './presentation.ts';
+import { replyText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { viewSteps } from './steps.ts';
 import type { Terminal } from './terminal.ts';
@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts';
 export const ask: RemoteCommand = {
   name: 'ask',
   usage: '[PROMPT] [--account ID] [--title T] [--verbose]',
-  summary: 'Ask a question and show the reply; without PROMPT, or with -, it is read from standard input',
+  summary: 'Ask a question and show the reply; without PROMPT, or with -, reads standard input',
   positionals: ['[PROMPT]'],
   options: { account: { type: 'string' }, title: { type: 'string' }, verbose: { type: 'boolean' } },
   async runRemotely(args, { client, signal, terminal }) {
@@ -22,8 +22,8 @@ export const ask: RemoteCommand = {
         onStep: view.onStep,
         signal,
       });
-      // A pipe gets the reply as it is, and nothing around it.
-      const text = terminal.stdout.isTTY ? replyForPeople(reply, thread) : reply.content;
+      // A pipe gets only the text of the reply.
+      const text = terminal.stdout.isTTY ? replyText(reply, thread) : reply.content;
       return { json: { thread, reply }, text };
     } finally {
       view.end();
@@ -39,11 +39,11 @@ async function promptIn(
   const [given = '-'] = positionals;
   if (given !== '-') return given;
   if (terminal.stdin.isTTY)
-    terminal.stderr.write('Type the question; Ctrl-D on a line of its own ends it.\n');
+    terminal.stderr.write('Enter your question, then press Ctrl-D on an empty line.\n');
   const bytes = await buffer(addAbortSignal(signal, terminal.stdin));
   const prompt = decode(bytes).replace(/\r?\n$/, '');
   if (prompt === '') {
-    throw new UsageError('There is no question: \'skein ask "…"\', or put it into standard input.');
+    throw new UsageError('No question: use \'skein ask "…"\', or pass it on standard input.');
   }
   return prompt;
 }

@@ -1,6 +1,6 @@
 import { printable } from '../command.ts';
 
-/** A failure as it is told to people: in one line that says what to do. */
+/** A failure of a remote command, in one line that says what to do. */
 export class RemoteFailure extends Error {
   readonly exitCode: number;
 
@@ -11,7 +11,7 @@ export class RemoteFailure extends Error {
   }
 }
 
-/** What the client's errors have in common; the client itself is not loaded for their sake. */
+/** The common fields of the client's errors. The client's classes are not imported, so that it is loaded only on use. */
 interface ClientFailure extends Error {
   readonly code: string;
   readonly traceId: string | undefined;
@@ -20,15 +20,15 @@ interface ClientFailure extends Error {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** As a shell tells of a program that Ctrl-C has ended. */
+/** The exit code that shells use after Ctrl-C. */
 const interrupted = 130;
 
-export function toldFailure(error: unknown, stopped: boolean): unknown {
+export function presentFailure(error: unknown, stopped: boolean): unknown {
   if (stopped) return new RemoteFailure(stoppedSentence(error as Partial<ClientFailure>), interrupted);
   if (!isClientFailure(error)) return error;
   const trace = error.traceId === undefined ? '' : ` (trace id ${error.traceId})`;
-  const told = `${error.message.replace(/\.$/, '')}${trace}. ${adviceFor(error)}`;
-  return new RemoteFailure(printable(told.trimEnd()), 1);
+  const sentence = `${error.message.replace(/\.$/, '')}${trace}. ${adviceFor(error)}`;
+  return new RemoteFailure(printable(sentence.trimEnd()), 1);
 }
 
 function isClientFailure(error: unknown): error is ClientFailure {
@@ -37,32 +37,32 @@ function isClientFailure(error: unknown): error is ClientFailure {
 
 function stoppedSentence({ threadId, idempotencyKey }: Partial<ClientFailure>): string {
   if (threadId !== undefined) {
-    return `Stopped waiting, and the reply goes on: 'skein threads get ${printable(threadId)} --wait' shows it.`;
+    return `Stopped waiting; the reply continues: 'skein threads get ${printable(threadId)} --wait' shows it.`;
   }
   if (idempotencyKey === undefined) return 'Stopped.';
-  return "Stopped before the service had answered: 'skein threads list' shows whether there is a thread.";
+  return "Stopped before the service answered: 'skein threads list' shows whether the thread was created.";
 }
 
 function adviceFor({ code, threadId, retryAfterSeconds }: ClientFailure): string {
   switch (code) {
     case 'UNAUTHORIZED':
-      return 'Check SKEIN_API_KEY, or SKEIN_CLIENT_ID and SKEIN_CLIENT_SECRET; an admin makes others in the console.';
+      return 'Check SKEIN_API_KEY, or SKEIN_CLIENT_ID and SKEIN_CLIENT_SECRET; an admin can create new ones in the console.';
     case 'NOT_FOUND':
       return "'skein threads list' shows the threads that this credential can read.";
     case 'RATE_LIMITED':
       return retryAfterSeconds === undefined ? 'Try again later.' : `Try again in ${retryAfterSeconds} s.`;
     case 'INTERNAL_ERROR':
-      return 'Try again; if it stays so, tell the operator the trace id.';
+      return 'Try again; if it keeps failing, send the trace id to the operator.';
     case 'CONNECTION':
     case 'UNEXPECTED_ANSWER':
-      return 'Does the service run there? SKEIN_BASE_URL says where it is.';
+      return 'Check that the service is running and that SKEIN_BASE_URL is right.';
     case 'TIMEOUT':
       return threadId === undefined
         ? 'Try again.'
-        : `'skein threads get ${threadId} --wait' goes on with it.`;
+        : `'skein threads get ${threadId} --wait' continues waiting.`;
     case 'REPLY_FAILED':
-      return 'The operator finds the reason by the id of the thread.';
-    // The service's own sentence says what to do.
+      return 'The operator can find the reason by the id of the thread.';
+    // The service's message says what to do.
     default:
       return '';
   }

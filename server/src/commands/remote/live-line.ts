@@ -2,11 +2,11 @@ import type { WriteStream } from 'node:tty';
 import { printable } from '../command.ts';
 
 const eraseRest = '\u001b[K';
-/** Some characters are two columns wide: the terminal knows which, and cuts them off at its edge. */
+/** Some characters are two columns wide: without wrapping, the terminal cuts the line at its edge. */
 const noWrap = '\u001b[?7l';
 const wrap = '\u001b[?7h';
 
-/** One line that says what happens and for how long, and is gone when that is over. */
+/** A status line with the elapsed time, which is removed at the end. */
 export class LiveLine {
   readonly #stream: WriteStream;
   readonly #now: () => number;
@@ -28,7 +28,7 @@ export class LiveLine {
     this.#draw();
   }
 
-  /** Leaves the line as if nothing had been there. */
+  /** Clears the line. */
   end(): void {
     clearInterval(this.#timer);
     this.#stream.write(`\r${eraseRest}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
-import { replyForPeople, threadForPeople } from './presentation.ts';
+import { replyText, threadText } from './presentation.ts';
 
 const thread: Thread = {
   id: 'thr_1',
@@ -34,7 +34,7 @@ const reply: ThreadMessage = {
 describe('A reply on a terminal', () => {
   it('is its text, its sources by number, and where the thread is', () => {
     assert.equal(
-      replyForPeople(reply, thread),
+      replyText(reply, thread),
       [
         'Thirty days [1].',
         '',
@@ -51,7 +51,7 @@ describe('A reply on a terminal', () => {
   it('moves no cursor and breaks no line, whatever stands in it', () => {
     const hostile = '\u001b]0;owned\u0007\u001b[2J\r\u0085x';
     const source = { id: 'doc_1', title: `a\n[9] forged${hostile}`, url: null, snippet: '' };
-    const text = replyForPeople(
+    const text = replyText(
       { ...reply, content: `One\r\n\tTwo${hostile}`, sources: [source] },
       { ...thread, threadUrl: `x${hostile}` },
     );
@@ -70,7 +70,7 @@ describe('A thread for people', () => {
     const status = { state: 'error', activeMessageId: null, latestUpdate: null, stepCount: 0 } as const;
     const failed: ThreadMessage = { ...reply, status: 'failed', content: 'It could not.', sources: null };
     const whole: ThreadWithMessages = { thread, messages: [question, reply, question, failed], status };
-    const text = threadForPeople(whole);
+    const text = threadText(whole);
     assert.ok(
       text.startsWith(
         'Refunds\nthr_1 · error · created 2026-11-15T09:30:00.000Z · account acct_42 · published\n\nuser:\nHow long?\n\nassistant:\nThirty days [1].',

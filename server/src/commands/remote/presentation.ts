@@ -2,14 +2,14 @@ import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../..
 import { printable } from '../command.ts';
 import { shown } from './terminal.ts';
 
-/** A reply for people: its text, its sources by the numbers that the text uses, and where the thread is. */
-export function replyForPeople({ content, sources }: ThreadMessage, thread: Thread): string {
-  return [shown(content), sourceLines(sources), whereabouts(thread)]
+/** The text of a reply, its numbered sources, and the id and URL of its thread. */
+export function replyText({ content, sources }: ThreadMessage, thread: Thread): string {
+  return [shown(content), sourceLines(sources), threadReference(thread)]
     .filter((part) => part !== '')
     .join('\n\n');
 }
 
-export function threadForPeople({ thread, messages, status }: ThreadWithMessages): string {
+export function threadText({ thread, messages, status }: ThreadWithMessages): string {
   const facts = [
     thread.id,
     status.state,
@@ -18,10 +18,10 @@ export function threadForPeople({ thread, messages, status }: ThreadWithMessages
     ...(thread.published ? ['published'] : []),
   ];
   const head = `${printable(thread.title)}\n${facts.map(printable).join(' · ')}`;
-  return [head, ...messages.map(messageForPeople)].join('\n\n');
+  return [head, ...messages.map(messageText)].join('\n\n');
 }
 
-function messageForPeople({ role, status, content, sources }: ThreadMessage): string {
+function messageText({ role, status, content, sources }: ThreadMessage): string {
   const head = status === null || status === 'completed' ? `${role}:` : `${role}, ${status}:`;
   const lines = [head, ...(content === '' ? [] : [shown(content)])].join('\n');
   return [lines, sourceLines(sources)].filter((part) => part !== '').join('\n\n');
@@ -33,6 +33,6 @@ function sourceLines(sources: readonly Source[] | null): string {
     .join('\n');
 }
 
-function whereabouts({ id, threadUrl }: Thread): string {
+function threadReference({ id, threadUrl }: Thread): string {
   return printable(threadUrl === null ? id : `${id}  ${threadUrl}`);
 }

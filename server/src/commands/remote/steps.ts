@@ -2,14 +2,14 @@ import { printable } from '../command.ts';
 import { LiveLine } from './live-line.ts';
 import { isLive, type Terminal } from './terminal.ts';
 
-/** How the steps of a reply are told while it is on its way. */
+/** Shows the steps of a running reply. */
 export interface StepsView {
-  /** Undefined where nobody looks: the service is then asked less often. */
+  /** Undefined if steps are not shown: the client then polls less often. */
   readonly onStep: ((step: { readonly description: string }) => void) | undefined;
   end(): void;
 }
 
-/** On a terminal one line that changes; with `verbose`, wherever it is, a line for each. */
+/** A status line on a terminal; with `verbose`, one line per step on any output. */
 export function viewSteps(terminal: Terminal, verbose: boolean): StepsView {
   if (verbose) {
     const onStep = ({ description }: { description: string }) => {

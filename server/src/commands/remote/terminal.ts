@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 
-/** What a command reads and prints, whether a person sits there or a pipe. `process` is one. */
+/** The input and output of a command, a terminal or a pipe. `process` implements it. */
 export interface Terminal {
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
@@ -8,12 +8,12 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Whether a line can be shown and taken back again. */
+/** Whether a status line can be shown and removed. */
 export function isLive({ stdout, stderr, env }: Terminal): boolean {
   return stdout.isTTY === true && stderr.isTTY === true && env.TERM !== 'dumb';
 }
 
-/** What others have written, line by line, without characters that would make a terminal do something. */
+/** Replaces control characters, which a terminal would obey, except newlines and tabs. */
 export function shown(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
 }

@@ -5,13 +5,13 @@ import type { RemoteCommand } from './remote-command.ts';
 export const threadsExport: RemoteCommand = {
   name: 'threads export',
   usage: '[--account ID]',
-  summary: 'Print every thread with its messages, one JSON object a line',
+  summary: 'Print every thread with its messages, one JSON object per line',
   positionals: [],
   options: { account: { type: 'string' } },
   async runRemotely(args, { client, signal, terminal }) {
     for await (const { id } of client.threads.list({ accountId: optionText(args, 'account'), signal })) {
       const found = await client.threads.get(id, { signal }).catch((error) => {
-        // Deleted since it was listed.
+        // The thread was deleted after it was listed.
         if (error?.code === 'NOT_FOUND') return undefined;
         throw error;
       });

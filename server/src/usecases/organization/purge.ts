@@ -70,7 +70,10 @@ export function surveyPurge(
 }
 
 /** A person by their address, whether or not they are still a member of anything. */
-export async function findPurged({ store }: Pick<Context, 'store'>, email: string): Promise<PurgedPerson> {
+export async function findPurgedPerson(
+  { store }: Pick<Context, 'store'>,
+  email: string,
+): Promise<PurgedPerson> {
   const address = normalizeEmail(email);
   const userId = address && (await store.findUser(address));
   if (!address || !userId)
