@@ -1,7 +1,7 @@
 /** Who may import whom. The comment of a rule is the sentence a developer sees when it is broken. */
 const source = '^server/src';
 const tests = '\\.test\\.ts$';
-const consoleSchemas = `${source}/http/console/([a-z]+-schemas|schema)\\.ts$`;
+const consoleSchemas = `${source}/http/(schema|console/[a-z]+-schemas)\\.ts$`;
 const remoteCommands = `${source}/commands/remote/`;
 
 /** A folder that may import only what is listed (and itself). */

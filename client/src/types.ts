@@ -88,7 +88,7 @@ export interface CreatedThread {
   thread: Thread;
   /** The user message. */
   messageId: string;
-  /** The assistant message to be generated. */
+  /** The assistant message that is being generated. */
   responseMessageId: string;
 }
 

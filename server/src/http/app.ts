@@ -31,11 +31,11 @@ export interface AppOptions
   readonly log: FastifyBaseLogger;
   readonly limits: Limits;
   readonly drain: Drain;
-  /** Who says in `X-Forwarded-For` where a request came from. Everyone else's word is not looked at. */
+  /** The proxies whose `X-Forwarded-For` is trusted. The header is ignored in requests from anyone else. */
   readonly trustedProxies: readonly string[];
 }
 
-/** Every HTTP surface on one server. Closing it refuses new connections and finishes what runs. */
+/** Every HTTP surface on one server. Closing it refuses new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
   let closing = false;
   let listener: Listener | undefined;
@@ -44,11 +44,11 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const app = fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
-    // One logger for all: every line that speaks of a request names its trace id.
+    // One logger for all requests: lines about a request carry its trace id.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     bodyLimit: options.limits.bodyBytesMax,
-    // What `request.ip` is: the last address in the chain that is none of these. Nothing else of what proxies say is used.
+    // `request.ip` is the last address in the chain that is not a trusted proxy. No other forwarded header is used.
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -56,10 +56,10 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
       listener = createListener(handler, options);
       return listener.server;
     },
-    // The listener answers these itself; Fastify's own answer would come first, and not in our envelope.
+    // The listener answers these with our envelope; Fastify's own answer would be sent first.
     clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
-    // Left as it is: each route reads the parameters that it knows (query.ts).
+    // Kept as text: each route parses the parameters that it knows (query.ts).
     routerOptions: {
       querystringParser: (query) => query as unknown as Record<string, string>,
       maxParamLength: 16 * 1024,
@@ -68,29 +68,29 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     schemaErrorFormatter: formatFaults,
   });
 
-  // Answers are sent as text already: a compiled serialiser is slower on nullable fields than JSON.stringify.
+  // Responses are strings already: a compiled serializer is slower on nullable fields than JSON.stringify.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendError);
-  // Declared here, so that every request has the same shape.
+  // Declared up front so that all request objects have one hidden class.
   app.decorateRequest('principal');
   app.decorateRequest('credentialId');
   app.decorateRequest('admission');
   app.decorateRequest('personId');
   app.addHook('preClose', async () => {
     closing = true;
-    listener?.letGo();
-    heldRequests.letGo();
+    listener?.closeWhenIdle();
+    heldRequests.releaseAll();
   });
   app.addHook('onRequest', (request, reply, done) => {
     context.telemetry.requestBegan();
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-    // Node drops what came in one packet with a request to upgrade: the peer must know that nothing more is read.
+    // Node drops data that follows an upgrade request in the same packet, so the connection must be closed.
     if (closing || drain.isStarted || request.headers.upgrade !== undefined)
       reply.header('connection', 'close');
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.requestArrived();
     done();
   });
-  // After every surface's own door, and before a body is read.
+  // After each surface has checked its caller, and before a body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.is404 && !isPage(request))
       done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));

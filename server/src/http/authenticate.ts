@@ -9,27 +9,27 @@ import { countHeader } from './headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `admitCaller`; routes behind it may rely on it. */
+    /** Set by `admitCaller` before any route handler runs. */
     principal: Principal;
-    /** For the log: which credential called. */
+    /** The credential of the caller, for the log. */
     credentialId: string | undefined;
-    /** Set while a read has begun before its caller was admitted: nothing is answered before `done` has resolved. */
+    /** Set when a read starts before its caller is admitted. No response is sent before `done` resolves. */
     admission: { readonly expected: Principal; readonly done: Promise<void> } | undefined;
   }
 }
 
 /**
  * The first three checks of every request to the public interface: 401, then 404 outside the beta, then 429. A read by a
- * caller that is known begins meanwhile, so that both are one flight to the store; `admission` then decides.
+ * known caller starts at the same time, so that both take one round trip to the store; `admission` then decides.
  */
 export function admitCaller(context: SurfaceContext) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const credential = await readCredential(context, bearerCredential(request.raw));
-    const admission = admit(context, credential).then((admitted) => takeIn(admitted, request, reply));
+    const admission = admit(context, credential).then((admitted) => applyAdmission(admitted, request, reply));
     const expected = isRead(request) ? expectedPrincipal(context, credential) : undefined;
     if (expected === undefined) return admission;
     request.admission = { expected, done: admission };
-    // Whoever answers waits for it; until then nobody may, and that is no fault.
+    // The handler awaits `done` before it answers; a rejection until then is not unhandled.
     admission.catch(() => {});
   };
 }
@@ -38,7 +38,7 @@ function isRead({ method, is404 }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && !is404;
 }
 
-function takeIn(admitted: Admitted, request: FastifyRequest, reply: FastifyReply): void {
+function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: FastifyReply): void {
   request.principal = admitted.principal;
   request.credentialId = admitted.credentialId;
   describeQuota(reply, admitted);
@@ -48,7 +48,7 @@ function takeIn(admitted: Admitted, request: FastifyRequest, reply: FastifyReply
   }
 }
 
-/** Who calls, as of now: 401 for a credential that is none, 404 outside the beta. Counts nothing. */
+/** Authenticates the caller again: 401 for an invalid credential, 404 outside the beta. Does not count a request. */
 export async function identify(context: SurfaceContext, request: FastifyRequest): Promise<Principal> {
   const credential = await readCredential(context, bearerCredential(request.raw));
   const { principal } = await authenticate(context, credential);
@@ -59,7 +59,7 @@ export async function identify(context: SurfaceContext, request: FastifyRequest)
 function bearerCredential(request: IncomingMessage): string | undefined {
   const header = request.headers.authorization;
   if (header === undefined) return undefined;
-  // Of two lines Node keeps the first: which one was meant is not ours to guess.
+  // Node keeps the first of two Authorization headers. Two are rejected instead of guessing.
   if (countHeader(request, 'authorization') > 1) return '';
   return /^bearer +(\S+) *$/i.exec(header)?.[1] ?? '';
 }

@@ -6,27 +6,27 @@ import { ambiguityOf } from './headers.ts';
 
 export interface ConnectionOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Told of every request that Node refused before it became one. */
+  /** Called for every request that is rejected before it reaches a handler. */
   readonly refused: (traceId: string, reason: string) => void;
-  /** How long a peer may go on sending after the last answer. */
+  /** How long a peer may keep sending after the last response. */
   readonly lingerMs: number;
 }
 
-/** Pipelined requests that may wait on one connection before it is read no further. Node parses what it has read: up to 64 KiB. */
+/** Pipelined requests that may wait on one connection before reading pauses. Node still parses what it has read, up to 64 KiB. */
 const waitingMax = 8;
-/** A peer that has sent nothing for this long after the last answer has read the answer, or never will. */
+/** A peer that sends nothing for this long after the last response has read it, or never will. */
 const lingerSilenceMs = 2000;
-/** More than the largest body that any route accepts, so that a client which writes its whole body first can then read the answer. */
+/** More than the largest accepted body, so that a client that writes its whole body first can still read the response. */
 const lingerBytesMax = 64 * 1024 * 1024;
 
 /**
- * A connection whose requests are handled one at a time, in their order: the next one starts when the kernel has taken
- * the answer before it. A peer that sends many requests and reads no answers costs one answer in memory.
+ * A connection whose requests are handled one at a time, in order: the next one starts when the kernel has accepted the
+ * previous response. A peer that sends many requests without reading costs the memory of one response.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
-  /** The request that is being handled, or the last one that was. */
+  /** The request that is being handled, or the last one handled. */
   #current: ServerResponse | undefined;
   #startedAt = 0;
   readonly #waiting: ServerResponse[] = [];
@@ -37,7 +37,7 @@ export class Connection {
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    // Node calls this after an answer that closes its connection.
+    // Node calls this after a response with `Connection: close`.
     socket.destroySoon = () => this.#close();
   }
 
@@ -46,7 +46,7 @@ export class Connection {
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
-    // What follows a refused request on its connection may be part of it, and is not run.
+    // Data after a rejected request may be part of it, so it is not handled.
     if (this.#isClosing || this.#refusal !== undefined) return;
     const ambiguity = ambiguityOf(request);
     if (ambiguity !== undefined) this.refuse(ambiguity);
@@ -58,19 +58,19 @@ export class Connection {
     }
   }
 
-  /** The request whose body has been arriving since before this time, by `performance.now()`. */
+  /** The current request if its body started to arrive before this time (`performance.now()`) and is incomplete. */
   requestArrivingSince(time: number): IncomingMessage | undefined {
     const request = this.#current?.req;
     return request !== undefined && !request.complete && this.#startedAt < time ? request : undefined;
   }
 
-  /** Nothing was read or written for a while. Whoever takes no answer is cut off; a handler that is busy is not disturbed. */
+  /** Called after a period without reads and writes. Closes the connection unless a handler is still working. */
   timeOut(): void {
     if (this.isIdle || this.#socket.writableLength > 0) this.#socket.destroy();
   }
 
-  /** Ends the connection once the request that is being handled is answered. */
-  letGo(): void {
+  /** Closes the connection once the current request is answered. */
+  closeWhenIdle(): void {
     if (this.#isClosing) return;
     if (this.isIdle) this.#socket.destroy();
     else if (this.#current !== undefined) {
@@ -79,13 +79,13 @@ export class Connection {
     }
   }
 
-  /** Refuses the request that is arriving. The answers before it are sent first, so that each request reads its own. */
+  /** Rejects the arriving request. Earlier responses are sent first, so that responses stay in order. */
   refuse(reason: string): void {
     if (this.#isClosing || this.#refusal !== undefined) return;
     this.#refusal = reason;
     if (this.#waiting.at(-1)?.req.complete === false) this.#waiting.pop();
     const isHandled = this.#waiting.length === 0 && this.#current?.req.complete === false;
-    // A request that was answered before its body had arrived needs no second answer.
+    // A request that was answered before its whole body arrived gets no second response.
     if (isHandled && this.#current?.headersSent) this.#close();
     else if (isHandled || this.isIdle) this.#answerRefusal(reason);
     else if (this.#waiting.length === 0) this.#continueAfterCurrent();
@@ -105,7 +105,7 @@ export class Connection {
   }
 
   #startNext(): void {
-    // The answer before it announced that it is the last one, or the peer has gone.
+    // The previous response closed the connection, or the peer has disconnected.
     if (!this.#socket.writable) this.#waiting.length = 0;
     const next = this.#waiting.shift();
     if (next === undefined) {
@@ -120,7 +120,7 @@ export class Connection {
   #pause(): void {
     this.#isPaused = true;
     this.#socket.pause();
-    // Node resumes the socket when an answer has drained or a body is wanted.
+    // Node resumes the socket when a response has drained or a body is read.
     this.#socket.on('resume', this.#stayPaused);
   }
 
@@ -150,8 +150,8 @@ export class Connection {
   }
 
   /**
-   * Closes our side once the answer is sent, and discards what still arrives until the peer closes its side or its time
-   * is up. Closing both sides while data arrives would reset the connection, and the peer could lose the answer.
+   * Closes our side once the response is sent, and discards incoming data until the peer closes its side or the time is
+   * up. Closing both sides while data arrives would reset the connection, and the peer could lose the response.
    */
   #close(): void {
     if (this.#isClosing) return;
@@ -175,7 +175,7 @@ export class Connection {
     };
     if (socket.writableFinished) startTimers();
     else socket.once('finish', startTimers).end();
-    // Node starts reading again when the socket resumes. Only then may a listener take over from the HTTP parser.
+    // Node starts reading again when the socket resumes. Only then can a listener replace the HTTP parser.
     socket.once('resume', () => socket.removeAllListeners('data').on('data', discard));
     socket.pause().resume();
   }
@@ -185,8 +185,8 @@ const turns: (() => void)[] = [];
 const startsPerTurn = 4;
 
 /**
- * A few pipelined requests start in each turn of the event loop, whatever their connections: a flood of them delays the
- * requests of other connections by these few.
+ * At most a few pipelined requests of all connections start in each turn of the event loop, so that a flood of them
+ * delays other connections by only these few.
  */
 function takeTurn(start: () => void): void {
   turns.push(start);

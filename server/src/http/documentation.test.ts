@@ -12,7 +12,7 @@ describe('The documentation', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-site-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is promised for as long as it is not built, and is there with its policy once it is', async () => {
+  it('shows a building page until it is built, then its pages with their policy', async () => {
     const siteFolder = join(folder, 'dist');
     const app = fastify();
     app.setErrorHandler(sendError);

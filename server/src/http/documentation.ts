@@ -2,16 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-import { namedAfterContent, protect, sendBuildingPage } from './static-files.ts';
+import { cachedForever, sendBuildingPage, setSecurityHeaders } from './static-files.ts';
 
 export interface DocumentationOptions {
-  /** Where the built documentation is, or will be. */
+  /** The folder of the built documentation, which may not exist yet. */
   readonly siteFolder: string;
-  /** Whether people reach the service by HTTPS. */
+  /** Whether browsers use HTTPS. */
   readonly secure: () => boolean;
 }
 
-/** The documentation at `/docs`, behind `sendBuiltFiles`. */
+/** The documentation at `/docs`. Register `sendBuiltFiles` first. */
 export async function serveDocumentation(
   app: FastifyInstance,
   { siteFolder, secure }: DocumentationOptions,
@@ -22,7 +22,7 @@ export async function serveDocumentation(
       const sendPage = (reply: FastifyReply, file: string): FastifyReply => {
         const policy = readPolicy(siteFolder);
         if (policy === undefined) return sendBuildingPage(reply, secure());
-        return protect(reply, secure())
+        return setSecurityHeaders(reply, secure())
           .header('cache-control', 'no-cache')
           .header('content-security-policy', policy)
           .sendFile(file, siteFolder, { cacheControl: false });
@@ -37,9 +37,9 @@ export async function serveDocumentation(
         const path = request.params['*'];
         if (path === '' || path.endsWith('/')) return sendPage(reply, `${path}index.html`);
         if (path.startsWith('_astro/')) {
-          return protect(reply, secure()).sendFile(path, siteFolder, namedAfterContent);
+          return setSecurityHeaders(reply, secure()).sendFile(path, siteFolder, cachedForever);
         }
-        // Addresses of pages end with a slash: what a page links to is relative to that.
+        // Page URLs end with a slash because links in pages are relative to it.
         if (isPage(siteFolder, path)) return reply.redirect(`/docs/${encodeURI(path)}/`, 308);
         return sendPage(reply, path);
       });
@@ -52,7 +52,7 @@ function isPage(siteFolder: string, path: string): boolean {
   return /^[\w/-]+$/.test(path) && existsSync(join(siteFolder, path, 'index.html'));
 }
 
-/** Made with the pages: it holds the hashes of what runs in them. Small, and read anew, for they may be built anew. */
+/** Built with the pages: it contains the hashes of their scripts. Read for each request because the pages may be rebuilt. */
 function readPolicy(siteFolder: string): string | undefined {
   try {
     return readFileSync(join(siteFolder, '.policy'), 'utf8');

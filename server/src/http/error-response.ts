@@ -14,7 +14,7 @@ export function errorBody(code: ErrorCode, message: string, traceId: string): st
   return JSON.stringify({ error: { code, message, trace_id: traceId } });
 }
 
-/** The last stop of every failed request: one envelope, six codes (§7). */
+/** The error handler of every surface: one envelope, six codes (§7). */
 export async function sendError(
   fault: unknown,
   request: FastifyRequest,
@@ -23,7 +23,7 @@ export async function sendError(
   return respond(fault, request, reply, challengeFor(request));
 }
 
-/** Where callers are known by a cookie: there is no scheme that a challenge could name. */
+/** For callers with a session cookie: there is no authentication scheme to name in a challenge. */
 export async function sendErrorUnchallenged(
   fault: unknown,
   request: FastifyRequest,
@@ -49,7 +49,7 @@ async function respond(
     .send(errorBody(code, message, request.id));
 }
 
-/** A read may have failed while its caller was still being admitted: what is wrong with the caller comes first. */
+/** A read may fail before its caller is admitted. The error of the admission takes precedence. */
 async function firstFault(fault: unknown, { admission }: FastifyRequest): Promise<unknown> {
   try {
     await admission?.done;
@@ -69,7 +69,7 @@ function unexpected(traceId: string): string {
   return `Something went wrong on our side. Please try again, and quote ${traceId} if it persists.`;
 }
 
-/** What the framework refuses is the caller's mistake: there is no code but INVALID_PARAMS for it. */
+/** Client errors of the framework. INVALID_PARAMS is the only code that fits them. */
 function toServiceError(error: FastifyError): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
   if (error.validation) return new ServiceError('INVALID_PARAMS', error.message);

@@ -66,10 +66,10 @@ describe('docs/errors.md', () => {
     );
   });
 
-  it('shows for each code a request and the very answer that the service gives to it', async () => {
+  it('shows for each code a request and the exact response of the service', async () => {
     assert.equal(chapters.length, 6);
     for (const { code, request, answer } of chapters) {
-      // The last chapter is about a store that does not answer.
+      // The last chapter needs a store that does not answer.
       if (code === 'INTERNAL_ERROR') await context.close();
       const response = await send(app, request, keys);
       const shown = JSON.parse(answer);
@@ -80,7 +80,7 @@ describe('docs/errors.md', () => {
   });
 });
 
-/** The keys that the requests of the document name. */
+/** The keys in the requests of the document. */
 async function makeKeys(context: Context, keys: Record<string, string>): Promise<void> {
   const initiator = operatorInitiator(context);
   const organizationId = await createOrganization(context, initiator, { name: 'Reading' });
@@ -91,7 +91,7 @@ async function makeKeys(context: Context, keys: Record<string, string>): Promise
   const spent = await createApiKey(context, spentId, initiator, { userId: null, name: '' });
   const hash = context.sha256(spent.key);
   const today = utcDay(context.now());
-  // Tomorrow's too: the test may run over midnight.
+  // Also tomorrow's, because the test may run over midnight.
   for (const day of [today, today + 1]) {
     const requests = Array.from({ length: context.limits.dailyQuota }, () =>
       (context as Context).store.admitKey(hash, day),

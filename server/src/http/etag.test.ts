@@ -5,13 +5,13 @@ import { entityTag, matchesEntityTag } from './etag.ts';
 describe('An entity tag', () => {
   const tag = entityTag('what it says');
 
-  it('is the same for the same content only', () => {
+  it('is the same only for the same content', () => {
     assert.equal(entityTag('what it says'), tag);
     assert.notEqual(entityTag('what it said'), tag);
     assert.match(tag, /^W\/"[^"]+"$/);
   });
 
-  it('matches by weak comparison, in a list, or any by *', () => {
+  it('matches by weak comparison, in a list, and by *', () => {
     for (const header of [tag, tag.slice(2), `"x", ${tag}`, ` ${tag} ,"y"`, '*'])
       assert.ok(matchesEntityTag(header, tag), header);
   });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Weak: it speaks of what an answer says, not of its bytes (a list's cursor differs each time it is sealed). */
+/** Weak: it identifies the content, not the bytes (a list's cursor is sealed differently each time). */
 export function entityTag(representation: string): string {
   return `W/"${hash('sha1', representation, 'base64url')}"`;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** How many lines of that name were sent; Node's own view keeps only one of them. */
+/** How often a header was sent. `request.headers` keeps only one of them. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -10,7 +10,7 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
   return count;
 }
 
-/** Why a request must be refused because two parties could read it in two ways (RFC 9112 §3.2, §6.1). */
+/** Why a request is ambiguous: a proxy and this server could read it differently (RFC 9112 §3.2, §6.1). */
 export function ambiguityOf(request: IncomingMessage): string | undefined {
   const hosts = countHeader(request, 'host');
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return 'Host: must be sent once.';

@@ -4,7 +4,7 @@ import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 export const readyUrl = '/readyz';
 
-/** `/healthz`: the process lives. `/readyz`: it can serve, which also needs its store. */
+/** `/healthz`: the process runs. `/readyz`: it can serve requests, for which it needs its store. */
 export function health({ storeHealth }: SurfaceContext, drain: Drain) {
   return async (app: FastifyInstance): Promise<void> => {
     app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** Requests that wait for something to happen. They hold a timer and a note in memory, and nothing else. */
+/** Requests that wait for an event. Each holds a timer and an abort controller, and nothing else. */
 export class HeldRequests {
   readonly #held = new Set<AbortController>();
   #closing = false;
 
-  /** Aborts `until` when `ms` have passed, the peer has gone, or the service stops. */
+  /** Aborts `until` after `ms`, when the peer disconnects, or when the service stops. */
   async hold(
     response: ServerResponse,
     ms: number,
@@ -14,7 +14,7 @@ export class HeldRequests {
     const enough = new AbortController();
     const end = () => enough.abort();
     const timer = setTimeout(end, ms);
-    // A peer that has closed its side wants what there is; most have gone altogether, and it cannot be told.
+    // A peer that closed only its sending side is answered at once. Most have disconnected: the two look the same.
     const { socket } = response;
     for (const event of ['close', 'end']) socket?.once(event, end);
     this.#held.add(enough);
@@ -28,8 +28,8 @@ export class HeldRequests {
     }
   }
 
-  /** Whoever waits is answered now. */
-  letGo(): void {
+  /** Answers every held request now. */
+  releaseAll(): void {
     this.#closing = true;
     for (const enough of this.#held) enough.abort();
   }

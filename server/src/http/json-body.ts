@@ -4,12 +4,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 import { jsonFault } from './json-limits.ts';
 
-/** Bodies are JSON in UTF-8 and nothing else. What JSON.parse would change silently is refused instead. */
+/** Accepts only JSON in UTF-8. Rejects bodies that JSON.parse would change silently. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   const parseSafely = app.getDefaultJsonParser('error', 'error');
 
   app.addHook('onRequest', ({ method, raw }, _reply, done) => {
-    // DELETE has no body by contract (§4.5); clients that name a type for it anyway, whatever it is, do no harm.
+    // DELETE has no body (§4.5). A Content-Type without a body is accepted.
     if (method === 'DELETE') delete raw.headers['content-type'];
     done();
   });
@@ -54,7 +54,7 @@ function invalid(message: string, cause?: unknown): ServiceError {
   return new ServiceError('INVALID_PARAMS', message, { cause });
 }
 
-/** Names the fields that decoding would have changed. */
+/** The fields that decoding would change. */
 function invalidUtf8(body: Buffer): ServiceError {
   const fields = damagedFields(body);
   return invalid(`${fields.length > 0 ? fields.join(', ') : 'body'}: is not valid UTF-8.`);

@@ -46,13 +46,13 @@ describe('The limits of a JSON body', () => {
     }
   });
 
-  it('leave what is not JSON to the parser', () => {
+  it('leave invalid JSON to the parser', () => {
     for (const text of ['', '"', '{"a', '{"a\\', ']]]}', ',,,', '{"\\u12":1', "{'a':1,'a':2}"]) {
       assert.equal(jsonFault(text), undefined, text);
     }
   });
 
-  it('repeat no more than the beginning of a long key', () => {
+  it('repeat only the start of a long key', () => {
     const key = 'k'.repeat(100_000);
     assert.equal(jsonFault(`{"${key}":1,"${key}":1}`), `${'k'.repeat(64)}: occurs twice`);
   });

@@ -13,7 +13,7 @@ export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
 const headerBytesMax = limits.headerBytesMax.default;
 const headersTimeoutMs = 10_000;
 const keepAliveMs = 65_000;
-/** So many times as long as other requests a file may take: 50 MB in ten minutes, which is 90 kB a second. */
+/** An upload may take this many times as long as other requests: 50 MB in ten minutes, or 90 kB per second. */
 const fileTimeouts = 20;
 /** How long a TLS connection stays open after its peer has closed it. */
 const endedTlsMs = 1000;
@@ -22,18 +22,18 @@ const tooSlow = 'The request took too long to arrive.';
 
 export interface Listener {
   readonly server: Server;
-  /** Ends every connection as soon as it has no request under way, and tells its peer so where there is one. */
-  letGo(): void;
+  /** Closes every connection as soon as it has no request in progress; the last response says `Connection: close`. */
+  closeWhenIdle(): void;
 }
 
 const files = new WeakSet<IncomingMessage>();
 
-/** Lets the body of this request arrive as slowly as a file may. For callers who may send one, once that is known. */
-export function awaitFile(request: IncomingMessage): void {
+/** Gives the body of this request the time limit of uploads. Call it once the caller is known to be allowed to upload. */
+export function allowSlowBody(request: IncomingMessage): void {
   files.add(request);
 }
 
-/** The socket's side of the service: what Node refuses before a request exists gets the envelope, too. */
+/** An HTTP server that answers also malformed requests, which never reach a handler, with the error envelope. */
 export function createListener(handle: RequestListener, options: ListenerOptions): Listener {
   const { tls } = options;
   const { requestTimeoutMs } = options.limits;
@@ -41,14 +41,14 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   const handshakeTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const serverOptions = {
     maxHeaderSize: headerBytesMax,
-    // Of files. Node knows one limit for all: of other requests it is seen to below.
+    // The limit for uploads. Node has one limit for all requests: the check below enforces the shorter one.
     requestTimeout: Math.min(fileTimeouts * requestTimeoutMs, timerMsMax),
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     connectionsCheckingInterval: checkEveryMs,
     keepAliveTimeout: keepAliveMs,
-    // Answered by ourselves (headers.ts): Node's own 400 has no body.
+    // Checked in headers.ts: Node's own 400 has no body.
     requireHostHeader: false,
-    // Nothing here is upgraded to: the request is answered as if it had not asked (RFC 9110 §7.8).
+    // Upgrade is not supported: the request is answered as if it had no Upgrade header (RFC 9110 §7.8).
     shouldUpgradeCallback: () => false,
   };
   const lingerMs = Math.min(requestTimeoutMs, timerMsMax);
@@ -58,37 +58,37 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   const server = tls
     ? createTlsServer({ ...serverOptions, ...tls, handshakeTimeout }, receive)
     : createServer(serverOptions, receive);
-  // A peer that closes its side after a whole request still gets the answer; over TLS Node ends both sides.
+  // A peer that closes its side after a whole request still gets the response. Over TLS Node closes both sides.
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-  // Node would also destroy those whose peer is still reading its last answer.
-  server.closeIdleConnections = () => connections.letGo();
+  // Node would also destroy connections whose peer is still reading its last response.
+  server.closeIdleConnections = () => connections.closeWhenIdle();
   const check = setInterval(() => connections.refuseLate(requestTimeoutMs), checkEveryMs);
   check.unref();
   server.on('close', () => clearInterval(check));
-  // Later than the limits above, which answer before they close.
+  // Longer than the limits above, which send a response before they close.
   const silenceMs = Math.min(requestTimeoutMs + 2 * checkEveryMs, timerMsMax);
   server.setTimeout(silenceMs, (socket) => connections.of(socket)?.timeOut());
   ignoreSocketErrors(server);
   connections.follow(server, tls !== undefined);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const connection = connections.of(socket);
-    // A failed TLS handshake leaves nobody who could read an answer.
+    // After a failed TLS handshake no response can be sent.
     if (connection === undefined) socket.destroy();
     else connection.refuse(reasonOf(error));
   });
   server.on('connect', (_: unknown, socket: Duplex) => {
     connections.of(socket)?.refuse('CONNECT is not offered here.');
-    // Node no longer reads it, and would not see its end.
+    // Node no longer reads the socket and would not notice its end.
     socket.resume();
   });
   server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Expect: is not understood.'));
-  return { server, letGo: () => connections.letGo() };
+  return { server, closeWhenIdle: () => connections.closeWhenIdle() };
 }
 
 /**
  * Gives the server and every connection an error listener for their whole life: an error without a listener ends the
  * process. Node removes its own after CONNECT and after the first error of a connection, and the server reports a
- * connection that it could not accept. Whoever waits on a connection hears of its end by `close`.
+ * connection that it could not accept. Code that waits on a connection learns of its end by `close`.
  */
 function ignoreSocketErrors(server: Server): void {
   const listen = (socket: Duplex) => void socket.on('error', () => {});
@@ -136,8 +136,8 @@ class Connections {
       this.#handshaking.delete(peerOf(socket));
       this.#open.set(socket, new Connection(socket, this.#options));
       socket.once('close', () => this.#open.delete(socket));
-      // Node 24 leaves a write pending for good, and the socket open, on about half of the TLS connections that are reset
-      // between a request and its answer.
+      // Node 24 leaves a write pending forever, and the socket open, on about half of the TLS connections that are reset
+      // between a request and its response.
       if (isTls) socket.once('end', () => setTimeout(() => socket.destroy(), endedTlsMs).unref());
     });
   }
@@ -150,9 +150,9 @@ class Connections {
     }
   }
 
-  letGo(): void {
+  closeWhenIdle(): void {
     for (const socket of this.#handshaking.values()) socket.destroy();
-    for (const connection of this.#open.values()) connection.letGo();
+    for (const connection of this.#open.values()) connection.closeWhenIdle();
   }
 }
 

@@ -27,7 +27,7 @@ describe('Prefer: wait', () => {
     assert.equal(preferredWaitSeconds('wait=0'), 0);
   });
 
-  it('is ignored where it is missing or no whole number of seconds', () => {
+  it('is ignored when it is missing or not a whole number of seconds', () => {
     for (const header of [
       undefined,
       '',

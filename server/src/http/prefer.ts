@@ -1,11 +1,11 @@
 const preference = /^([!#$%&'*+.^_`|~0-9a-z-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s;",]*))?/i;
 
-/** Longer than any answer is held: what is asked for beyond it is granted up to it (RFC 7240 allows that). */
+/** The longest wait that is granted. A longer one is shortened to it, as RFC 7240 allows. */
 const waitSecondsMax = 25;
 
 /**
- * The seconds of `Prefer: wait=N` that are granted. The first `wait` counts, and one that is no whole number is ignored:
- * a preference is a wish, and never makes a request wrong (RFC 7240 §2).
+ * The seconds granted for `Prefer: wait=N`. The first `wait` counts. A value that is not a whole number is ignored,
+ * because a preference never makes a request invalid (RFC 7240 §2).
  */
 export function preferredWaitSeconds(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
@@ -18,7 +18,7 @@ export function preferredWaitSeconds(header: string | undefined): number | undef
   return undefined;
 }
 
-/** The members of the list; a comma within quotes divides nothing. */
+/** The members of the list. Commas within quotes do not separate members. */
 function itemsOf(header: string): string[] {
   const items: string[] = [];
   let item = '';

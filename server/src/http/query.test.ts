@@ -5,7 +5,7 @@ import { parseQuery } from './query.ts';
 const schema = { properties: { limit: { type: 'integer' }, accountId: { type: 'string' } } };
 
 describe('A query', () => {
-  it('is read for the parameters that are known', () => {
+  it('parses the known parameters', () => {
     assert.deepEqual(parseQuery('', schema), {});
     assert.deepEqual(parseQuery('limit=5&accountId=a%20b+c%2Bd&other=%zz&other=1&__proto__=1', schema), {
       limit: 5,
@@ -16,13 +16,13 @@ describe('A query', () => {
     assert.deepEqual(parseQuery('%6Cimit=5', schema), { limit: 5 });
   });
 
-  it('takes as an integer only its plain decimal form', () => {
+  it('accepts only plain decimals as integers', () => {
     for (const text of ['1e1', '1.5', '', ' 5', '+5', '05', '-0', '0x5', '٣', '9'.repeat(16)]) {
       assert.equal(typeof parseQuery(`limit=${encodeURIComponent(text)}`, schema).limit, 'string', text);
     }
   });
 
-  it('is refused when a known parameter is repeated or cannot be decoded', () => {
+  it('rejects a known parameter that is repeated or cannot be decoded', () => {
     for (const query of [
       'limit=1&limit=1',
       'limit=1&%6Cimit=2',

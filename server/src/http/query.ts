@@ -1,13 +1,13 @@
 import { ServiceError } from '../domain/errors.ts';
 
-/** The part of a query schema that decides how a parameter's text is read. */
+/** The part of a query schema that determines how a parameter is parsed. */
 export interface QuerySchema {
   readonly properties: Record<string, { readonly type?: string }>;
 }
 
 /**
- * The known parameters of a raw query, strictly: twice, or not decodable, is an error; an integer is a number only in its
- * plain decimal form, so that `1e1`, `1.5` and the empty text reach validation as the strings they are.
+ * Parses the known parameters of a raw query. A repeated or undecodable parameter is an error. Only plain decimals become
+ * integers: `1e1`, `1.5` and the empty text stay strings, which validation rejects.
  */
 export function parseQuery(raw: string, { properties }: QuerySchema): Record<string, string | number> {
   const query: Record<string, string | number> = {};

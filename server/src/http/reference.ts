@@ -6,7 +6,7 @@ import { accessTokenScope } from '../domain/access-token.ts';
 const description = `Create a thread with a prompt; its reply is generated in the background. Read the thread until \`status.state\`
 is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "message", "trace_id"}}\` with one of six codes.`;
 
-/** The page's own script, by its hash, and styles within the page; nothing comes from elsewhere. */
+/** Allows the page's own script, by its hash, and inline styles; nothing from other origins. */
 function contentSecurityPolicy(page: string): string {
   const scripts = [...page.matchAll(/<script[^>]*>([^<]+)<\/script>/g)].map(([, script]) => script as string);
   const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
@@ -31,7 +31,7 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
           },
           application: {
             type: 'oauth2',
-            description: 'A machine-to-machine application: it reads what is published.',
+            description: 'A machine-to-machine application: it can read published threads.',
             flows: {
               clientCredentials: {
                 tokenUrl: '/oauth2/token',
@@ -70,7 +70,7 @@ const configuration = {
   pageTitle: 'Skein API reference',
   favicon: '/favicon.svg',
   authentication: { preferredSecurityScheme: 'bearer' },
-  // Nothing that leads elsewhere.
+  // No links to other sites.
   telemetry: false,
   withDefaultFonts: false,
   showDeveloperTools: 'never',
@@ -79,7 +79,7 @@ const configuration = {
   mcp: { disabled: true },
 } as const;
 
-/** As it is served and as it is committed, byte for byte. */
+/** The document as it is served and committed, byte for byte. */
 export function openApiDocument(app: FastifyInstance): string {
   return `${JSON.stringify(app.swagger(), null, 2)}\n`;
 }

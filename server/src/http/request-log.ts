@@ -5,7 +5,7 @@ import { errorStatus } from './error-response.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** As the OpenAPI document names it. */
+    /** The operation id in the OpenAPI document. */
     operationId?: string;
   }
 }
@@ -13,9 +13,9 @@ declare module 'fastify' {
 const codeOf = new Map<number, ErrorCode>(errorCodes.map((code) => [errorStatus[code], code]));
 
 /**
- * Tells of each request when its answer is ready: one line in the log, and a count. The line says who, what and how long,
- * with no header, no query and no body, so nothing in it is secret. (Waiting for the answer to be sent would cost every
- * request two more listeners.)
+ * Reports each request when its response is ready: one line in the log, and a count. The line contains the caller, the
+ * route and the duration, and no header, query or body, so it contains no secret. (Waiting until the response is sent
+ * would cost every request two more listeners.)
  */
 export function reportRequest({
   telemetry,
@@ -45,7 +45,7 @@ export function reportRequest({
       'request',
     );
     telemetry.requestEnded(method, route, statusCode, elapsedTime);
-    // Only behind the door of the public interface a request has both, and only once it was admitted.
+    // Only admitted requests of the public interface have both.
     if (principal !== undefined && credentialId !== undefined) {
       if (statusCode === 429) telemetry.quotaExceeded();
       usage.count({

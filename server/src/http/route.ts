@@ -7,7 +7,7 @@ import { entityTag, matchesEntityTag } from './etag.ts';
 import type { HeldRequests } from './held-requests.ts';
 import { parseQuery } from './query.ts';
 
-/** Who may call a route: every principal, or users only (an org-wide principal then gets 403 before anything else). */
+/** Who may call a route: every principal, or only users (an org-wide principal gets 403 before any other check). */
 interface CallerKinds {
   anyone: Principal;
   user: UserPrincipal;
@@ -16,11 +16,11 @@ interface CallerKinds {
 export type Caller = keyof CallerKinds;
 
 export interface Answer<Body = unknown> {
-  /** Undefined where the caller has it already: the answer is 304. */
+  /** Undefined if the caller already has it: the response is 304. */
   readonly body: Body | undefined;
-  /** Where it is known without the body. Otherwise it is made from the body. */
+  /** Set where it is known without the body. Otherwise it is computed from the body. */
   readonly etag?: string;
-  /** A text within the body that is new each time although nothing has changed: an ETag leaves it out. */
+  /** A text in the body that differs each time although nothing has changed. The ETag ignores it. */
   readonly volatile?: string | null;
   readonly headers?: Record<string, string>;
 }
@@ -34,8 +34,8 @@ export interface Call<P extends Principal, Path, Query, Headers, Body> {
   readonly body: Body;
   readonly traceId: string;
   /**
-   * Runs `wait` until it is done, `ms` have passed, the caller has gone or the service stops; then asks anew who the
-   * caller is, since a credential that was revoked meanwhile reads nothing.
+   * Runs `wait` until it is done, `ms` have passed, the caller disconnects or the service stops. Then authenticates the
+   * caller again, because the credential may have been revoked in the meantime.
    */
   hold(ms: number, wait: (until: AbortSignal) => Promise<void>): Promise<P>;
 }
@@ -81,11 +81,11 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
-/** What all routes of a surface share. */
+/** Shared by all routes of a surface. */
 export interface Surface {
   readonly context: SurfaceContext;
   readonly heldRequests: HeldRequests;
-  /** Who the caller is now. */
+  /** Authenticates the caller again. */
   readonly identify: (request: FastifyRequest) => Promise<Principal>;
 }
 
@@ -119,14 +119,14 @@ export function mountRoute(app: FastifyInstance, surface: Surface, route: Route,
         body: request.body as Record<string, unknown>,
         traceId: request.id,
         async hold(ms, wait) {
-          // Nobody waits who would not be answered.
+          // Check admission before holding the request.
           await request.admission?.done;
           await heldRequests.hold(reply.raw, ms, wait);
           return (await identify(request)) as UserPrincipal;
         },
       });
       if (request.admission !== undefined) {
-        // What is wrong with the thread is told after what is wrong with the caller.
+        // An error of the admission takes precedence over an error of the handler.
         answering.catch(() => {});
         await request.admission.done;
       }

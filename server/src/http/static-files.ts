@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Files that were built are sent by `reply.sendFile`, with the folder that they are in; compressed where that was built, too. */
+/** Adds `reply.sendFile` for built files. It sends a compressed variant where one was built. */
 export async function sendBuiltFiles(app: FastifyInstance): Promise<void> {
   await app.register(fastifyStatic, { serve: false, preCompressed: true, dotfiles: 'ignore' });
 }
 
-/** Named after their content: what is behind a name never changes. */
-export const namedAfterContent = { maxAge: '365d', immutable: true } as const;
+/** For files with a hash of their content in the name: they never change. */
+export const cachedForever = { maxAge: '365d', immutable: true } as const;
 
-/** What every page and its parts say to browsers, beside their own policy. */
-export function protect(reply: FastifyReply, secure: boolean): FastifyReply {
+/** The security headers of every page and asset, in addition to the page's own policy. */
+export function setSecurityHeaders(reply: FastifyReply, secure: boolean): FastifyReply {
   reply
     .header('referrer-policy', 'same-origin')
     .header('cross-origin-opener-policy', 'same-origin')
@@ -21,10 +21,10 @@ export function protect(reply: FastifyReply, secure: boolean): FastifyReply {
   return reply;
 }
 
-/** In the place of a page that is not built yet. */
+/** Sent instead of a page that is not built yet. */
 export function sendBuildingPage(reply: FastifyReply, secure: boolean): FastifyReply {
   const nonce = randomBytes(16).toString('base64url');
-  return protect(reply, secure)
+  return setSecurityHeaders(reply, secure)
     .code(503)
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-cache')
@@ -52,7 +52,7 @@ const notBuiltYet = `<!doctype html>
   <body>
     <main>
       <h1>Just a moment</h1>
-      <p>What is here is being made ready. This page looks again by itself; the log says so if it cannot be.</p>
+      <p>Building this page. It reloads when it is done. If it does not, check the log of the service.</p>
     </main>
   </body>
 </html>

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { normalizeUrl } from './url.ts';
 
 describe('A request target', () => {
-  it('is left alone when it can be decoded', () => {
+  it('is unchanged when it can be decoded', () => {
     for (const target of ['/', '/a/b?c=%zz', '/a%20b', '//a', '*'])
       assert.equal(normalizeUrl(target), target);
   });
@@ -14,7 +14,7 @@ describe('A request target', () => {
     assert.equal(normalizeUrl('http://host?x=/y'), '?x=/y');
   });
 
-  it('that cannot be decoded becomes a path that names nothing', () => {
+  it('becomes an unknown path when it cannot be decoded', () => {
     assert.equal(normalizeUrl('/threads/%zz?limit=%zz'), '/threads/!zz?limit=%zz');
     assert.equal(normalizeUrl('/threads/%ff'), '/threads/!ff');
   });

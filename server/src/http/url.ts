@@ -1,6 +1,6 @@
 /**
- * The request target as the router wants it. A path that cannot be decoded names nothing: its `%` becomes a character
- * that no id has, so that it meets the same checks as any unknown path, in the same order.
+ * The request target for the router. In a path that cannot be decoded, `%` is replaced by a character that no id has, so
+ * that the path goes through the same checks as any unknown path, in the same order.
  */
 export function normalizeUrl(target: string): string {
   const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '') || '/';

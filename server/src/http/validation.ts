@@ -4,7 +4,7 @@ import { isKeepable } from '../domain/text.ts';
 type SchemaErrorFormatter = NonNullable<FastifyServerOptions['schemaErrorFormatter']>;
 type ValidationFault = Parameters<SchemaErrorFormatter>[0][number];
 
-/** Nothing is coerced, dropped or filled in: a request is either right or refused. */
+/** No coercion, no removed properties, no defaults: a request is either valid or rejected. */
 export const validatorOptions = {
   customOptions: {
     // Reporting every error would let one body of unknown keys cost a second of CPU.
@@ -18,7 +18,7 @@ export const validatorOptions = {
   },
 } as const satisfies FastifyServerOptions['ajv'];
 
-/** One sentence that names the first field at fault. Never its value: that may be a prompt. */
+/** One sentence that names the first invalid field. Never its value, which may be a prompt. */
 export const formatFaults: SchemaErrorFormatter = ([fault], part) =>
   new Error(`${fault ? describe(fault, part) : `${part}: is not valid`}.`) as FastifyError;
 

@@ -12,7 +12,7 @@ describe('The web application', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-web-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is promised for as long as it is not built, and is there once it is', async () => {
+  it('shows a building page until it is built, then its own page', async () => {
     const webFolder = join(folder, 'dist');
     const app = fastify();
     app.setErrorHandler(sendError);

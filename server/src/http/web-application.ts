@@ -3,45 +3,45 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-import { namedAfterContent, protect, sendBuildingPage } from './static-files.ts';
+import { cachedForever, sendBuildingPage, setSecurityHeaders } from './static-files.ts';
 
 export interface WebApplicationOptions {
-  /** Where the built application is, or will be. */
+  /** The folder of the built application, which may not exist yet. */
   readonly webFolder: string;
-  /** Whether people reach the service by HTTPS. */
+  /** Whether browsers use HTTPS. */
   readonly secure: () => boolean;
 }
 
-/** What is not the web application's: machines call there, and want to know when there is nothing. */
+/** Paths that do not belong to the web application. Programs call them and need a 404 for unknown ones. */
 const reserved =
   /^\/(\/|(api|console|oauth2|\.well-known|docs|assets|openapi\.json|healthz|readyz|metrics)(\/|$))/i;
-/** What the service itself gives out as an address for people. */
-const givenOut = /^\/(threads\/[^/]+|invitation|sign-in)?$/;
-/** Beside the page, and not named after what is in them. */
+/** Pages that the service itself links to. */
+const linkedPages = /^\/(threads\/[^/]+|invitation|sign-in)?$/;
+/** Files next to the page without a hash in their name. */
 const publicFiles = ['/favicon.svg'];
 
-/** Whether an address that no route has is one of the web application, which finds its own way from there. */
+/** Whether a path without a route belongs to the web application, which does its own routing. */
 export function isPage({ method, url, headers }: FastifyRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   const path = url.split('?', 1)[0] as string;
   if (reserved.test(path)) return false;
   const accept = headers.accept ?? '*/*';
-  return accept.includes('text/html') || (givenOut.test(path) && accept.includes('*/*'));
+  return accept.includes('text/html') || (linkedPages.test(path) && accept.includes('*/*'));
 }
 
-/** The web application at `/`, behind `sendBuiltFiles`: its files as they were built, and its page with a policy that lets nothing else in. */
+/** The web application at `/`: its built files, and its page with a strict content security policy. Register `sendBuiltFiles` first. */
 export async function serveWebApplication(
   app: FastifyInstance,
   { webFolder, secure }: WebApplicationOptions,
 ): Promise<void> {
   const hidden = { schema: { hide: true } };
   app.get<{ Params: { '*': string } }>('/assets/*', hidden, (request, reply) => {
-    protect(reply, secure());
-    return reply.sendFile(`assets/${request.params['*']}`, webFolder, namedAfterContent);
+    setSecurityHeaders(reply, secure());
+    return reply.sendFile(`assets/${request.params['*']}`, webFolder, cachedForever);
   });
   for (const file of publicFiles) {
     app.get(file, hidden, (_request, reply) => {
-      protect(reply, secure());
+      setSecurityHeaders(reply, secure());
       return reply.sendFile(file.slice(1), webFolder, { maxAge: '1d' });
     });
   }
@@ -55,7 +55,7 @@ async function sendPage(reply: FastifyReply, webFolder: string, secure: boolean)
   const page = await readFile(join(webFolder, 'index.html'), 'utf8').catch(() => undefined);
   if (page === undefined) return sendBuildingPage(reply, secure);
   const nonce = randomBytes(16).toString('base64url');
-  return protect(reply, secure)
+  return setSecurityHeaders(reply, secure)
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-cache')
     .header('vary', 'accept')
@@ -63,7 +63,7 @@ async function sendPage(reply: FastifyReply, webFolder: string, secure: boolean)
     .send(page.replaceAll('SKEIN_NONCE', nonce));
 }
 
-/** Nothing comes from elsewhere or goes there, and nothing runs that did not come with the page. */
+/** Blocks other origins, and scripts and styles that are not part of the page. */
 function policyWith(nonce: string): string {
   return [
     "default-src 'none'",

@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { createThread } from '../../usecases/threads/create-thread.ts';
 import { defineRoute } from '../route.ts';
+import { text } from '../schema.ts';
 import { presentThread } from './presentation.ts';
-import { text, threadSchema } from './schemas.ts';
+import { threadSchema } from './schemas.ts';
 
 export const createThreadRoute = ({
   promptLengthMax,
@@ -24,7 +25,8 @@ export const createThreadRoute = ({
         Type.String({
           minLength: 1,
           maxLength: idempotencyKeyLengthMax,
-          description: 'Repeat a create safely for 24 hours: the same key and body answer with the same ids.',
+          description:
+            'Makes a create safe to repeat for 24 hours: the same key and body return the same ids.',
         }),
       ),
     }),
@@ -42,7 +44,7 @@ export const createThreadRoute = ({
       schema: Type.Object({
         thread: threadSchema,
         messageId: Type.String({ description: 'The user message.' }),
-        responseMessageId: Type.String({ description: 'The assistant message to be generated.' }),
+        responseMessageId: Type.String({ description: 'The assistant message that is being generated.' }),
       }),
     },
     errors: {

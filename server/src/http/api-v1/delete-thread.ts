@@ -9,7 +9,7 @@ export const deleteThreadRoute = defineRoute({
   operationId: 'deleteThread',
   summary: 'Delete a thread',
   description:
-    'Soft: the record is kept, and no longer returned by get or list. A reply on its way is cancelled.',
+    'Soft delete: the record is kept, but get and list no longer return it. A running reply is cancelled.',
   caller: 'user',
   path: threadPath,
   success: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },

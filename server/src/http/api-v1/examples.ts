@@ -2,7 +2,7 @@ import type { Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { presentMessage, presentThread } from './presentation.ts';
 
-/** One exchange, shown through the same code as a real one. */
+/** An example exchange, rendered by the same code as a real one. */
 const createdAt = Date.UTC(2026, 10, 15, 9, 30);
 const thread = {
   organizationId: 'org_01kaq3w9e0c4z8s6m2y7t5r1xd',

@@ -77,7 +77,7 @@ describe('The ETag of a thread', () => {
     assert.deepEqual([other.etag, other.loads, other.body === undefined], [etag, 1, false]);
   });
 
-  it('changes exactly when the answer does', async () => {
+  it('changes exactly when the response changes', async () => {
     const [claim] = await world.claim(1000);
     const { organizationId, userId } = ada;
     const { store } = world;
@@ -104,7 +104,7 @@ describe('The ETag of a thread', () => {
     assert.equal((await get()).etag, last.etag);
   });
 
-  it('is not compared for who may not read the thread', async () => {
+  it('is not compared for a caller who may not read the thread', async () => {
     const { etag } = await get();
     await world.store.setThreadPublished(ada.organizationId, thread.id, false, note());
     const ben = personIn(ada.organizationId, await world.member(ada.organizationId));
@@ -117,7 +117,7 @@ describe('The ETag of a thread', () => {
     }
   });
 
-  it('is compared once more after a wait, which loads no message either', async () => {
+  it('is compared again after a wait, also without loading a message', async () => {
     const { store } = world;
     const reply = { organizationId: ada.organizationId, threadId: thread.id };
     const followUp = newFollowUp();

@@ -42,7 +42,7 @@ export const getThreadRoute = (threadUrl: (id: string) => string) =>
       const headers: Record<string, string> =
         waitSeconds === undefined ? {} : { 'preference-applied': `wait=${waitSeconds}` };
       const principal = await waitForEnd(call, waitSeconds ?? 0);
-      // Everything that the answer depends on: what it looks like, where it leads, and what the thread says.
+      // Everything that the response depends on: its format, the thread's URL, and the thread's content.
       const etagOf = (version: number) => entityTag(`${shape} ${threadUrl(call.path.id)} ${version}`);
       const known = call.headers['if-none-match'];
       if (known !== undefined) {
@@ -69,13 +69,13 @@ const getThreadHeaders = Type.Object({
   prefer: Type.Optional(
     Type.String({
       description:
-        '`wait=N`: hold the answer until the reply has ended, for at most N seconds, and at most 25 (RFC 7240).',
+        '`wait=N`: hold the response until the reply is finished, for at most N seconds and never more than 25 (RFC 7240).',
       examples: ['wait=20'],
     }),
   ),
 });
 
-/** Resolves with the caller once no reply runs in the thread or the time is up. It loads no message. */
+/** Resolves with the caller once no reply is running in the thread, or the time is up. Loads no message. */
 async function waitForEnd(call: GetThreadCall, waitSeconds: number): Promise<Principal> {
   const { context, principal, path, hold } = call;
   if (waitSeconds === 0) return principal;

@@ -27,12 +27,12 @@ export function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
   ];
 }
 
-/** The public interface, under `/api/v1`. Unknown routes stand behind the same door: 401 comes before 404. */
+/** The public API, under `/api/v1`. Unknown routes check the credential, too: 401 comes before 404. */
 export function apiV1(context: SurfaceContext, options: ApiV1Options, heldRequests: HeldRequests) {
   const surface: Surface = { context, heldRequests, identify: (request) => identify(context, request) };
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', admitCaller(context));
-    // Binds the hook to unknown routes, too. It is never reached: app.ts answers them before a body is read.
+    // Makes the hook apply to unknown routes. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
     for (const definition of definitions) app.addSchema(definition);
     for (const route of apiV1Routes(options)) mountRoute(app, surface, route, describeRoute(route));

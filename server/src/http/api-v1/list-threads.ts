@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { listThreads } from '../../usecases/threads/list-threads.ts';
 import { defineRoute } from '../route.ts';
+import { text } from '../schema.ts';
 import { presentThread } from './presentation.ts';
-import { conditionalHeaders, text, threadSchema } from './schemas.ts';
+import { conditionalHeaders, threadSchema } from './schemas.ts';
 
 const limitDefault = 25;
 
@@ -14,7 +15,7 @@ export const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadU
     operationId: 'listThreads',
     summary: 'List threads',
     description:
-      'Visible threads, most recent activity first. Pages are stable: a walk shows the threads that existed when it began, each once.',
+      'Visible threads, most recent activity first. Pages are stable: a walk shows the threads that existed when it started, each once.',
     caller: 'anyone',
     query: Type.Object({
       limit: Type.Optional(
@@ -51,7 +52,7 @@ export const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadU
         limit: query.limit ?? limitDefault,
       });
       const shown = threads.map((thread) => presentThread(thread, threadUrl(thread.id)));
-      // A cursor is sealed anew for every answer, and an old one is as good as the new.
+      // A cursor is sealed for each response. Older ones stay valid.
       return { body: { threads: shown, nextCursor, truncated }, volatile: nextCursor };
     },
   });

@@ -4,7 +4,7 @@ import type { Route } from '../route.ts';
 import { examples } from './examples.ts';
 import { errorSchema } from './schemas.ts';
 
-/** What any request under `/api/v1` can meet, in the order in which it is checked. */
+/** The errors of any request under `/api/v1`, in the order in which they are checked. */
 const commonErrors = {
   UNAUTHORIZED: 'The credential is missing, malformed or revoked.',
   NOT_FOUND:
@@ -21,7 +21,7 @@ const headers = {
   RateLimit: header('What is left of the daily quota, and the seconds until it begins anew.'),
   'RateLimit-Policy': header('The daily quota.'),
 };
-/** Where they are not those of every answer: an unknown caller has no quota to speak of. */
+/** Headers of specific errors: an unknown caller has no quota to report. */
 const failureHeaders: Partial<Record<ErrorCode, object>> = {
   UNAUTHORIZED: { ...requestId, 'WWW-Authenticate': header('The scheme that is expected: Bearer.') },
   RATE_LIMITED: { ...headers, 'Retry-After': header('Seconds until the quota begins anew.') },

@@ -4,8 +4,8 @@ import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import { presentMessage } from './presentation.ts';
 
-describe('A message of the public interface', () => {
-  it('shows of a step its description alone', () => {
+describe('A message in the public API', () => {
+  it('shows only the description of a step', () => {
     const message: AssistantMessage = {
       id: 'msg_1' as MessageId,
       threadId: 'thr_1' as ThreadId,

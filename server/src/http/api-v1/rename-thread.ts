@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { renameThread } from '../../usecases/threads/rename-thread.ts';
 import { defineRoute } from '../route.ts';
+import { text } from '../schema.ts';
 import { presentThread } from './presentation.ts';
-import { text, threadPath, threadSchema } from './schemas.ts';
+import { threadPath, threadSchema } from './schemas.ts';
 
 export const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: string) => string) =>
   defineRoute({

@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { errorCodes } from '../../domain/errors.ts';
 import { messageStatuses } from '../../domain/message.ts';
+import { nullable } from '../schema.ts';
 
-const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-15T09:30:00.000Z'] });
 
@@ -100,12 +100,9 @@ export const threadPath = Type.Object({ id: Type.String({ description: 'Thread i
 
 export const conditionalHeaders = Type.Object({
   'if-none-match': Type.Optional(
-    Type.String({ description: 'The ETag of an earlier answer: 304 if nothing has changed since.' }),
+    Type.String({ description: 'The ETag of an earlier response: 304 if nothing has changed since.' }),
   ),
 });
-
-export const text = (lengthMin: number, lengthMax: number, description: string) =>
-  Type.String({ format: 'text', minLength: lengthMin, maxLength: lengthMax, description });
 
 export type ThreadJson = Static<typeof threadDefinition>;
 export type MessageJson = Static<typeof messageDefinition>;

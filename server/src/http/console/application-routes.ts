@@ -6,9 +6,9 @@ import {
   listApplications,
   rotateApplication,
 } from '../../usecases/credentials/applications.ts';
+import { nothing } from '../schema.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { nothing } from './schema.ts';
 import {
   type ApplicationJson,
   applicationsSchema,

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import type { AuditEvent } from '../../domain/audit.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
+import { text } from '../schema.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { text } from './schema.ts';
 import { type AuditEventJson, auditSchema } from './setting-schemas.ts';
 
 const limitMax = 100;

@@ -3,13 +3,13 @@ import type { ConsoleOptions } from './options.ts';
 
 type Security = Pick<ConsoleOptions, 'secure'>;
 
-/** `__Host-`: browsers take such a cookie over HTTPS only, and from this very host, not from one beside it. */
+/** Browsers accept a `__Host-` cookie only over HTTPS, and only from this host, not from a sibling domain. */
 function cookieName({ secure }: Security, name: string): string {
   return secure() ? `__Host-${name}` : name;
 }
 
 function attributes({ secure }: Security) {
-  // Lax: a link from elsewhere opens the console signed in, but nothing elsewhere can post to it.
+  // Lax: a link on another site opens the console signed in, but other sites cannot post to it.
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: secure() } as const;
 }
 
@@ -34,7 +34,7 @@ export function clearCookie(reply: FastifyReply, security: Security, name: strin
 
 const sessionCookie = 'skein';
 
-/** The token of the caller's session. Anything that no session has is none. */
+/** The token of the caller's session. Undefined if it does not have the form of a token. */
 export function sessionToken(request: FastifyRequest, security: Security): string | undefined {
   const token = readCookie(request, security, sessionCookie);
   return token !== undefined && /^[\w-]{43}$/.test(token) ? token : undefined;

@@ -5,14 +5,14 @@ import type { ConsoleOptions } from './options.ts';
 
 type Hashes = Pick<SurfaceContext, 'sha256' | 'equalHashes'>;
 
-/** What only the session's own pages know. Not what the store keeps of the token: neither leads to the other. */
+/** A token that only the session's own pages know. It cannot be derived from the hash in the store, or the reverse. */
 export function csrfTokenOf({ sha256 }: Pick<SurfaceContext, 'sha256'>, sessionToken: string): string {
   return sha256(`skein csrf ${sessionToken}`);
 }
 
 /**
- * That a page of ours sent the request, and no other site made the browser send it: a header that forms cannot bear, with
- * the session's own token where there is a session, and where the browser says whence it came, that it came from here.
+ * Checks that our own page sent the request, not another site. The request must have a header that forms cannot send,
+ * with the session's CSRF token if there is a session. If the browser says where it came from, it must be this origin.
  */
 export function proveOwnRequest(
   hashes: Hashes,
@@ -34,7 +34,7 @@ function isFromHere({ headers }: FastifyRequest, { baseUrl }: Pick<ConsoleOption
   const { origin } = headers;
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
-  // Behind a proxy the service may not know by which scheme it is reached; its host it does.
+  // Behind a proxy the service may not know the public scheme, but it knows the host.
   return origin === new URL(baseUrl()).origin || new URL(origin).host === headers.host;
 }
 

@@ -5,9 +5,9 @@ import { iso } from '../../domain/iso-time.ts';
 import { addDocument } from '../../usecases/documents/add-document.ts';
 import { listDocuments } from '../../usecases/documents/list-documents.ts';
 import { removeDocument } from '../../usecases/documents/remove-document.ts';
+import { nothing, text } from '../schema.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { nothing, text } from './schema.ts';
 import { addedDocumentSchema, type DocumentJson, documentsSchema, settingPath } from './setting-schemas.ts';
 
 export function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {

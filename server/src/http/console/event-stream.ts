@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-/** How soon a browser opens a broken stream again. */
+/** How soon a browser reconnects after a broken stream. */
 const retryMs = 1000;
-/** How long a peer that does not read is waited for at the end. */
+/** How long the end of a stream waits for a peer that does not read. */
 const lingerMs = 500;
 /** Characters given to the connection at once, at most 48 KiB: what a peer that does not read makes the process keep. */
 const chunkLength = 16_384;
@@ -18,7 +18,7 @@ export class EventStream {
   #isSending = false;
 
   /**
-   * Takes the answer over from the framework: status and headers are sent at once. Disconnects the peer and aborts
+   * Takes the response over from the framework, and sends status and headers at once. Disconnects the peer and aborts
    * `closing` if it takes no chunk for `writeTimeoutMs`.
    */
   constructor(reply: FastifyReply, closing: AbortController, writeTimeoutMs: number) {
@@ -31,7 +31,7 @@ export class EventStream {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // A proxy that gathers what it passes on would hold back what is to be seen now.
+      // Tells proxies not to buffer the stream.
       'x-accel-buffering': 'no',
     });
     this.#response.write(`retry: ${retryMs}\n\n`);
@@ -53,7 +53,7 @@ export class EventStream {
     this.#isSending = false;
   }
 
-  /** Shows the peer, and proxies in between, that the stream lives. */
+  /** Shows the peer and proxies that the stream is alive. */
   beat(): void {
     if (this.#isSending || this.#isClosed || this.#response.writableNeedDrain) return;
     this.#response.write(': still here\n\n');

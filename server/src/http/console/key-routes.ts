@@ -16,9 +16,9 @@ import {
   revealApiKey,
 } from '../../usecases/credentials/request-api-key.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
+import { nothing } from '../schema.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { nothing } from './schema.ts';
 import {
   type KeyJson,
   type KeyRequestJson,

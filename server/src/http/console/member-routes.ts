@@ -10,9 +10,9 @@ import {
   listMembers,
   removeMember,
 } from '../../usecases/people/members.ts';
+import { nothing } from '../schema.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { nothing } from './schema.ts';
 import {
   type InvitedJson,
   invitedSchema,

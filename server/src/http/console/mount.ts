@@ -4,21 +4,21 @@ import { ServiceError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { awaitFile } from '../listener.ts';
+import { allowSlowBody } from '../listener.ts';
 import { parseQuery, type QuerySchema } from '../query.ts';
-import { checkDoorAgain, openDoor } from './door.ts';
+import { checkCaller, recheckCaller } from './check-caller.ts';
 import type { ConsoleOptions } from './options.ts';
 import type { ConsoleCall, ConsoleRoute } from './route.ts';
 import { tooLarge, UploadPlaces, withReceivedFile } from './uploads.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The place of a request whose body is a file. */
+    /** The upload slot of a request whose body is a file. */
     upload: { readonly leave: () => void; isHandled: boolean } | undefined;
   }
 }
 
-/** Makes a route of the value: its door, its validation and its answer follow from it. */
+/** Registers the route: its checks, validation and response derive from the value. */
 export function mountConsoleRoute(
   app: FastifyInstance,
   context: SurfaceContext,
@@ -26,7 +26,7 @@ export function mountConsoleRoute(
   route: ConsoleRoute,
 ): void {
   if (route.takesFile) {
-    // In a scope of its own: elsewhere bodies are JSON.
+    // In its own scope, because other routes take JSON.
     app.register(async (scope) => {
       acceptFiles(scope, options);
       mount(scope, context, options, route);
@@ -53,14 +53,14 @@ function mount(
       ...(route.body && { body: route.body }),
     },
     ...(bodyLimit !== undefined && { bodyLimit }),
-    onRequest: doorOf(context, options, route),
+    onRequest: checkOf(context, options, route),
     ...(query && {
       preValidation: async (request) => {
         request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
       },
     }),
     ...(route.method !== 'GET' &&
-      route.caller !== 'anyone' && { preHandler: checkDoorAgain(context, options, route.caller) }),
+      route.caller !== 'anyone' && { preHandler: recheckCaller(context, options, route.caller) }),
     handler: async (request, reply) => {
       const call = callOf(context, request, reply);
       const body = await (route.takesFile ? handleUpload(options, route, call, request) : route.handle(call));
@@ -73,14 +73,14 @@ function mount(
   });
 }
 
-/** An upload is received once all else about its request is known to be right. */
+/** Receives an upload once everything else about its request is valid. */
 async function handleUpload(
   { limits, uploadFolder }: ConsoleOptions,
   route: ConsoleRoute,
   call: Parameters<ConsoleRoute['handle']>[0],
   { body, upload }: FastifyRequest,
 ): ReturnType<ConsoleRoute['handle']> {
-  // The place is left when the work has ended, not when the caller has gone: the work goes on.
+  // The slot is freed when the work ends, not when the caller disconnects: the work continues.
   upload!.isHandled = true;
   try {
     if (body === undefined) return await route.handle(call);
@@ -92,9 +92,9 @@ async function handleUpload(
   }
 }
 
-/** Whoever may send a file may take their time, and has a place for it before the body is read. */
-function doorOf(context: SurfaceContext, options: ConsoleOptions, { caller, takesFile }: ConsoleRoute) {
-  const open = openDoor(context, options, caller);
+/** A caller who may upload gets a slot, and more time for the body, before it is read. */
+function checkOf(context: SurfaceContext, options: ConsoleOptions, { caller, takesFile }: ConsoleRoute) {
+  const open = checkCaller(context, options, caller);
   if (!takesFile) return open;
   const places = new UploadPlaces(options.limits.uploadsMax);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -105,10 +105,10 @@ function doorOf(context: SurfaceContext, options: ConsoleOptions, { caller, take
     const leave = () => {
       if (!upload.isHandled) upload.leave();
     };
-    // The caller may have gone while the door asked the store.
+    // The caller may have disconnected during the check.
     if (reply.raw.destroyed) leave();
     else reply.raw.once('close', leave);
-    awaitFile(request.raw);
+    allowSlowBody(request.raw);
   };
 }
 
@@ -124,7 +124,7 @@ function callOf(
   const session = request.signedIn as EnteredSession;
   const call: ConsoleCall<'member', unknown, unknown, unknown> = {
     context,
-    // Undefined only where the route is for anyone: of the others the door has seen to it.
+    // Undefined only for routes that anyone may call.
     session,
     principal: session?.principal,
     initiator: session && { actor: { kind: 'user', userId: session.session.userId }, traceId: request.id },
@@ -138,7 +138,7 @@ function callOf(
   return call as Parameters<ConsoleRoute['handle']>[0];
 }
 
-/** Bodies are left in their sockets: see `handleUpload`. */
+/** Bodies stay unread: `handleUpload` reads them. */
 function acceptFiles(scope: FastifyInstance, { limits }: ConsoleOptions): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', async ({ headers }: FastifyRequest, body: IncomingMessage) => {

@@ -2,18 +2,18 @@ import type { Limits } from '../../domain/limits.ts';
 import type { ConfiguredModel } from '../../domain/model-trial.ts';
 import type { HeldRequests } from '../held-requests.ts';
 
-/** What the console's backend is told about the service around it. */
+/** What the backend of the console needs to know about the service. */
 export interface ConsoleOptions {
   readonly limits: Limits;
   readonly model: ConfiguredModel;
-  /** Where the files of uploads are while they are read. */
+  /** The folder for temporary files of uploads. */
   readonly uploadFolder: string;
-  /** Where people reach the service. */
+  /** The public URL of the service. */
   readonly baseUrl: () => string;
-  /** Where access tokens are issued. */
+  /** The base URL of the token endpoint. */
   readonly authUrl: () => string;
-  /** Whether people reach it by HTTPS: their cookies are then sent no other way. */
+  /** Whether browsers use HTTPS. If so, cookies are sent only over HTTPS. */
   readonly secure: () => boolean;
-  /** Requests that wait, and streams, end when the service stops. */
+  /** Ends held requests and streams when the service stops. */
   readonly heldRequests: HeldRequests;
 }

@@ -4,7 +4,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import type { Json } from './schema.ts';
+import type { Json } from '../schema.ts';
 
 /**
  * Who may call a route. `anyone`: no session needed. `person`: a session. `member`: a session that may enter the

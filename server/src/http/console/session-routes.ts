@@ -20,11 +20,11 @@ import {
 } from '../../usecases/people/sessions.ts';
 import { signIn } from '../../usecases/people/sign-in.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { nothing } from '../schema.ts';
 import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';
 import { csrfTokenOf } from './csrf.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { nothing } from './schema.ts';
 import {
   acceptInvitationBody,
   invitationBody,
@@ -37,10 +37,10 @@ import {
   signInOfferSchema,
 } from './session-schemas.ts';
 
-/** Kept when the person signs out. */
+/** Not removed when the person signs out. */
 const deviceCookie = 'skein-device';
 
-/** Signing in and out, and what belongs to a person rather than to one of their organizations. */
+/** Signing in and out, and the settings of a person rather than of an organization. */
 export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     signInOffer,
@@ -75,7 +75,7 @@ const signInRoute = (options: ConsoleOptions) =>
     async handle({ context, body, address, traceId, reply }) {
       const device = knownDevice(context, options, reply);
       const started = await withRetryAfter(reply, signIn(context, { ...body, address, device }, traceId));
-      return welcome(context, options, reply, started);
+      return openSession(context, options, reply, started);
     },
   });
 
@@ -154,7 +154,7 @@ const acceptInvitationRoute = (options: ConsoleOptions) =>
     async handle({ context, body, address, traceId, reply }) {
       const from = { address, device: knownDevice(context, options, reply) };
       const started = await withRetryAfter(reply, acceptInvitation(context, { ...body, ...from }, traceId));
-      return welcome(context, options, reply, started);
+      return openSession(context, options, reply, started);
     },
   });
 
@@ -176,7 +176,7 @@ function knownDevice(context: SurfaceContext, options: ConsoleOptions, { request
   return openDevice(context, readCookie(request, options, deviceCookie));
 }
 
-/** The browser gets the new session in the place of whichever it had. */
+/** Gives the browser the new session, and ends the one it had. */
 export async function keepSession(
   context: SurfaceContext,
   options: ConsoleOptions,
@@ -190,7 +190,7 @@ export async function keepSession(
   request.personId = userId;
 }
 
-async function welcome(
+async function openSession(
   context: SurfaceContext,
   options: ConsoleOptions,
   reply: FastifyReply,
@@ -230,13 +230,13 @@ async function presentSession(
   };
 }
 
-/** Those that the page checks or shows by itself. */
+/** The limits that the page checks or shows. */
 function pageLimits(limits: Limits): LimitsJson {
   const { promptLengthMax, titleLengthMax, linkLengthMax, nameLengthMax, documentBytesMax } = limits;
   return { promptLengthMax, titleLengthMax, linkLengthMax, nameLengthMax, documentBytesMax };
 }
 
-/** Whoever has to wait is told how long, in the header that says so. */
+/** Sets Retry-After when there were too many attempts. */
 async function withRetryAfter<T>(reply: FastifyReply, attempt: Promise<T>): Promise<T> {
   try {
     return await attempt;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { localPath } from './sso-routes.ts';
 
-describe('Where single sign-on returns to', () => {
-  it('is the path that was asked for', () => {
+describe('The page after single sign-on', () => {
+  it('is the requested path', () => {
     assert.equal(localPath('/threads/thr_1?scope=mine#end'), '/threads/thr_1?scope=mine#end');
   });
 
-  it('is the first page rather than another site', () => {
+  it('is the start page instead of another site', () => {
     const elsewhere = [
       undefined,
       '',

@@ -9,17 +9,17 @@ import {
   ssoTimeoutMs,
 } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { text } from '../schema.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { text } from './schema.ts';
 import { keepSession } from './session-routes.ts';
 import type { SignInProblem } from './session-schemas.ts';
 
-const begunCookie = 'skein-sso';
+const ssoCookie = 'skein-sso';
 const callbackPath = '/console/sso/callback';
 
-/** Single sign-on by way of the browser: whatever happens, the person ends on a page of ours. */
+/** Single sign-on through redirects of the browser. Failures redirect to the sign-in page. */
 export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [startRoute(options), callbackRoute(options)];
 }
@@ -37,11 +37,11 @@ const startRoute = (options: ConsoleOptions) =>
       try {
         const returnTo = localPath(query.returnTo);
         const begun = await beginSingleSignOn(context, provider, returnAddress, returnTo);
-        setCookie(reply, options, begunCookie, begun.sealed, ssoTimeoutMs);
+        setCookie(reply, options, ssoCookie, begun.sealed, ssoTimeoutMs);
         await reply.redirect(begun.address, 303);
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
-        await turnBack(reply, error.fault, error.message);
+        await redirectToSignIn(reply, error.fault, error.message);
       }
       return undefined;
     },
@@ -58,15 +58,15 @@ const callbackRoute = (options: ConsoleOptions) =>
       const { request } = reply;
       const callback = new URL(`${options.baseUrl()}${callbackPath}`);
       callback.search = request.query as string;
-      const sealed = readCookie(request, options, begunCookie);
-      clearCookie(reply, options, begunCookie);
+      const sealed = readCookie(request, options, ssoCookie);
+      clearCookie(reply, options, ssoCookie);
       const result = await finishSingleSignOn(
         context,
         provider,
         { callback: callback.href, sealed },
         traceId,
       );
-      if (result.outcome === 'refused') await turnBack(reply, result.problem, result.reason);
+      if (result.outcome === 'refused') await redirectToSignIn(reply, result.problem, result.reason);
       else {
         await keepSession(context, options, reply, result.started);
         await reply.redirect(result.returnTo, 303);
@@ -77,17 +77,17 @@ const callbackRoute = (options: ConsoleOptions) =>
 
 function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
   if (identityProvider === undefined) {
-    throw new ServiceError('NOT_FOUND', 'There is no single sign-on here.');
+    throw new ServiceError('NOT_FOUND', 'Single sign-on is not configured.');
   }
   return identityProvider;
 }
 
-async function turnBack(reply: FastifyReply, problem: SsoProblem, reason: string): Promise<void> {
+async function redirectToSignIn(reply: FastifyReply, problem: SsoProblem, reason: string): Promise<void> {
   reply.log.info({ trace_id: reply.request.id, problem, reason }, 'single sign-on failed');
   await reply.redirect(`/sign-in?problem=${problem satisfies SignInProblem}`, 303);
 }
 
-/** A path of this site, and nothing that a browser could take for another's address. */
+/** A path on this site. Anything that a browser could read as another site's URL becomes `/`. */
 export function localPath(text: string | undefined): string {
   const own = 'http://here.invalid';
   if (text === undefined || !text.startsWith('/') || !URL.canParse(text, own)) return '/';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StreamPlaces } from './stream-places.ts';
 
-describe('The places of streams', () => {
-  it('are so many for each person, and the oldest stream gives way', () => {
+describe('The limit of streams per person', () => {
+  it('applies per person, and one too many closes the oldest stream', () => {
     const places = new StreamPlaces(2);
     const ended: string[] = [];
     for (const name of ['a1', 'a2', 'b1', 'a3', 'b2', 'a4']) {
@@ -12,7 +12,7 @@ describe('The places of streams', () => {
     assert.deepEqual(ended, ['a1', 'a2']);
   });
 
-  it('are free again when a stream has ended', () => {
+  it('allows a new stream when one has ended', () => {
     const places = new StreamPlaces(1);
     const ended: string[] = [];
     for (const name of ['one', 'two', 'three']) {

@@ -1,6 +1,6 @@
 /**
- * How many streams one person may have open in this process. The oldest gives way to one too many: it may be that of a
- * window whose network has gone, and nobody is locked out by those.
+ * Limits the streams that one person has open in this process. One too many closes the oldest, which may belong to a
+ * window that lost its network: such windows never lock a person out.
  */
 export class StreamPlaces {
   readonly #perPerson: number;
@@ -11,11 +11,11 @@ export class StreamPlaces {
     this.#perPerson = perPerson;
   }
 
-  /** `giveWay` ends the stream. Answers how to leave the place once it has ended. */
-  take(person: string, giveWay: () => void): () => void {
+  /** `close` ends the stream. Returns a function to call when it has ended. */
+  take(person: string, close: () => void): () => void {
     const open = this.#open.get(person) ?? new Set();
     this.#open.set(person, open);
-    const end = () => giveWay();
+    const end = () => close();
     open.add(end);
     if (open.size > this.#perPerson) {
       const [oldest] = open;

@@ -26,7 +26,7 @@ const idempotencyKeyLengthMax = fixed.idempotencyKeyLengthMax.default;
 
 type AnyCall = ConsoleCall<'member', unknown, unknown, unknown>;
 
-/** All but the first are for the thread's creator; the use cases say so. */
+/** All but the first are only for the thread's creator, which the use cases check. */
 export function threadChangeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   const create = defineConsoleRoute({
     method: 'POST',
@@ -147,7 +147,7 @@ async function viewFor({ context, principal }: Pick<AnyCall, 'context' | 'princi
   return presentView(await getThreadView(context, principal, threadId));
 }
 
-/** As on the public interface: a create that is repeated with it makes no second thread. */
+/** As in the public API: repeating a create with the same key makes no second thread. */
 function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>): string | undefined {
   const key = reply.request.headers['idempotency-key'];
   if (key === undefined) return undefined;

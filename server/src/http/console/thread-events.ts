@@ -10,9 +10,9 @@ import { EventStream } from './event-stream.ts';
 import { StreamPlaces } from './stream-places.ts';
 import { presentEvent } from './thread-presentation.ts';
 
-/** Shorter than the pause after which proxies commonly take a connection for dead. */
+/** Shorter than the idle timeout of common proxies. */
 const beatMs = 15_000;
-/** Then the browser opens another: what was set up anew meanwhile, a proxy say, is used. */
+/** After this the browser reconnects, and so uses a proxy or node that was added in the meantime. */
 const streamMsMax = 3_600_000;
 
 interface Following {
@@ -21,7 +21,7 @@ interface Following {
   readonly reply: FastifyReply;
 }
 
-/** Streams of threads, which all end when the service stops. */
+/** The event streams of threads. All of them end when the service stops. */
 export class ThreadEventStreams {
   readonly #heldRequests: HeldRequests;
   readonly #places: StreamPlaces;
@@ -33,13 +33,13 @@ export class ThreadEventStreams {
     this.#writeTimeoutMs = streamWriteTimeoutMs;
   }
 
-  /** Answers with a stream and resolves at its end; rejects, without an answer, where the thread cannot be read. */
+  /** Sends a stream and resolves at its end. Rejects without a response if the thread cannot be read. */
   async follow(following: Following, threadId: string): Promise<void> {
     const { context, session, reply } = following;
     const closing = new AbortController();
     const close = () => closing.abort();
     const events = followThread(context, session.principal, threadId, closing.signal);
-    // A thread that cannot be read is answered as everywhere: the stream begins after that.
+    // The first event is read before the stream starts, so that an unreadable thread is a normal error response.
     const first = await events.next();
     if (first.done) return;
     const leave = this.#places.take(session.principal.userId, close);
@@ -51,7 +51,7 @@ export class ThreadEventStreams {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
         await sendAll(following, stream, first.value, events).catch((error: unknown) => {
-          // The browser opens the stream again, and is told then if the thread cannot be read.
+          // The browser reconnects, and gets an error response if the thread still cannot be read.
           reply.log.info(
             { err: error, trace_id: reply.request.id },
             'stream closed: its thread cannot be read',
@@ -75,7 +75,7 @@ async function sendAll(
 ): Promise<void> {
   await stream.send(...presentEvent(first, context.now()));
   for await (const event of rest) {
-    // Whoever was signed out or removed meanwhile is shown nothing more. Where it cannot be known, the browser comes again.
+    // A person who was signed out or removed sees nothing more. If the check fails, the browser reconnects.
     const lasts = await isSessionValid(context, session).catch(() => undefined);
     if (lasts === undefined) return;
     await stream.send(...presentEvent(lasts ? event : { type: 'gone' }, context.now()));
@@ -83,7 +83,7 @@ async function sendAll(
   }
 }
 
-/** Asks at intervals, and when a session of the person has ended, whether they may still see this. Returns how to stop. */
+/** Checks at intervals, and when a session of the person ends, whether they may still read. Returns a function that stops it. */
 function beat({ context, session, reply }: Following, stream: EventStream, close: () => void): () => void {
   const check = async () => {
     try {
@@ -91,8 +91,11 @@ function beat({ context, session, reply }: Following, stream: EventStream, close
       await stream.send(...presentEvent({ type: 'gone' }, context.now()));
       close();
     } catch (error) {
-      // A store that does not answer is asked again at the next beat; it shows nothing new meanwhile.
-      reply.log.info({ err: error, trace_id: reply.request.id }, 'a session could not be asked for');
+      // The next beat checks again. Until then the stream shows nothing new, because the store does not answer.
+      reply.log.info(
+        { err: error, trace_id: reply.request.id },
+        'the session of a stream could not be checked',
+      );
     }
   };
   const timer = setInterval(check, beatMs);

@@ -35,7 +35,7 @@ function verdictOf(change: Partial<AssistantMessage>, verdict: Verdict | null) {
 }
 
 describe('The verdict on a reply in the console', () => {
-  it('says how many statements were found, and where they stand', () => {
+  it('says how many statements were found, and where they are', () => {
     const verdict = { statements: 2, found: 1, checked: [{ start: 0, end: 16, sources: [1] }] };
     assert.deepEqual(verdictOf({}, verdict), { summary: '1 of 2 statements found in 2 sources', ...verdict });
   });

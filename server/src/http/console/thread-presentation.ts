@@ -123,7 +123,7 @@ function presentReply(reply: AssistantMessage, { details }: MessagesView): Reply
     sources,
     model,
     traceId: detail?.traceId ?? null,
-    // A reply that came in the end may have failed before.
+    // A completed reply may have failed in an earlier attempt.
     failure: status === 'failed' ? (detail?.failure ?? null) : null,
     verdict: presentVerdict(reply, detail?.verdict ?? null),
   };
@@ -137,7 +137,7 @@ function presentVerdict({ model, sources }: AssistantMessage, verdict: Verdict |
   return { summary: `Quoted from ${sourceCountText(count)}`, statements: 0, found: 0, checked: [] };
 }
 
-/** Two clocks are at work, the store's and the worker's: nothing happens before the reply was asked for. */
+/** The times come from two clocks, the store's and the worker's, so the difference could be negative. */
 function presentStep({ description, at }: Step, { createdAt }: AssistantMessage): StepJson {
   return { description, elapsedMs: at === undefined ? null : Math.max(0, at - createdAt) };
 }

@@ -3,9 +3,9 @@ import { findThreadHome } from '../../usecases/threads/get-thread.ts';
 import { getThreadView } from '../../usecases/threads/get-thread-view.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads } from '../../usecases/threads/search-threads.ts';
+import { text } from '../schema.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { text } from './schema.ts';
 import { ThreadEventStreams } from './thread-events.ts';
 import { presentThread, presentView } from './thread-presentation.ts';
 import {

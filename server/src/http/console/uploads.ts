@@ -25,8 +25,8 @@ export async function withReceivedFile<T>(
 }
 
 /**
- * Each write wakes a thread that may take the processor from the event loop. On two busy cores the loop lost it 1,300 times
- * while 100 MB arrived and every chunk was written as it came, and 380 times with writes of 1 MiB.
+ * Each write wakes a thread that may take the processor from the event loop. On two busy cores this happened 1,300 times
+ * for 100 MB when every chunk was written as it came, and 380 times with writes of 1 MiB.
  */
 const writtenAtOnce = 1_048_576;
 
@@ -57,18 +57,18 @@ async function receive(body: Readable, path: string, bytesMax: number): Promise<
 /** The chunks of a body. A connection that breaks before the end is the caller's fault; a failed write is not. */
 async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   try {
-    // Not destroyed where it is too long: the connection would be gone before the answer.
+    // Not destroyed if it is too long: that would close the connection before the response.
     yield* body.iterator({ destroyOnReturn: false });
   } catch (cause) {
     throw new ServiceError('INVALID_PARAMS', 'body: ended before it was complete.', { cause });
   }
 }
 
-/** Removes what processes that were killed left in the folder. */
+/** Removes files that killed processes left in the folder. */
 export async function removeLeftUploads(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] = named.exec(name) ?? [];
-    // We have just started: what bears our number is of an earlier process.
+    // This process has just started, so a file with its pid is from an earlier process.
     if (pid === undefined || (Number(pid) !== process.pid && isRunning(Number(pid)))) continue;
     await rm(join(folder, name), { force: true });
   }
@@ -96,7 +96,7 @@ export class UploadPlaces {
     this.#max = max;
   }
 
-  /** Answers how to leave the place; what comes when all are taken is refused. */
+  /** Takes a slot and returns a function that frees it. Rejects with 429 when all are taken. */
   take(organizationId: string): () => void {
     const taken = this.#taken.get(organizationId) ?? 0;
     if (taken >= this.#max) {

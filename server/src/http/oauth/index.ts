@@ -8,9 +8,9 @@ import { OAuthError, sendOAuthError } from './oauth-error.ts';
 import { readClient, readForm } from './token-request.ts';
 
 export interface OAuthOptions {
-  /** Where applications reach this surface: the issuer of their tokens. */
+  /** The public URL of this surface, and the issuer of access tokens. */
   readonly authUrl: () => string;
-  /** The path of that address; empty where it has none. */
+  /** The path of that URL; empty if it has none. */
   readonly authPath: string;
 }
 
@@ -19,7 +19,7 @@ const keySetSeconds = 300;
 /** Applications exchange their credentials for access tokens: RFC 6749 §4.4, RFC 8414, RFC 7517. */
 export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptions) {
   return async (app: FastifyInstance): Promise<void> => {
-    // As it came: what is wrong with a form is told in OAuth's own words.
+    // Bodies stay raw, so that errors in a form are reported as OAuth errors.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     app.setErrorHandler((error, request, reply) => {
@@ -30,7 +30,7 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
     const tokenOptions = {
       schema: { hide: true },
       bodyLimit: limits.openBodyBytesMax.default,
-      onRequest: keepNowhere,
+      onRequest: forbidCaching,
     };
     const token = async (request: FastifyRequest, reply: FastifyReply) => {
       const issued = await exchange(context, request);
@@ -50,8 +50,8 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
         .header('cache-control', `public, max-age=${keySetSeconds}`)
         .send(JSON.stringify(keys));
     };
-    // At the issuer's path as it is, and without it for a proxy that strips it. An issuer with a path has its metadata
-    // below the well-known address (RFC 8414 §3.1).
+    // Both with the issuer's path and without it, for proxies that strip it. The metadata of an issuer with a path is
+    // below the well-known URL (RFC 8414 §3.1).
     for (const path of new Set(['', authPath])) {
       app.post(`${path}/oauth2/token`, tokenOptions, token);
       app.get(`${path}/.well-known/jwks.json`, { schema: { hide: true } }, keySet);
@@ -62,8 +62,8 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
   };
 }
 
-/** Before anything can fail: no answer of the token endpoint is ever cached (RFC 6749 §5.1). */
-async function keepNowhere(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Runs first, so that errors of the token endpoint are not cached either (RFC 6749 §5.1). */
+async function forbidCaching(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
 }
 

@@ -2,7 +2,7 @@ import { accessTokenScope } from '../../domain/access-token.ts';
 
 export const metadataPath = '/.well-known/oauth-authorization-server';
 
-/** What a client can find out by itself (RFC 8414 §2). */
+/** The authorization server metadata (RFC 8414 §2). */
 export function authorizationServerMetadata(issuer: string): object {
   return {
     issuer,
@@ -10,7 +10,7 @@ export function authorizationServerMetadata(issuer: string): object {
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     grant_types_supported: ['client_credentials'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-    // Nothing here authorizes people: there is no response type, and the field is required.
+    // There is no authorization endpoint, so no response type. The field is required.
     response_types_supported: [],
     scopes_supported: [accessTokenScope],
   };

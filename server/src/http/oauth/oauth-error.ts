@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** The codes of RFC 6749 §5.2 that this endpoint has a use for, and the one for which HTTP has a status and OAuth none. */
+/** The codes of RFC 6749 §5.2 that this endpoint uses, and one for 429, for which OAuth defines none. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -16,7 +16,7 @@ const statusOf = {
   temporarily_unavailable: 429,
 } as const satisfies Record<OAuthErrorCode, number>;
 
-/** A refusal in the form that OAuth clients know. The description is for developers, and never holds what was sent. */
+/** An error in the OAuth format. The description is for developers, and never repeats what was sent. */
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   readonly retryAfterSeconds: number | undefined;
@@ -32,7 +32,7 @@ export function sendOAuthError(
   reply: FastifyReply,
   { code, message, retryAfterSeconds }: OAuthError,
 ): FastifyReply {
-  // RFC 9110 §15.5.2 wants it with every 401, RFC 6749 §5.2 after an attempt by Authorization.
+  // Required with every 401 by RFC 9110 §15.5.2, and after a failed Authorization header by RFC 6749 §5.2.
   if (statusOf[code] === 401) reply.header('www-authenticate', 'Basic realm="skein", charset="UTF-8"');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
   return reply

@@ -14,7 +14,7 @@ function refused(code: OAuthErrorCode, act: () => unknown): void {
 }
 
 describe('The form of a token request', () => {
-  it('gives each parameter, decoded', () => {
+  it('returns each parameter, decoded', () => {
     const read = form('grant_type=client_credentials&client_id=a%20b+c&n%C3%A4me=%F0%9F%94%91');
     assert.deepEqual(
       [...read],
@@ -36,26 +36,26 @@ describe('The form of a token request', () => {
     }
   });
 
-  it('is refused with any other Content-Type, or none', () => {
+  it('rejects any other Content-Type, and none', () => {
     for (const contentType of ['application/json', `${urlencoded}x`, `x/${urlencoded}`, '']) {
       refused('invalid_request', () => form('a=b', contentType));
     }
     refused('invalid_request', () => readForm(undefined, Buffer.from('a=b')));
   });
 
-  it('takes a parameter without a value for one that was not sent', () => {
+  it('treats a parameter without a value as missing', () => {
     assert.deepEqual([...form('a=&b&c=1')], [['c', '1']]);
     assert.deepEqual([...form('')], []);
     assert.deepEqual([...readForm(urlencoded, undefined)], []);
   });
 
-  it('is refused when a parameter stands twice, whatever its values and spelling', () => {
+  it('rejects a parameter that occurs twice, whatever its values and spelling', () => {
     for (const body of ['a=1&a=2', 'a=1&a=1', 'a=&a=1', 'a=1&a', 'a=1&%61=1', 'unknown=1&b=1&unknown=2']) {
       refused('invalid_request', () => form(body));
     }
   });
 
-  it('is refused when it is not UTF-8', () => {
+  it('rejects bytes that are not UTF-8', () => {
     refused('invalid_request', () => form(Buffer.from([0x61, 0x3d, 0xff])));
   });
 });
@@ -79,7 +79,7 @@ describe('The client of a token request', () => {
     assert.deepEqual(readClient(requestWith(), body), client);
   });
 
-  it('is read from Basic in any case, with spaces around, padded or not', () => {
+  it('is read from Basic in any case, with spaces around it, padded or not', () => {
     for (const text of ['app_1:eas_2', 'app_1:eas_23', 'app_1:eas_234']) {
       const encoded = Buffer.from(text).toString('base64');
       for (const value of [
@@ -93,32 +93,32 @@ describe('The client of a token request', () => {
     }
   });
 
-  it('is decoded as in a form, half by half', () => {
+  it('has its id and secret form-decoded separately', () => {
     const read = (text: string) => readClient(requestWith(basic(text)), nothing);
     assert.deepEqual(read('a%3Ab:c+d%2B'), { clientId: 'a:b', clientSecret: 'c d+' });
     assert.deepEqual(read('a:b:c'), { clientId: 'a', clientSecret: 'b:c' });
     assert.deepEqual(read('%C3%A4:ö'), { clientId: 'ä', clientSecret: 'ö' });
   });
 
-  it('may name itself in the body besides Basic, if by the same name', () => {
+  it('may repeat its id in the body if it is the same as in Basic', () => {
     const request = requestWith(basic('app_1:eas_2'));
     assert.deepEqual(readClient(request, form('client_id=app_1')), client);
     refused('invalid_request', () => readClient(request, form('client_id=app_9')));
   });
 
-  it('is refused by two methods at once, even if they agree', () => {
+  it('is rejected with two methods at once, even if they agree', () => {
     const request = requestWith(basic('app_1:eas_2'));
     refused('invalid_request', () => readClient(request, form('client_id=app_1&client_secret=eas_2')));
     refused('invalid_request', () => readClient(request, form('client_secret=eas_2')));
   });
 
-  it('is refused without an id or a secret', () => {
+  it('is rejected without an id or a secret', () => {
     for (const body of ['', 'client_id=app_1', 'client_secret=eas_2', 'client_id=app_1&client_secret=']) {
       refused('invalid_client', () => readClient(requestWith(), form(body)));
     }
   });
 
-  it('is refused when Authorization cannot be read as Basic, also where the body would do', () => {
+  it('is rejected when Authorization is not valid Basic, even if the body has credentials', () => {
     const body = form('client_id=app_1&client_secret=eas_2');
     for (const authorization of [
       '',
@@ -141,7 +141,7 @@ describe('The client of a token request', () => {
     }
   });
 
-  it('is refused when Authorization was sent twice', () => {
+  it('is rejected when Authorization was sent twice', () => {
     const authorization = basic('app_1:eas_2');
     refused('invalid_client', () => readClient(requestWith(authorization, authorization), nothing));
   });

@@ -8,7 +8,7 @@ export interface ClientIdentity {
   readonly clientSecret: string;
 }
 
-/** The parameters of a form (RFC 6749 §3.2): each at most once, and one without a value is as if it had not been sent. */
+/** The parameters of a form (RFC 6749 §3.2). Each may occur once; one without a value is treated as missing. */
 export function readForm(contentType: string | undefined, body: Buffer | undefined): Map<string, string> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? '')) {
     throw new OAuthError('invalid_request', 'Content-Type must be application/x-www-form-urlencoded.');
@@ -24,7 +24,7 @@ export function readForm(contentType: string | undefined, body: Buffer | undefin
   return form;
 }
 
-/** By one method, whichever: HTTP Basic or parameters of the body (RFC 6749 §2.3.1). */
+/** The client's credentials, from HTTP Basic or from the body, but not both (RFC 6749 §2.3.1). */
 export function readClient(request: IncomingMessage, form: ReadonlyMap<string, string>): ClientIdentity {
   const inBody = { clientId: form.get('client_id'), clientSecret: form.get('client_secret') };
   if (request.headers.authorization === undefined) {
@@ -44,7 +44,7 @@ export function readClient(request: IncomingMessage, form: ReadonlyMap<string, s
   return client;
 }
 
-/** Both halves are encoded as in a form before they are joined: a colon within is no separator. */
+/** Id and secret are form-encoded before they are joined, so a colon in them does not separate them. */
 function readBasic(request: IncomingMessage): ClientIdentity {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (encoded === undefined || countHeader(request, 'authorization') > 1) throw unreadable();

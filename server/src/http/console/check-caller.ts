@@ -17,32 +17,32 @@ import type { Caller } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the console's door, for every route that is not for anyone. */
+    /** Set for every route that needs a session. */
     signedIn: SignedIn | EnteredSession | undefined;
-    /** For the log: who called, where that is a person. */
+    /** The person who called, for the log. */
     personId: UserId | undefined;
   }
 }
 
 /**
- * The checks before a request of the console is looked at: that it came from our page (403), a session (401), one that may
- * enter the organization in the address (404), an admin's where one is needed (403).
+ * The checks before anything else of a request is read: it was sent by our page (403), has a session (401) that may enter
+ * the organization in the URL (404), and is an admin's where the route needs one (403).
  */
-export function openDoor(context: SurfaceContext, options: ConsoleOptions, caller: Caller) {
+export function checkCaller(context: SurfaceContext, options: ConsoleOptions, caller: Caller) {
   return async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
     const token = sessionToken(request, options);
     if (request.method !== 'GET')
       proveOwnRequest(context, options, request, caller === 'anyone' ? undefined : token);
     if (caller !== 'anyone') await admit(context, request, token, caller);
-    // No id has such characters, and a store may not even be asked for them.
+    // No id has such characters, and PostgreSQL rejects them in queries.
     if (!Object.values(request.params as Record<string, string>).every(isKeepable)) {
       throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
     }
   };
 }
 
-/** For a change, once its body has arrived: the session, the membership or the role may have ended meanwhile. */
-export function checkDoorAgain(
+/** For a change, after its body has arrived: the session, the membership or the role may have ended in the meantime. */
+export function recheckCaller(
   context: SurfaceContext,
   options: ConsoleOptions,
   caller: Exclude<Caller, 'anyone'>,

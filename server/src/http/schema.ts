@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 
-/** The JSON value that a schema describes, as the routes return it and the web application reads it. */
+/** The JSON value that a schema describes, as routes return it and clients read it. */
 export type Json<S extends TSchema> = DeepReadonly<Static<S>>;
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -24,5 +24,10 @@ export const count = Type.Integer({ minimum: 0 });
 export const nothing = object({});
 
 /** Text that the store can keep, of so many code points. */
-export const text = (lengthMin: number, lengthMax: number) =>
-  Type.String({ format: 'text', minLength: lengthMin, maxLength: lengthMax });
+export const text = (lengthMin: number, lengthMax: number, description?: string) =>
+  Type.String({
+    format: 'text',
+    minLength: lengthMin,
+    maxLength: lengthMax,
+    ...(description !== undefined && { description }),
+  });
