@@ -23,7 +23,7 @@ export function describeAbandonedReplies(world: () => World): void {
       return found?.messages[1] as AssistantMessage;
     }
 
-    it('lose one attempt per death, and fail with the last', async () => {
+    it('lose one attempt for each worker that dies, and fail with the last', async () => {
       const { clock } = world();
       const { traceId } = await ask();
       for (let deaths = 0; deaths < attemptsMax - 1; deaths += 1) {
@@ -44,7 +44,7 @@ export function describeAbandonedReplies(world: () => World): void {
       assert.deepEqual(await world().claim(leaseMs), []);
     });
 
-    it('count deaths and failures of the model together', async () => {
+    it('count dead workers and failures of the model together', async () => {
       const { store, clock } = world();
       await ask();
       assert.equal(await store.retryReply(await claimOne(), { delayMs: 0, failure: '503' }), true);
@@ -56,7 +56,7 @@ export function describeAbandonedReplies(world: () => World): void {
       assert.equal((await world().sweep()).length, 1);
     });
 
-    it('are decided one by one: each has its own attempts', async () => {
+    it('are counted separately: each has its own attempts', async () => {
       const { store, clock } = world();
       const [worn, fresh] = [await ask(), await ask()];
       const claimed = await world().claim(leaseMs);
@@ -106,20 +106,20 @@ export function describeAbandonedReplies(world: () => World): void {
       assert.equal(failed?.failure, failureTexts.overdue);
     });
 
-    it('are released at once at the start of a worker that is alone, at the cost of an attempt', async () => {
+    it('are released at the start of a worker that is alone, which counts as an attempt', async () => {
       const { store } = world();
       await ask();
       const before = await claimOne();
       const failed = await store.releaseOrphanedReplies(failureTexts, attemptsMax);
       assert.deepEqual(failed, []);
-      // A store that cannot tell who lives leaves the lease to run out.
+      // A store that cannot tell whether other workers run waits for the end of the lease.
       const claims = await world().claim(leaseMs);
       if (claims.length === 0) return;
       assert.equal(claims[0]!.attempts, 1);
       assert.notEqual(claims[0]!.token, before.token);
     });
 
-    it('fail at the start of a worker that is alone, where no attempt is left', async () => {
+    it('fail at the start of a worker that is alone if no attempt is left', async () => {
       const { store, clock } = world();
       await ask();
       for (let deaths = 1; deaths < attemptsMax; deaths += 1) {

@@ -9,7 +9,7 @@ import { note, strangers, type World } from './fixture.ts';
 export const day = 86_400_000;
 
 let hashes = 0;
-/** As of a token that nobody else has. */
+/** The hash of a unique token. */
 export function freshHash(): string {
   hashes += 1;
   return hashes.toString(16).padStart(64, '0');
@@ -28,7 +28,7 @@ export function newSession(userId: UserId, change: Partial<NewSession> = {}): Ne
   return { tokenHash: freshHash(), userId, passwordHash: null, idleMs: day, lifeMs: 30 * day, ...change };
 }
 
-/** What people do, in a few words. */
+/** Short forms of what people do. */
 export class Accounting {
   readonly #world: World;
 
@@ -50,7 +50,7 @@ export class Accounting {
     return added.userId;
   }
 
-  /** Answers the hash of the token. */
+  /** Returns the hash of the token. */
   async invite(
     organizationId: OrganizationId,
     userId: UserId,
@@ -65,7 +65,7 @@ export class Accounting {
     return invitation.tokenHash;
   }
 
-  /** With a new password, or with one of the person's. */
+  /** With a new password, or one that the person has already. */
   accept(tokenHash: string, password: string | { proven: string }, store: Store = this.#world.store) {
     const acceptance: Acceptance =
       typeof password === 'string'
@@ -86,7 +86,7 @@ export class Accounting {
     assert.deepEqual(accepted, { outcome: 'accepted', userId, organizationId });
   }
 
-  /** Through a provider; answers the person. */
+  /** Signs in through a provider and returns the person. */
   bind(email: string, subject = `subject of ${email}`, issuer = 'https://login.example', store?: Store) {
     const { id, traceId, action, detail } = note('password.voided');
     return (store ?? this.#world.store).bindIdentity(issuer, subject, email, { id, traceId, action, detail });
@@ -116,7 +116,7 @@ export class Accounting {
     return { entered: ids(entered), pending: ids(pending) };
   }
 
-  /** By single sign-on, or by a password where its hash is given. Answers the hash of the token. */
+  /** By single sign-on, or by password if its hash is given. Returns the hash of the token. */
   async signIn(userId: UserId, change: Partial<NewSession> = {}): Promise<string> {
     const session = newSession(userId, change);
     const started = note('session.started', userId);
@@ -134,7 +134,7 @@ export class Accounting {
     return session.membership !== undefined;
   }
 
-  /** How often this was written down in the organization, of this subject where one is given. */
+  /** How many audit events the organization has with this action and, if given, this subject. */
   async noted(organizationId: OrganizationId, action: AuditAction, subject?: string): Promise<number> {
     const events = await this.#world.store.listAudit(organizationId, { limit: 1000 });
     return events.filter((event) => event.action === action && (subject ?? event.subject) === event.subject)

@@ -18,7 +18,7 @@ export function describeAccounts(world: () => World): void {
 
 function describePeople(world: () => World): void {
   describe('people', () => {
-    it('finds a person by their address, with their password once it is set', async () => {
+    it('finds a person by address, with the password once it is set', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -36,7 +36,7 @@ function describePeople(world: () => World): void {
       assert.deepEqual(await people.hashes('bob@example.org'), []);
     });
 
-    it('does not find who is unknown, who has left, and who is a service account only', async () => {
+    it('does not find unknown people, former members and service accounts', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -49,7 +49,7 @@ function describePeople(world: () => World): void {
       assert.equal(await store.findPerson(email), undefined);
     });
 
-    it('lists memberships in order of joining, without those of a service account', async () => {
+    it('lists memberships in the order of joining, without those of service accounts', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const [late, early] = [await world().organization(), await world().organization({ name: 'Early' })];
@@ -69,7 +69,7 @@ function describePeople(world: () => World): void {
       assert.deepEqual(await store.listMemberships(userId, sso), { entered: listed, pending: [] });
     });
 
-    it('changes a password, ends the other sessions that it covers, and closes nothing', async () => {
+    it('changes a password, ends the other sessions that it covers, and closes no membership', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -89,10 +89,10 @@ function describePeople(world: () => World): void {
       const live = await Promise.all([kept, ended, viaProvider, bobs].map((token) => people.isLive(token)));
       assert.deepEqual(live, [true, false, false, true]);
       assert.ok(await people.enters(kept, organization));
-      assert.equal((await store.findPerson(email))?.passwords[0]?.proven, true, 'it stays proven');
+      assert.equal((await store.findPerson(email))?.passwords[0]?.proven, true, 'it is still proven');
     });
 
-    it('changes no password that was changed meanwhile', async () => {
+    it('rejects a change of a password that was changed meanwhile', async () => {
       const people = new Accounting(world());
       const organization = await world().organization();
       const userId = await people.add(organization, email);
@@ -104,7 +104,7 @@ function describePeople(world: () => World): void {
       assert.equal(await people.noted(organization, 'password.changed'), 0);
     });
 
-    it('keeps the passwords of a person apart: none becomes the same as another', async () => {
+    it('never makes two passwords of a person equal', async () => {
       const people = new Accounting(world());
       const [one, other, third] = [
         await world().organization(),
@@ -124,7 +124,7 @@ function describePeople(world: () => World): void {
       assert.equal(await people.changePassword(userId, 'second', 'second'), 'changed');
     });
 
-    it('notes a change of password in every organization that it enters, and in no other', async () => {
+    it('writes an audit note of a password change in the organizations that it enters only', async () => {
       const people = new Accounting(world());
       const [one, other, closed, foreign] = [
         await world().organization(),
@@ -146,7 +146,7 @@ function describePeople(world: () => World): void {
 
 function describeIdentities(world: () => World): void {
   describe('identities', () => {
-    it('binds a subject to the person of its address, and knows it by the subject from then on', async () => {
+    it('binds a subject to the person with its address and then finds them by the subject', async () => {
       const people = new Accounting(world());
       const organization = await world().organization();
       const userId = await people.add(organization, email);
@@ -160,17 +160,17 @@ function describeIdentities(world: () => World): void {
       assert.deepEqual([password?.hash, password?.proven], ['first', true]);
     });
 
-    it('refuses an address that is bound to another subject of the provider', async () => {
+    it('rejects an address that is bound to another subject of the provider', async () => {
       const people = new Accounting(world());
       const userId = await people.add(await world().organization(), email);
       await people.bind(email, 'subject');
       assert.equal(await people.bind(email, 'another'), undefined);
-      assert.equal(await people.bind(email, 'another'), undefined, 'nor has it been bound');
+      assert.equal(await people.bind(email, 'another'), undefined, 'it has not been bound');
       const elsewhere = await people.bind(email, 'another', 'https://other.example.org');
       assert.equal(elsewhere?.userId, userId);
     });
 
-    it('binds nobody to an address that is unknown or a service account, now or later', async () => {
+    it('never binds an unknown address or a service account', async () => {
       const people = new Accounting(world());
       const organization = await world().organization();
       assert.equal(await people.bind(email, 'subject'), undefined);
@@ -180,7 +180,7 @@ function describeIdentities(world: () => World): void {
       assert.equal((await people.bind(email, 'subject'))?.userId, userId);
     });
 
-    it('does not know a bound person who has left, and knows them when they come back', async () => {
+    it('does not find a bound person who has left, and finds them when they come back', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -194,7 +194,7 @@ function describeIdentities(world: () => World): void {
       assert.equal((await people.bind(email, 'subject'))?.userId, userId);
     });
 
-    it('answers the same person to nodes that bind a subject at once, and binds one subject of several', async () => {
+    it('binds one subject when nodes bind at the same time, and returns the same person to all', async () => {
       const people = new Accounting(world());
       const nodes = [world().store, await world().node()];
       const organization = await world().organization();

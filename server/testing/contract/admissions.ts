@@ -24,7 +24,7 @@ export function describeAdmissions(world: () => World): void {
       return { organization, userId, personal, orgWide };
     }
 
-    it('say who a key stands for and take one request from its quota', async () => {
+    it('return the owner of a key and count one request against its quota', async () => {
       const { store } = world();
       const { organization, userId, personal, orgWide } = await keyed({ dailyQuota: 3 });
       assert.deepEqual(await store.admitKey(personal.hash, day), {
@@ -48,7 +48,7 @@ export function describeAdmissions(world: () => World): void {
       assert.equal((await store.admitKey(personal.hash, day + 1))?.use?.remaining, 2);
     });
 
-    it('know nobody by an unknown or revoked key, from the commit on and on every node, and count nothing', async () => {
+    it('reject an unknown or revoked key from the commit on, on every node, and count nothing', async () => {
       const { store } = world();
       const { organization, personal } = await keyed();
       const other = await world().node();
@@ -71,7 +71,7 @@ export function describeAdmissions(world: () => World): void {
       assert.equal((await world().use(organization, day)).remaining, 9);
     });
 
-    it('take applications of their epoch and their organization only', async () => {
+    it('accept applications with the right epoch and organization only', async () => {
       const { store } = world();
       const { organization } = await keyed();
       const foreign = await world().organization();
@@ -95,7 +95,7 @@ export function describeAdmissions(world: () => World): void {
       assert.equal((await world().use(organization, day)).remaining, 7);
     });
 
-    it('grant exactly the quota to any number that come at once, with several credentials on two nodes', async () => {
+    it('grant exactly the quota to concurrent requests with several credentials on two nodes', async () => {
       const { personal, orgWide } = await keyed({ dailyQuota: 25 });
       const nodes = [world().store, await world().node()];
       const admissions = await Promise.all(

@@ -14,7 +14,7 @@ const newKey = (userId: UserId | null, byte = 1, createdBy: UserId | null = null
 
 export function describeApiKeys(world: () => World): void {
   describe('API keys', () => {
-    it('finds a live key by its hash and by nothing else', async () => {
+    it('finds a live key by its hash only', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const userId = await world().member(organizationId);
@@ -44,7 +44,7 @@ export function describeApiKeys(world: () => World): void {
       assert.equal(await store.findApiKey(organizationId, strangers.key()), undefined);
     });
 
-    it('refuses outside the beta, for strangers and for unknown organizations', async () => {
+    it('rejects new keys outside the beta, for non-members and for unknown organizations', async () => {
       const { store } = world();
       const outside = await world().organization({ apiEnabled: false });
       assert.equal(await store.createApiKey(outside, newKey(null), note()), 'api-disabled');
@@ -57,7 +57,7 @@ export function describeApiKeys(world: () => World): void {
       assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
     });
 
-    it('tells at once that a key was revoked or its organization taken out, also on another node', async () => {
+    it('applies a revocation and the end of the beta at once, also on another node', async () => {
       const { store } = world();
       const other = await world().node();
       const organizationId = await world().organization();
@@ -70,7 +70,7 @@ export function describeApiKeys(world: () => World): void {
       assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
     });
 
-    it('revokes for good, once, and says when there is nothing to revoke', async () => {
+    it('revokes for good, and reports when there is nothing to revoke', async () => {
       const { store, clock } = world();
       const organizationId = await world().organization();
       const key = newKey(null);

@@ -22,7 +22,7 @@ export function describeApplications(world: () => World): void {
       const { store, clock } = world();
       const organizationId = await world().organization();
       const [first, second, third] = [newApplication(), newApplication(), newApplication()];
-      // Ids grow: an order by id alone would put the later one first.
+      // Ids grow, so that an order by id alone would put the later one first.
       await store.createApplication(organizationId, second, note());
       const createdAt = clock.ms;
       clock.pass(1000);
@@ -45,7 +45,7 @@ export function describeApplications(world: () => World): void {
       assert.deepEqual(await store.listApplications(strangers.organization()), []);
     });
 
-    it('refuses new applications and new secrets outside the beta, and for unknown organizations', async () => {
+    it('rejects new applications and secrets outside the beta and for unknown organizations', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const [before, after] = [newApplication(), newApplication()];
@@ -66,7 +66,7 @@ export function describeApplications(world: () => World): void {
       assert.equal((await store.listApplications(organizationId))[0]?.rotatedAt, null);
     });
 
-    it('replaces the secret and raises the epoch together, and says when', async () => {
+    it('replaces the secret, raises the epoch and records the time together', async () => {
       const { store, clock } = world();
       const organizationId = await world().organization();
       const [application, neighbour] = [newApplication(), newApplication()];
@@ -84,7 +84,7 @@ export function describeApplications(world: () => World): void {
       assert.ok(grant.epoch > first);
       assert.equal((await store.listApplications(organizationId))[0]?.rotatedAt, clock.ms);
       assert.deepEqual(await store.findApplicationGrant(neighbour.id), neighbourGrant);
-      // Also when the secret happens to be the old one again: tokens end with every rotation.
+      // Tokens end with every rotation, even if the new secret equals the old one.
       assert.equal(
         await store.rotateApplication(organizationId, application.id, hashOf(2), note()),
         'rotated',
@@ -92,7 +92,7 @@ export function describeApplications(world: () => World): void {
       assert.ok((await epochOf(store, application.id)) > grant.epoch);
     });
 
-    it('gives each of the rotations that came together, on two nodes, an epoch of its own', async () => {
+    it('gives each of several concurrent rotations on two nodes its own epoch', async () => {
       const { store } = world();
       const nodes = [store, await world().node()];
       const organizationId = await world().organization();
@@ -108,7 +108,7 @@ export function describeApplications(world: () => World): void {
       assert.ok((await epochOf(store, application.id)) >= first + 10);
     });
 
-    it('deletes for good, also outside the beta: neither listed, granted, rotated nor deleted again', async () => {
+    it('deletes for good, also outside the beta', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const [application, other] = [newApplication(), newApplication()];
@@ -131,7 +131,7 @@ export function describeApplications(world: () => World): void {
       assert.equal(await store.findApplicationGrant(application.id), undefined);
     });
 
-    it('says when there is nothing to rotate or delete', async () => {
+    it('reports when there is nothing to rotate or delete', async () => {
       const { store } = world();
       const organizationId = await world().organization();
       const stranger = strangers.application();
@@ -142,7 +142,7 @@ export function describeApplications(world: () => World): void {
       assert.equal(await store.deleteApplication(nowhere, stranger, note()), 'missing');
     });
 
-    it('tells another node at once of a rotation, a deletion, the beta and a raised epoch', async () => {
+    it('shows another node a rotation, a deletion, the beta and a raised epoch at once', async () => {
       const { store } = world();
       const other = await world().node();
       const organizationId = await world().organization();

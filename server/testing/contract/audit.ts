@@ -16,20 +16,20 @@ const newKey = (byte = 1) => ({
 
 export function describeAudits(world: () => World): void {
   describe('the audit log', () => {
-    /** What was done, oldest first. */
+    /** Actions and subjects, oldest first. */
     async function deeds(organizationId: OrganizationId): Promise<[AuditAction, string][]> {
       const events = await world().store.listAudit(organizationId, { limit: 100 });
       return events.map(({ action, subject }): [AuditAction, string] => [action, subject]).reverse();
     }
 
-    /** An organization, and what is written of it after its first note. */
+    /** An organization, and its audit events after the first one. */
     async function watched(change: Parameters<World['organization']>[0] = {}) {
       const organization = await world().organization(change);
       assert.deepEqual(await deeds(organization), [['organization.created', organization]]);
       return { organization, since: async () => (await deeds(organization)).slice(1) };
     }
 
-    it('gives back exactly what was noted, with the time and the address of who did it', async () => {
+    it("returns exactly the note, with the time and the actor's address", async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const userId = await world().member(organization, 'ada@example.org');
@@ -48,7 +48,7 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual([operator?.actor, operator?.actorEmail], [{ kind: 'operator' }, null]);
     });
 
-    it('keeps what was done by somebody whom the store does not know', async () => {
+    it('keeps events of an actor whom the store does not know', async () => {
       const { store } = world();
       const organization = await world().organization();
       const actor = { kind: 'user', userId: strangers.user() } as const;
@@ -57,20 +57,20 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual([event?.actor, event?.actorEmail], [actor, null]);
     });
 
-    it('is read in pages, newest first, each event once, also those of one moment', async () => {
+    it('is read in pages, newest first, each event once, also within one millisecond', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const ofHere: string[] = [];
       for (const events of [1, 4, 3]) {
         clock.pass(10);
         const notes = Array.from({ length: events }, () => note('session.started', 'usr_1'));
-        // Another order than that of their ids.
+        // Not in the order of their ids.
         for (const each of notes.toReversed()) await store.writeAudit(organization, each);
         ofHere.unshift(...notes.map(({ id }) => id).toReversed());
       }
       const all = await store.listAudit(organization, { limit: 100 });
       const moments = new Set(all.map(({ at }) => at));
-      assert.equal(moments.size, 4, 'several events have their moment in common');
+      assert.equal(moments.size, 4, 'several events have the same time');
       assert.deepEqual(
         all.slice(0, 8).map(({ id }) => id),
         ofHere,
@@ -80,7 +80,7 @@ export function describeAudits(world: () => World): void {
       }
     });
 
-    it('is searched by a trace id, in pages as well', async () => {
+    it('is searched by trace id, in pages, too', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       for (let index = 0; index < 9; index += 1) {
@@ -98,13 +98,13 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual(await of('T1'), []);
     });
 
-    it('is shared by all nodes at once, and says nothing of other organizations', async () => {
+    it('is the same on all nodes and shows no events of other organizations', async () => {
       const { store } = world();
       const other = await world().node();
       const [home, foreign] = [await world().organization(), await world().organization()];
       const mine = note('key.revoked', 'key_1', { traceId: 'shared' });
       await store.writeAudit(home, mine);
-      // The same deed may be written down in several organizations.
+      // The same event may be written in several organizations.
       await store.writeAudit(foreign, { ...mine, subject: 'key_2' });
       for (const [organization, subject] of [
         [home, 'key_1'],
@@ -119,7 +119,7 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual(await other.listAudit(strangers.organization(), { limit: 10 }), []);
     });
 
-    it('has a change of an organization, and none where all stays as it is', async () => {
+    it('records a change of an organization, and nothing if no value changes', async () => {
       const { store } = world();
       const { organization, since } = await watched({ apiEnabled: true, dailyQuota: 7 });
       const change = (values: { apiEnabled?: boolean; dailyQuota?: number }, subject: string) =>
@@ -128,7 +128,7 @@ export function describeAudits(world: () => World): void {
       assert.ok(before);
       assert.deepEqual(await change({}, 'nothing given'), before);
       assert.deepEqual(await change({ apiEnabled: true }, 'as it is'), before);
-      assert.deepEqual(await change({ apiEnabled: true, dailyQuota: 7 }, 'both as they are'), before);
+      assert.deepEqual(await change({ apiEnabled: true, dailyQuota: 7 }, 'both unchanged'), before);
       assert.deepEqual(await since(), []);
       await change({ dailyQuota: 8 }, 'quota');
       await change({ apiEnabled: false, dailyQuota: 8 }, 'beta');
@@ -142,7 +142,7 @@ export function describeAudits(world: () => World): void {
       ]);
     });
 
-    it('has a change once that two nodes made together', async () => {
+    it('records a change once when two nodes make it at the same time', async () => {
       const nodes = [world().store, await world().node()];
       const { organization, since } = await watched({ dailyQuota: 7 });
       const key = newKey();
@@ -159,7 +159,7 @@ export function describeAudits(world: () => World): void {
       assert.deepEqual(actions.sort(), ['key.created', 'key.revoked', 'organization.changed']);
     });
 
-    it('has a key that was made and revoked, and nothing that was refused or done again', async () => {
+    it('records creating and revoking a key, and nothing rejected or repeated', async () => {
       const { store } = world();
       const { organization, since } = await watched();
       const key = newKey();
@@ -183,7 +183,7 @@ export function describeAudits(world: () => World): void {
       ]);
     });
 
-    it('has an application that was made, rotated and deleted, and nothing that was refused', async () => {
+    it('records creating, rotating and deleting an application, and nothing rejected', async () => {
       const { store } = world();
       const { organization, since } = await watched();
       const [application, late] = [newApplication(), newApplication()];
@@ -210,7 +210,7 @@ export function describeAudits(world: () => World): void {
       ]);
     });
 
-    it('has a document that was added, replaced under its first id, and removed', async () => {
+    it('records adding a document, replacing it under its first id, and removing it', async () => {
       const { store } = world();
       const { organization, since } = await watched();
       const [first, second] = [newDocument(), newDocument()];
@@ -230,12 +230,12 @@ export function describeAudits(world: () => World): void {
       ]);
     });
 
-    it('is written together with the deed, or neither is', async () => {
+    it('is written in the same commit as the change, or neither is written', async () => {
       const { store } = world();
       const { organization, since } = await watched();
       const [key, application, document] = [newKey(), newApplication(), newDocument()];
       await store.createApiKey(organization, key, note('key.created', 'first'));
-      // A value that no log can hold makes the note fail, and what it tells of with it.
+      // A note that the log cannot store fails together with its change.
       const invalidNote = (action: AuditAction) => note(action, null as unknown as string);
       const created = { id: strangers.organization(), name: 'Spoilt', apiEnabled: true, dailyQuota: 1 };
       const attempts = [
@@ -250,11 +250,11 @@ export function describeAudits(world: () => World): void {
       assert.equal(await store.findOrganization(created.id), undefined);
       assert.equal((await store.findOrganization(organization))?.dailyQuota, 10);
       assert.equal(await store.findKeyGrant(hashOf(2)), undefined);
-      assert.ok(await store.findKeyGrant(hashOf(1)), 'the key is still good');
+      assert.ok(await store.findKeyGrant(hashOf(1)), 'the key is still valid');
       assert.deepEqual(await store.listApplications(organization), []);
       assert.deepEqual(await store.listDocuments(organization), []);
       assert.deepEqual(await since(), [['key.created', 'first']]);
-      // The other way round: a deed that fails leaves no note. The key's hash is taken.
+      // A change that fails leaves no note. The key's hash is taken.
       await assert.rejects(() => store.createApiKey(organization, newKey(1), note('key.created', 'taken')));
       assert.deepEqual(await since(), [['key.created', 'first']]);
     });

@@ -23,7 +23,7 @@ import { describeUsages } from './usage.ts';
 import { describeWalks } from './walks.ts';
 import { describeWriteGrants } from './write-grants.ts';
 
-/** What every adapter promises. `fresh` answers an opener on data that no other test sees. */
+/** What every adapter promises. `fresh` returns a function that opens a new, empty store. */
 export function describeStore(engine: string, fresh: () => OpenStore): void {
   describe(`The ${engine} store`, () => {
     const current: { world: World } = {} as { world: World };

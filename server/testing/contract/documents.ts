@@ -9,7 +9,7 @@ import { newDocument, note, putDocument, strangers, type World } from './fixture
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
     const passage = (text: string, ...terms: string[]) => ({ heading: '', text, terms });
-    /** The texts of the passages that hold each term, sorted. */
+    /** The texts of the passages that contain each term, sorted. */
     async function textsWith(organization: OrganizationId, accountId: string | null, ...terms: string[]) {
       const { store } = world();
       const { holders } = await store.findPassages(organization, accountId, terms, 100);
@@ -18,7 +18,7 @@ export function describeDocuments(world: () => World): void {
       return found.map((passages) => passages.map(({ text }) => text).sort());
     }
 
-    it('are outlined: titles, first headings and the opening, within the account that asks', async () => {
+    it('are outlined by title, first headings and opening, within the account', async () => {
       const { store } = world();
       const organization = await world().organization();
       const under = (heading: string, text: string) => ({ heading, text, terms: ['x'] });
@@ -46,7 +46,7 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual(await store.outlineDocuments(await world().organization(), 'acc', limits), []);
     });
 
-    it('are added with all they have, listed by name, and found by their terms', async () => {
+    it('are stored completely, listed by name, and found by their terms', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const second = newDocument({
@@ -101,7 +101,7 @@ export function describeDocuments(world: () => World): void {
       );
     });
 
-    it('are found in the whole organization, or with their account only', async () => {
+    it('are found in the whole organization, or only with their account', async () => {
       const { store } = world();
       const organization = await world().organization();
       const add = (accountId: string | null, text: string) =>
@@ -119,7 +119,7 @@ export function describeDocuments(world: () => World): void {
       assert.equal((await store.findPassages(organization, 'a', [], 10)).passageCount, 2);
     });
 
-    it('take the place of the one of the same account and name, under its id', async () => {
+    it('replace the document of the same account and name and keep its id', async () => {
       const { store } = world();
       const organization = await world().organization();
       const first = newDocument({ passages: [passage('old', 'wool', 'old'), passage('older', 'old')] });
@@ -145,7 +145,7 @@ export function describeDocuments(world: () => World): void {
       assert.equal(await store.findDocument(organization, again.id), undefined);
     });
 
-    it('are gone with their passages once they are removed', async () => {
+    it('disappear with their passages when they are removed', async () => {
       const { store } = world();
       const organization = await world().organization();
       const kept = newDocument({ name: 'kept.md', passages: [passage('kept', 'wool')] });
@@ -164,7 +164,7 @@ export function describeDocuments(world: () => World): void {
       assert.equal((await store.findPassages(organization, null, [], 10)).passageCount, 1);
     });
 
-    it('are read in the order asked for', async () => {
+    it('are read in the given order', async () => {
       const { store } = world();
       const organization = await world().organization();
       const passages = ['a', 'b', 'c'].map((text) => passage(text, 'wool'));
@@ -177,7 +177,7 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual(await texts(third!, 999_999, first!), [inOrder[2], inOrder[0]]);
     });
 
-    it('are found by terms of any script, and by no part of a term', async () => {
+    it('are found by terms of any script, but not by a part of a term', async () => {
       const { store } = world();
       const organization = await world().organization();
       const terms = ['größe', '羊毛', 'шерсть', '42', 'wool', 'near', 'and', 'or', 'not'];
@@ -188,7 +188,7 @@ export function describeDocuments(world: () => World): void {
       }
     });
 
-    it('are found by several terms at once where a passage holds them all', async () => {
+    it('are found by several terms if one passage contains all of them', async () => {
       const { store } = world();
       const organization = await world().organization();
       const general = [passage('both', 'wool', 'red'), passage('one', 'wool'), passage('other', 'red')];
@@ -206,7 +206,7 @@ export function describeDocuments(world: () => World): void {
       ]);
     });
 
-    it('give no more holders of a term than asked for', async () => {
+    it('return no more passages per term than the limit', async () => {
       const { store } = world();
       const organization = await world().organization();
       const passages = Array.from({ length: 20 }, (_, index) => passage(`${index}`, 'wool', `n${index}`));
@@ -215,7 +215,7 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual([holders[0]?.length, holders[1]?.length], [5, 1]);
     });
 
-    it('are shared by all nodes at once', async () => {
+    it('are visible on all nodes at once', async () => {
       const organization = await world().organization();
       const other = await world().node();
       const document = newDocument();
@@ -226,7 +226,7 @@ export function describeDocuments(world: () => World): void {
       assert.equal(await world().store.findDocument(organization, document.id), undefined);
     });
 
-    it('are stored with a short title, and without a URL that is too long', async () => {
+    it('are stored with a shortened title and without a URL that is too long', async () => {
       const { store } = world();
       const organization = await world().organization();
       const url = (length: number) => 'https://example.org/'.padEnd(length, 'a');
@@ -241,7 +241,7 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual([second?.title, second?.url], [`${'🧶'.repeat(254)}…`, null]);
     });
 
-    it('are refused beyond the number and the bytes that the organization may store', async () => {
+    it("are rejected above the organization's limits of documents and bytes", async () => {
       const { store } = world();
       const organization = await world().organization();
       const elsewhere = await world().organization();
@@ -268,7 +268,7 @@ export function describeDocuments(world: () => World): void {
       const large = (text: string, change: Partial<NewDocument> = {}) =>
         newDocument({ passages: Array.from({ length: many }, () => passage(text, 'wool')), ...change });
 
-      /** How many passages a search may find while `work` is under way, and how many documents there are. */
+      /** The numbers of passages and documents that readers see while `work` runs. */
       async function seenDuring(organization: OrganizationId, work: Promise<unknown>) {
         const { store } = world();
         const [found, listed] = [new Set<number>(), new Set<number>()];
@@ -285,7 +285,7 @@ export function describeDocuments(world: () => World): void {
         return { found: [...found].sort(), listed: [...listed] };
       }
 
-      it('are found all at once, replaced all at once, and gone all at once', async () => {
+      it('appear, are replaced and disappear as a whole', async () => {
         const { store } = world();
         const organization = await world().organization();
         const other = newDocument({ name: 'other', passages: [passage('other', 'wool')] });
@@ -310,7 +310,7 @@ export function describeDocuments(world: () => World): void {
         assert.equal(await store.sweepDocuments(), 0);
       });
 
-      it('leave nothing where a part of them cannot be written', async () => {
+      it('leave nothing if a part cannot be written', async () => {
         const { store } = world();
         const organization = await world().organization();
         const document = large('broken');
@@ -325,7 +325,7 @@ export function describeDocuments(world: () => World): void {
         assert.equal(await store.sweepDocuments(), 0);
       });
 
-      it('are never seen when their writer dies, and are swept a minute later', async () => {
+      it('are never visible if their writer dies, and are swept a minute later', async () => {
         const { store, clock } = world();
         const organization = await world().organization();
         const node = await world().node();
@@ -344,7 +344,7 @@ export function describeDocuments(world: () => World): void {
         await writing;
         assert.deepEqual(await store.listDocuments(organization), []);
         assert.deepEqual((await store.findPassages(organization, null, ['wool'], 1_000)).holders, [[]]);
-        assert.equal(await store.sweepDocuments(), 0, 'it may still be written');
+        assert.equal(await store.sweepDocuments(), 0, 'it may still be in progress');
         clock.pass(60_001);
         const swept = await store.sweepDocuments();
         assert.ok(swept >= passagesPerCommit && swept < many, `${swept} passages`);

@@ -30,17 +30,17 @@ import type {
 export const attemptsMax = 3;
 export const failureTexts = { content: 'It failed.', overdue: 'deadline', abandoned: 'died too often' };
 
-/** Opens another node on the same data; each test gets data of its own. */
+/** Opens another node on the same data. Each test has data of its own. */
 export type OpenStore = (clock: TestClock) => Store | Promise<Store>;
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only when a test moves it. */
 export class TestClock {
   ms = Date.UTC(2026, 10, 15, 12);
   steadyMs = 0;
   readonly wall = (): number => this.ms;
   readonly steady = (): number => this.steadyMs;
 
-  /** Time goes by. Changing `ms` alone is somebody setting the clock. */
+  /** Lets time pass. Changing only `ms` sets the wall clock. */
   pass(ms: number): void {
     this.ms += ms;
     this.steadyMs += ms;
@@ -55,7 +55,7 @@ const ids = createIdGenerator(Date.now, (size) =>
   }),
 );
 
-/** One store with what a test needs in it; `node` opens a second one beside it. */
+/** A store with helpers to fill it; `node` opens another node on the same data. */
 export class World {
   readonly clock = new TestClock();
   readonly store: Store;
@@ -113,10 +113,10 @@ export class World {
     return added.userId;
   }
 
-  /** Takes one request from the organization's quota, as a caller with an org-wide key does. */
+  /** Counts one request against the organization's quota, with an org-wide key. */
   async use(organizationId: OrganizationId, day: number, store: Store = this.store): Promise<QuotaUse> {
     const admission = await store.admitKey(await this.#keyOf(organizationId), day);
-    if (admission?.use === undefined) throw new Error('nobody was admitted');
+    if (admission?.use === undefined) throw new Error('the request was not admitted');
     return admission.use;
   }
 
@@ -149,7 +149,7 @@ export class World {
     return thread;
   }
 
-  /** Claims as a worker does that has places for all: from each organization that has something waiting. */
+  /** Claims up to `limit` replies of each organization with waiting replies. */
   async claim(leaseMs: number, limit = 100, store: Store = this.store): Promise<ClaimedReply[]> {
     const organizations = await store.organizationsWaiting(undefined, 100);
     return store.claimReplies(
@@ -177,13 +177,13 @@ export class World {
   ): Promise<ThreadId[]> {
     const shown: ThreadId[] = [];
     let after = rows.at(-1)?.position;
-    let goesOn = more;
-    while (goesOn && after !== undefined) {
+    let hasMore = more;
+    while (hasMore && after !== undefined) {
       const page = await this.store.continueWalk(organizationId, listing, limit, { start, after });
       if (page === 'expired') throw new Error('the walk has expired');
       shown.push(...idsOf(page.rows));
       after = page.rows.at(-1)?.position;
-      goesOn = page.more;
+      hasMore = page.more;
     }
     return shown;
   }
@@ -210,14 +210,14 @@ export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewT
   };
 }
 
-/** The user as they write without a key. */
+/** The user as a writer without a key. */
 export function by(userId: UserId): Writer {
   return { userId, keyHash: null };
 }
 
 const wide: ThreadBudget = { messagesMax: 10_000, bytesMax: 100_000_000 };
 
-/** A prompt in a thread that exists, with its reply. */
+/** A prompt in an existing thread, with its reply. */
 export function newFollowUp(change: Partial<NewReply> = {}): NewReply {
   const prompt = { messageId: ids.message(), content: 'Another prompt' };
   return {
@@ -230,7 +230,7 @@ export function newFollowUp(change: Partial<NewReply> = {}): NewReply {
   };
 }
 
-/** Another try at the last reply. */
+/** A retry of the last reply. */
 export function newRetry(change: Partial<NewReply> = {}): NewReply {
   return newFollowUp({ prompt: null, ...change });
 }
@@ -261,10 +261,10 @@ export function putDocument(
   return store.putDocument(organizationId, document, documentNote, within);
 }
 
-/** A note of a deed of the operator. */
+/** A note of an action of the operator. */
 export function note(
   action: AuditAction = 'organization.changed',
-  subject = 'what it was done to',
+  subject = 'the subject',
   change: Partial<AuditNote> = {},
 ): AuditNote {
   return {
@@ -282,7 +282,7 @@ export function newApplication(change: Partial<NewApplication> = {}): NewApplica
   return { id: ids.application(), name: 'Warehouse 📦', secretHash: hashOf(1), ...change };
 }
 
-/** The store keeps what it is given, and never looks into it. */
+/** The store does not read the key. */
 export function newSigningKey(id: string): NewSigningKey {
   return { id, privateJwk: `{"kty":"EC","d":"${id}"}` };
 }

@@ -45,7 +45,7 @@ export function describeFollowUps(world: () => World): void {
     }
     const idsOfMessages = async (made: Conversation) => (await read(made)).messages.map(({ id }) => id);
 
-    it('put a prompt and its reply behind what was said, and are activity', async () => {
+    it('append a prompt and its reply, and count as activity', async () => {
       const { clock } = world();
       const made = await answered();
       const before = await read(made);
@@ -72,7 +72,7 @@ export function describeFollowUps(world: () => World): void {
       ]);
     });
 
-    it('put their thread on top of everything before, even within one millisecond', async () => {
+    it('move their thread to the top, even within one millisecond', async () => {
       const made = await answered();
       const { userId } = made.thread;
       await world().thread(made.organization, userId);
@@ -82,7 +82,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal((await world().walk(made.organization, { userId }))[0], made.thread.id);
     });
 
-    it('are claimed, written and failed at their deadline as first replies are', async () => {
+    it('are claimed, written and failed at their deadline like first replies', async () => {
       const { store, clock } = world();
       const made = await answered();
       const written = newFollowUp({ traceId: 'second' });
@@ -116,11 +116,11 @@ export function describeFollowUps(world: () => World): void {
       assert.equal(((await read(made)).messages.at(-1) as AssistantMessage).status, 'failed');
     });
 
-    it('stay in order of creation, whatever the clock of the node that made their ids', async () => {
+    it('stay in the order of creation, whatever the clocks of the nodes that made their ids', async () => {
       const { store, clock } = world();
       const made = await stopped();
       const { organization, thread } = made;
-      // A node that is behind makes ids below those that are there.
+      // A node whose clock is behind makes ids below the existing ones.
       const early = (place: number) => `msg_0000000000000000000000000${place}` as MessageId;
       clock.ms -= 3_600_000;
       const second = newFollowUp({ prompt: { messageId: early(5), content: '2' }, replyId: early(6) });
@@ -154,7 +154,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal(await add(made, newRetry()), 'running');
     });
 
-    it('wait for the reply that runs, also while a worker writes it', async () => {
+    it('are rejected while a reply is running, also while a worker writes it', async () => {
       const made = await conversation();
       assert.equal(await add(made, newFollowUp()), 'running');
       assert.equal(await add(made, newRetry()), 'running');
@@ -187,13 +187,13 @@ export function describeFollowUps(world: () => World): void {
       });
     }
 
-    it('never run in a thread that is deleted at the same moment', async () => {
+    it('never run in a thread that is deleted at the same time', async () => {
       const nodes = [world().store, await world().node()] as const;
       let added = 0;
       for (let round = 0; round < 20; round += 1) {
         const made = await stopped();
         const { organization, thread } = made;
-        // Whoever comes now has to wait, and acts on what it finds then.
+        // Concurrent calls wait here, and act on the state that they find afterwards.
         const creates = [0, 1, 2, 3].map(() => world().thread(organization, thread.userId));
         const adding = add(made, round % 2 === 0 ? newFollowUp() : newRetry(), nodes[0]);
         const deleted = await nodes[1].deleteThread(organization, thread.id, by(thread.userId), note());
@@ -208,7 +208,7 @@ export function describeFollowUps(world: () => World): void {
       assert.ok(added > 0, 'some were added before the deletion');
     });
 
-    it('try anew what failed or was cancelled, and nothing else, without activity', async () => {
+    it('retry a failed or cancelled reply only, without activity', async () => {
       const { store, clock } = world();
       const made = await conversation();
       const { organization, thread } = made;
@@ -237,7 +237,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal((await idsOfMessages(made)).length, 4);
     });
 
-    it('are refused once the thread would hold more messages than it may', async () => {
+    it("are rejected above the thread's limit of messages", async () => {
       const made = await stopped();
       const { organization, thread } = made;
       const { store } = world();
@@ -256,7 +256,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal(await add(made, newFollowUp({ budget: { ...budget, messagesMax: 7 } })), 'added');
     });
 
-    it('are refused once the thread would hold more bytes than it may', async () => {
+    it("are rejected above the thread's limit of bytes", async () => {
       const { store } = world();
       const organization = await world().organization();
       const prompt = 'é'.repeat(10);
@@ -280,7 +280,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal(await add(made, followUp(stored + 2)), 'added');
     });
 
-    it('never exceed a budget, however many are added, stopped and tried at once on two nodes', async () => {
+    it('never exceed the budget when many are added, cancelled and retried at once on two nodes', async () => {
       const nodes = [world().store, await world().node()] as const;
       const made = await stopped();
       const { organization, thread } = made;
@@ -303,7 +303,7 @@ export function describeFollowUps(world: () => World): void {
       assert.equal(messages.length, 2 + added + prompts);
     });
 
-    it('are for the creator only, and for a thread that is there', async () => {
+    it('are accepted from the creator only, in an existing thread', async () => {
       const { store } = world();
       const made = await stopped();
       const { organization, thread } = made;
@@ -328,7 +328,7 @@ export function describeFollowUps(world: () => World): void {
       assert.deepEqual(await read(made), deleted);
     });
 
-    it('tell for each reply which of its statements were found, from the commit that ends it on', async () => {
+    it('return the verdict of each reply from the commit that ends it', async () => {
       const { store } = world();
       const made = await conversation();
       const { organization, thread } = made;
@@ -356,7 +356,7 @@ export function describeFollowUps(world: () => World): void {
       assert.deepEqual(await verdicts(), [verdict, null]);
     });
 
-    it('tell for each reply which request asked for it and why it failed', async () => {
+    it('return for each reply the request that asked for it and why it failed', async () => {
       const { store } = world();
       const made = await conversation();
       const { organization, thread } = made;

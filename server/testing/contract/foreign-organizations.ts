@@ -17,7 +17,7 @@ import {
 
 export function describeForeignOrganizations(world: () => World): void {
   describe('a foreign organization', () => {
-    it('reads and changes nothing, by any method, with ids that are right but for the organization', async () => {
+    it('cannot read or change anything by any method, even with valid ids', async () => {
       const { store } = world();
       const home = await world().organization({ name: 'Home' });
       const foreign = await world().organization({ name: 'Foreign' });
@@ -95,7 +95,7 @@ export function describeForeignOrganizations(world: () => World): void {
         const page = await store.beginWalk(foreign, listing, 10);
         assert.deepEqual([page.rows, page.more, page.size], [[], false, 0]);
         const after = { activityAt: Number.MAX_SAFE_INTEGER, id: thread.id };
-        // Of the home's start: an empty listing has none of its own.
+        // With the start of the home organization: an empty listing has none.
         const { start } = await store.beginWalk(home, { userId }, 1);
         const next = await store.continueWalk(foreign, listing, 10, { start, after });
         assert.deepEqual(next, { rows: [], more: false });
@@ -139,7 +139,7 @@ export function describeForeignOrganizations(world: () => World): void {
       }
     });
 
-    it('keeps its own thread under an id that another organization has, too', async () => {
+    it('keeps its own thread under an id that another organization also uses', async () => {
       const { store } = world();
       const [home, foreign] = [await world().organization(), await world().organization()];
       const userId = await world().member(home, 'ada@example.org');

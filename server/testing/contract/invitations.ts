@@ -7,7 +7,7 @@ const email = 'ada@example.org';
 
 export function describeInvitations(world: () => World): void {
   describe('invitations', () => {
-    it('gives back exactly what was kept, and says until when it can be used', async () => {
+    it('returns exactly what was stored, until it expires', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const organization = await world().organization({ name: 'Home' });
@@ -30,7 +30,7 @@ export function describeInvitations(world: () => World): void {
       assert.equal(await people.noted(organization, 'member.invited', userId), 1);
     });
 
-    it('invites neither strangers nor service accounts nor into other organizations', async () => {
+    it('rejects non-members, service accounts and members of other organizations', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [organization, foreign] = [await world().organization(), await world().organization()];
@@ -66,7 +66,7 @@ export function describeInvitations(world: () => World): void {
       assert.deepEqual(await people.hashes(email), []);
     });
 
-    it('is void once another has taken its place, and not by one of another member or organization', async () => {
+    it('is replaced by the next one for the same member and organization only', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -83,7 +83,7 @@ export function describeInvitations(world: () => World): void {
         assert.notEqual(await store.findInvitation(token), undefined);
     });
 
-    it('does not inherit from its predecessor whether the password may be set anew', async () => {
+    it('does not inherit the right to reset a password from the one it replaces', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -96,7 +96,7 @@ export function describeInvitations(world: () => World): void {
       assert.deepEqual([found?.terms, found?.byOperator, found?.resets], ['prove', false, false]);
     });
 
-    it('can be used once, however many try at once on however many nodes', async () => {
+    it('can be used once, also by concurrent requests on several nodes', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const nodes = [store, await world().node()];
@@ -116,7 +116,7 @@ export function describeInvitations(world: () => World): void {
       assert.equal(await people.noted(organization, 'member.joined'), 10);
     });
 
-    it('is worth nothing once the person is removed, nor when they have come back', async () => {
+    it('is invalid after the person was removed, also when they come back', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -133,7 +133,7 @@ export function describeInvitations(world: () => World): void {
   });
 
   describe('accepting an invitation', () => {
-    it('chooses the first password and opens the membership', async () => {
+    it('sets the first password and opens the membership', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -150,7 +150,7 @@ export function describeInvitations(world: () => World): void {
       assert.ok(await people.enters(await people.signIn(userId, { passwordHash: 'first' }), organization));
     });
 
-    it('refuses a password where a proven one must be entered, and changes nothing', async () => {
+    it('rejects a new password if a proven one must be entered, and changes nothing', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -173,7 +173,7 @@ export function describeInvitations(world: () => World): void {
       assert.ok(await people.enters(session, other));
     });
 
-    it('lets the operator replace a proven password, which closes all else and ends all sessions of the person', async () => {
+    it('lets the operator replace a proven password, which closes the other memberships and ends all sessions', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -199,11 +199,11 @@ export function describeInvitations(world: () => World): void {
       assert.ok(await people.enters(bobs, one));
       assert.deepEqual(await people.hashes('bob@example.org'), ['bobs']);
       const noted = [one, other].map((id) => people.noted(id, 'password.voided'));
-      assert.deepEqual(await Promise.all(noted), [1, 0], 'written down where it was closed');
+      assert.deepEqual(await Promise.all(noted), [1, 0], 'noted where it was closed');
       assert.equal((await store.findInvitation(await people.invite(one, userId)))?.terms, 'prove');
     });
 
-    it('gives no password to whoever is known through a provider, unless the operator says so', async () => {
+    it('sets no password for a person bound to a provider, unless the operator allows it', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -216,7 +216,7 @@ export function describeInvitations(world: () => World): void {
       await people.join(organization, userId, 'first', { resets: true });
     });
 
-    it('starts closed for who has come back', async () => {
+    it('starts over for a person who has come back', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -231,7 +231,7 @@ export function describeInvitations(world: () => World): void {
       assert.equal((await store.findInvitation(token))?.terms, 'prove');
     });
 
-    it('is written down once, in its organization', async () => {
+    it('writes one audit note, in its organization', async () => {
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
       const userId = await people.add(one, email);
@@ -246,7 +246,7 @@ export function describeInvitations(world: () => World): void {
       assert.equal(await people.noted(other, 'member.joined'), 0);
     });
 
-    it('gives each of two organizations a password of its own when both links are used at once', async () => {
+    it('sets a separate password for each of two organizations when both links are used at once', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const node = await world().node();

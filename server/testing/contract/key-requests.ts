@@ -41,7 +41,7 @@ export function describeKeyRequests(world: () => World): void {
   }
 
   describe('key requests', () => {
-    it('become a key of their owner when they are approved and revealed, once', async () => {
+    it('become one key of their owner when they are approved and revealed', async () => {
       const { store, clock } = world();
       const { organization, admin, userId } = await organizationOfTwo();
       const { id, outcome } = await ask(organization, userId);
@@ -61,7 +61,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.deepEqual(await store.listKeyRequests(organization), [
         { ...request, state: 'approved', expiresAt: requestedAt + 5 + day },
       ]);
-      assert.equal(await redeem(admin), 'missing', 'for its owner alone');
+      assert.equal(await redeem(admin), 'missing', 'for its owner only');
       assert.equal(await store.findKeyGrant(secret.hash), undefined);
       assert.equal(await redeem(userId), 'created');
       assert.equal(await redeem(userId), 'missing', 'once');
@@ -77,7 +77,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.deepEqual(await actions(organization), ['key.revealed', 'key.approved', 'key.requested']);
     });
 
-    it('become nothing when they are declined or have expired', async () => {
+    it('create no key when they are declined or have expired', async () => {
       const { store, clock } = world();
       const { organization, admin, userId } = await organizationOfTwo();
       const [declined, late] = [await ask(organization, userId), await ask(organization, userId)];
@@ -95,7 +95,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.deepEqual(await store.listApiKeys(organization), []);
     });
 
-    it('of one member wait in a limited number, also when many come at once on two nodes', async () => {
+    it('are limited per member, also when many arrive at once on two nodes', async () => {
       const { store, clock } = world();
       const nodes = [store, await world().node()];
       const { organization, admin, userId } = await organizationOfTwo();
@@ -107,14 +107,14 @@ export function describeKeyRequests(world: () => World): void {
       assert.ok(asked.every(({ outcome }) => outcome === 'created' || outcome === 'too-many'));
       assert.equal((await ask(organization, admin)).outcome, 'created', 'each member has their own');
       await decide(organization, created[0]!.id, admin);
-      assert.equal((await ask(organization, userId)).outcome, 'too-many', 'an approved one waits, too');
+      assert.equal((await ask(organization, userId)).outcome, 'too-many', 'approved requests count');
       await decide(organization, created[1]!.id, admin, 'declined');
       assert.equal((await ask(organization, userId)).outcome, 'created');
       clock.pass(day);
-      assert.equal((await ask(organization, userId)).outcome, 'created', 'expired ones do not wait');
+      assert.equal((await ask(organization, userId)).outcome, 'created', 'expired requests do not count');
     });
 
-    it('are refused outside the beta, to service accounts, to strangers, and in other organizations', async () => {
+    it('are rejected outside the beta, for service accounts, non-members and other organizations', async () => {
       const { store } = world();
       const { organization, admin, userId } = await organizationOfTwo();
       const foreign = await world().organization();
@@ -141,7 +141,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.equal(refused, 'api-disabled');
     });
 
-    it('go with their membership', async () => {
+    it('are removed with their membership', async () => {
       const { store } = world();
       const { organization, admin, userId } = await organizationOfTwo();
       const { id } = await ask(organization, userId);
@@ -171,7 +171,7 @@ export function describeKeyRequests(world: () => World): void {
       return { next, rotated };
     };
 
-    it('makes one with the same name and owner, and ends the old one at once', async () => {
+    it('creates a key with the same name and owner and ends the old one at once', async () => {
       const { store } = world();
       const { organization, userId } = await organizationOfTwo();
       for (const owner of [userId, null]) {
@@ -193,7 +193,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.deepEqual(await actions(organization), ['key.rotated', 'key.rotated']);
     });
 
-    it('lets the old one go on for as long as was said, by the clock of the store, on every node', async () => {
+    it("keeps the old key valid for the given time, by the store's clock, on every node", async () => {
       const { store, clock } = world();
       const node = await world().node();
       const { organization, userId } = await organizationOfTwo();
@@ -215,7 +215,7 @@ export function describeKeyRequests(world: () => World): void {
       }
     });
 
-    it('leaves a key that ends later to be revoked now, and with its member', async () => {
+    it('lets a key that ends later be revoked now, or with its member', async () => {
       const { store, clock } = world();
       const { organization, userId } = await organizationOfTwo();
       const [revoked, left] = [await keyOf(organization, null), await keyOf(organization, userId)];
@@ -231,7 +231,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.equal(await rotate(organization, { id: left.id }).rotated, 'missing', 'its owner is gone');
     });
 
-    it('is refused outside the beta, and changes nothing', async () => {
+    it('is rejected outside the beta and changes nothing', async () => {
       const { store } = world();
       const { organization } = await organizationOfTwo();
       const old = await keyOf(organization, null);
@@ -242,7 +242,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.ok(await store.findKeyGrant(old.hash));
     });
 
-    it('makes one successor when two nodes rotate at once', async () => {
+    it('creates one successor when two nodes rotate at once', async () => {
       const { store } = world();
       const node = await world().node();
       const { organization } = await organizationOfTwo();

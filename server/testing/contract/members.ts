@@ -7,7 +7,7 @@ const email = 'ada@example.org';
 
 export function describeMembers(world: () => World): void {
   describe('members', () => {
-    it('gives back exactly what was kept', async () => {
+    it('returns exactly what was stored', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const ada = newMember(email, { role: 'admin', service: true });
@@ -30,7 +30,7 @@ export function describeMembers(world: () => World): void {
       assert.deepEqual(await store.listMembers(organization), [kept]);
     });
 
-    it('lists members in order of joining', async () => {
+    it('lists members in the order of joining', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -45,7 +45,7 @@ export function describeMembers(world: () => World): void {
       );
     });
 
-    it('refuses a second membership and an unknown organization, and changes nothing then', async () => {
+    it('rejects a second membership and an unknown organization, and changes nothing', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -65,7 +65,7 @@ export function describeMembers(world: () => World): void {
       assert.deepEqual(nowhere, { outcome: 'organization-missing' });
     });
 
-    it('knows a person by one id in every organization, and after they came back', async () => {
+    it('keeps one id for a person in every organization and after they come back', async () => {
       const { store } = world();
       const one = await world().organization();
       const other = await world().organization();
@@ -75,7 +75,7 @@ export function describeMembers(world: () => World): void {
       assert.equal(await world().member(one, email), userId);
     });
 
-    it('refuses a user who has threads there, where that is asked for, and nobody else', async () => {
+    it('rejects a user who has threads in the organization only if `withoutThreads` is set', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -94,7 +94,7 @@ export function describeMembers(world: () => World): void {
       assert.equal((await store.findMember(one, email))?.userId, userId);
     });
 
-    it('writes down whom it added under the id that they have', async () => {
+    it("writes the note of a new member under the person's id", async () => {
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
       const userId = await people.add(one, email);
@@ -103,7 +103,7 @@ export function describeMembers(world: () => World): void {
       assert.equal(await people.noted(other, 'member.added', userId), 1);
     });
 
-    it('revokes the personal keys of a leaver, there only, and does not revive them', async () => {
+    it('revokes the personal keys of a former member in that organization only, for good', async () => {
       const { store } = world();
       const one = await world().organization();
       const other = await world().organization();
@@ -126,7 +126,7 @@ export function describeMembers(world: () => World): void {
       assert.deepEqual(await Promise.all([1, 2, 3, 4].map(live)), [false, false, true, true]);
     });
 
-    it('says so when there is nobody to remove, and writes down removals that happened', async () => {
+    it('reports when there is no one to remove, and writes notes of real removals only', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [organization, foreign] = [await world().organization(), await world().organization()];
@@ -143,7 +143,7 @@ export function describeMembers(world: () => World): void {
   });
 
   describe('roles', () => {
-    it('changes a role there only, and writes down what has changed', async () => {
+    it('changes a role in one organization only, and writes a note of it', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -158,7 +158,7 @@ export function describeMembers(world: () => World): void {
       assert.equal(await people.noted(other, 'member.role-changed'), 0);
     });
 
-    it('finds no member of another organization, and changes nothing', async () => {
+    it('does not find a member of another organization and changes nothing', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [home, foreign] = [await world().organization(), await world().organization()];
@@ -175,7 +175,7 @@ export function describeMembers(world: () => World): void {
       assert.equal(await people.noted(foreign, 'member.role-changed'), 0);
     });
 
-    it('keeps the last person who is an admin, whatever service accounts and other organizations have', async () => {
+    it('keeps the last person who is an admin, whatever the roles of service accounts and in other organizations', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [organization, other] = [await world().organization(), await world().organization()];
@@ -197,7 +197,7 @@ export function describeMembers(world: () => World): void {
       assert.equal((await store.findMember(organization, email))?.role, 'member');
     });
 
-    it('lets service accounts and members go though there is no other admin, and the last admin where told so', async () => {
+    it('removes service accounts and members when there is no other admin, and the last admin if `keepAdmin` is off', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -233,7 +233,7 @@ export function describeMembers(world: () => World): void {
       assert.equal(await demote(), 'changed');
     });
 
-    it('leaves one of two admins who put each other out at once on two nodes', async () => {
+    it('keeps one of two admins who remove each other at the same time on two nodes', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const node = await world().node();

@@ -4,7 +4,7 @@ import { note, strangers, type World } from './fixture.ts';
 
 export function describeOrganizations(world: () => World): void {
   describe('organizations', () => {
-    it('gives back exactly what was kept', async () => {
+    it('returns exactly what was stored', async () => {
       const { store, clock } = world();
       const organization = { id: strangers.organization(), name: 'Ünï 🧶', apiEnabled: false, dailyQuota: 0 };
       await store.createOrganization(organization, note());
@@ -14,7 +14,7 @@ export function describeOrganizations(world: () => World): void {
       });
     });
 
-    it('changes only what is given', async () => {
+    it('changes only the given values', async () => {
       const { store } = world();
       const id = await world().organization({ apiEnabled: true, dailyQuota: 7 });
       assert.equal((await store.updateOrganization(id, { dailyQuota: 8 }, note()))?.apiEnabled, true);
@@ -27,7 +27,7 @@ export function describeOrganizations(world: () => World): void {
       );
     });
 
-    it('finds by a name only while it is the only one', async () => {
+    it('finds an organization by name only if the name is unique', async () => {
       const { store } = world();
       const id = await world().organization({ name: 'Twin' });
       assert.equal((await store.findOrganization('Twin'))?.id, id);
@@ -35,7 +35,7 @@ export function describeOrganizations(world: () => World): void {
       assert.equal(await store.findOrganization('Twin'), undefined);
     });
 
-    it('lists in order of creation', async () => {
+    it('lists organizations in the order of creation', async () => {
       const made = [await world().organization(), await world().organization(), await world().organization()];
       const listed = await world().store.listOrganizations();
       assert.deepEqual(
@@ -53,7 +53,7 @@ export function describeOrganizations(world: () => World): void {
       assert.deepEqual([...(await other.secret('b', new Uint8Array([9])))], [9]);
     });
 
-    it('answers a ping while it is open, and finds nothing wrong with itself', async () => {
+    it('answers a ping while it is open and reports no problems', async () => {
       await world().store.ping();
       for (const { check, ok, detail } of await world().store.diagnose())
         assert.ok(ok, `${check}: ${detail}`);

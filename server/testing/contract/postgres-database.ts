@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A server is not ours to import: the tests' own program starts one, or knows one, and keeps a database for us. */
+/** Server code may not import the tests: their program starts or finds a server and creates a database. */
 const program = join(import.meta.dirname, '../../../tests/src/postgres/database-program.ts');
 
-/** A fresh database, gone once it is closed. */
+/** A new database that is dropped when it is closed. */
 export async function openTestDatabase(): Promise<{ url: string; close(): Promise<void> }> {
   const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -6,10 +6,10 @@ import { hashOf, note, strangers, type World } from './fixture.ts';
 
 const email = 'victim@example.org';
 
-/** What a password is worth that was set through an organization's link, which its admin may have used. */
+/** What a password permits that was set through an organization's link, which its admin may have used. */
 export function describeProofs(world: () => World): void {
   describe('passwords set through the link of an organization', () => {
-    /** Two organizations with the same person; the first one's admin has used its link. */
+    /** Two organizations with the same person. The admin of the first one has used its link. */
     async function hijacked() {
       const people = new Accounting(world());
       const [one, other] = [await world().organization(), await world().organization()];
@@ -33,7 +33,7 @@ export function describeProofs(world: () => World): void {
         note('key.created'),
       );
 
-    it('enter the memberships accepted with them, and no other', async () => {
+    it('enter only the memberships accepted with them', async () => {
       const { people, one, other, userId } = await hijacked();
       await people.join(other, userId, 'own');
       const [hijacker, own] = [
@@ -53,7 +53,7 @@ export function describeProofs(world: () => World): void {
       assert.deepEqual((await people.standing(session)).entered, [one, other].toSorted());
     });
 
-    it('end their own sessions only, by signing out everywhere and by a change', async () => {
+    it('end only their own sessions when the person signs out everywhere or changes them', async () => {
       const { store } = world();
       const { people, one, other, userId } = await hijacked();
       await people.join(other, userId, 'own');
@@ -101,7 +101,7 @@ export function describeProofs(world: () => World): void {
       assert.equal(await people.noted(other, 'member.joined', userId), 1);
     });
 
-    it('cannot be set any more once the address is proven', async () => {
+    it('cannot be set after the address is proven', async () => {
       const { people, one, userId } = await hijacked();
       const link = await people.invite(one, userId);
       await people.bind(email);
@@ -110,7 +110,7 @@ export function describeProofs(world: () => World): void {
       assert.deepEqual(await people.hashes(email), []);
     });
 
-    it('are not left behind when the address is proven at the moment they are set', async () => {
+    it('do not remain when the address is proven while they are set', async () => {
       const people = new Accounting(world());
       const node = await world().node();
       const organization = await world().organization();
@@ -156,10 +156,14 @@ export function describeProofs(world: () => World): void {
       await people.join(other, userId, { proven: 'own' });
       const own = await people.signIn(userId, { passwordHash: 'own' });
       assert.deepEqual((await people.standing(own)).entered, [one, other].toSorted());
-      assert.equal(await people.noted(one, 'password.voided'), 0, 'what reopens it is noted instead');
+      assert.equal(
+        await people.noted(one, 'password.voided'),
+        0,
+        'the note of reopening it is written instead',
+      );
     });
 
-    it('are forgotten with the last membership accepted with them', async () => {
+    it('are removed with the last membership accepted with them', async () => {
       const { store } = world();
       const { people, one, other, userId } = await hijacked();
       await store.removeMember(one, email, false, note());
@@ -169,7 +173,7 @@ export function describeProofs(world: () => World): void {
       assert.deepEqual(await people.hashes(email), ['own']);
     });
 
-    it('prove nothing to a member who is a service account', async () => {
+    it('do not enter the membership of a service account', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();

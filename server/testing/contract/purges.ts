@@ -19,7 +19,7 @@ const ada = 'ada@example.org';
 
 export function describePurges(world: () => World): void {
   describe('a purge', () => {
-    /** An organization with something in every table, of a person who is in no other. */
+    /** An organization with rows in every table, of a person who is in no other. */
     async function fill(
       organization: OrganizationId,
       email = ada,
@@ -85,10 +85,10 @@ export function describePurges(world: () => World): void {
       throw new Error('it does not end');
     }
 
-    /** Every count that a purge of the organization would make. */
+    /** What a purge of the organization would remove. */
     const left = (organization: OrganizationId) => world().store.countPurge(organization, null);
 
-    it('removes every row of an organization, as counted before, and none of another', async () => {
+    it('removes every row of an organization, as counted before, and no other', async () => {
       const { store } = world();
       const [acme, globex] = [await world().organization(), await world().organization()];
       await fill(acme);
@@ -134,7 +134,7 @@ export function describePurges(world: () => World): void {
       assert.equal((await store.findOrganization(organization))?.apiEnabled, false);
     });
 
-    it('ends running replies, and the claims on them', async () => {
+    it('ends running replies and their claims', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -209,7 +209,7 @@ export function describePurges(world: () => World): void {
       assert.equal((await store.anonymizeAudit(organization, person, null)).changed, 0);
     });
 
-    it('takes a person out of a long audit log page by page', async () => {
+    it('removes a person from a long audit log page by page', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization, ada);
@@ -224,7 +224,7 @@ export function describePurges(world: () => World): void {
       assert.equal(first.changed + second.changed, 601, 'with the one that added them');
     });
 
-    it('counts no requests of an organization that is gone, and loses none of others', async () => {
+    it('counts no requests of a purged organization, and loses none of the others', async () => {
       const { store } = world();
       const [acme, globex] = [await world().organization(), await world().organization()];
       await purge(() => store.purgeOrganization(acme));

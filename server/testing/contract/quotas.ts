@@ -4,7 +4,7 @@ import { note, type World } from './fixture.ts';
 
 export function describeQuotas(world: () => World): void {
   describe('quotas', () => {
-    it('counts down one by one, then grants nothing', async () => {
+    it('counts down to zero and then grants nothing', async () => {
       const organization = await world().organization({ dailyQuota: 2 });
       const use = () => world().use(organization, 1);
       assert.deepEqual(await use(), { granted: true, limit: 2, remaining: 1 });
@@ -22,7 +22,7 @@ export function describeQuotas(world: () => World): void {
       assert.equal((await world().use(organization, 1)).granted, false);
     });
 
-    it('tells each of the requests that came together how many are left after it', async () => {
+    it('returns to each of several concurrent requests how many are left after it', async () => {
       const organization = await world().organization({ dailyQuota: 3 });
       const uses = await Promise.all([1, 2, 3, 4, 5].map(() => world().use(organization, 1)));
       assert.deepEqual(
@@ -31,7 +31,7 @@ export function describeQuotas(world: () => World): void {
       );
     });
 
-    it('begins anew with the day, and keeps organizations apart', async () => {
+    it('resets each day and counts organizations separately', async () => {
       const organization = await world().organization({ dailyQuota: 1 });
       const other = await world().organization({ dailyQuota: 1 });
       assert.equal((await world().use(organization, 1)).granted, true);
@@ -40,7 +40,7 @@ export function describeQuotas(world: () => World): void {
       assert.equal((await world().use(other, 1)).granted, true);
     });
 
-    it('follows a changed quota at once, up and down', async () => {
+    it('applies a raised or lowered quota at once', async () => {
       const { store } = world();
       const organization = await world().organization({ dailyQuota: 1 });
       await world().use(organization, 1);
@@ -50,7 +50,7 @@ export function describeQuotas(world: () => World): void {
       assert.deepEqual(await world().use(organization, 1), { granted: false, limit: 1, remaining: 0 });
     });
 
-    it('is seen by another node', async () => {
+    it('is shared with another node', async () => {
       const organization = await world().organization({ dailyQuota: 5 });
       await world().use(organization, 1);
       const later = await world().node();

@@ -31,7 +31,7 @@ export function describeReplies(world: () => World): void {
     const half = { status: 'corroborating', content: 'half', steps: [{ description: '1' }] } as const;
     const begun = ({ status, content, steps }: AssistantMessage) => [status, content, steps];
 
-    it('are claimed with all that is needed to write them, and by nobody else meanwhile', async () => {
+    it('are claimed with everything needed to write them, and by one worker at a time', async () => {
       const { clock } = world();
       const thread = await oneThread();
       clock.pass(100);
@@ -46,7 +46,7 @@ export function describeReplies(world: () => World): void {
       await assertNothingWaits(await world().node());
     });
 
-    it('go to one worker each, however many claim at once', async () => {
+    it('go to one worker each when many claim at once', async () => {
       const organizationId = await world().organization();
       const userId = await world().member(organizationId);
       for (let index = 0; index < 20; index += 1) await world().thread(organizationId, userId);
@@ -59,7 +59,7 @@ export function describeReplies(world: () => World): void {
       assert.equal(new Set(claimed).size, 20);
     });
 
-    it('are claimed organization by organization, as many of each as asked for and the longest waiting first', async () => {
+    it('are claimed by organization, up to the limit of each, the longest waiting first', async () => {
       const { store, clock } = world();
       const organizations = [await world().organization(), await world().organization()];
       const asked: NewThread[][] = [];
@@ -87,7 +87,7 @@ export function describeReplies(world: () => World): void {
       );
     });
 
-    it('tell which organizations have any waiting, in turn from any of them on', async () => {
+    it('show which organizations have waiting replies, starting after any of them', async () => {
       const { store } = world();
       const organizations: OrganizationId[] = [];
       for (let index = 0; index < 4; index += 1) {
@@ -145,7 +145,7 @@ export function describeReplies(world: () => World): void {
       assert.deepEqual((await replyTo(thread, claim)).steps, steps);
     });
 
-    it('leave a note of their end, where one is given and the claim still held', async () => {
+    it('write the note of their end if there is one and the claim is still valid', async () => {
       const { store, clock } = world();
       const thread = await oneThread();
       const claim = await claimOne();
@@ -167,7 +167,7 @@ export function describeReplies(world: () => World): void {
       assert.deepEqual(await notes(), [[clock.ms, thread.id]]);
     });
 
-    it('are found by their thread while they run, by whoever may read it', async () => {
+    it('are found by their thread while they run, by readers of the thread', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -191,7 +191,7 @@ export function describeReplies(world: () => World): void {
       assert.equal(await store.findRunningReply(organization, strangers.thread(), { userId }), undefined);
     });
 
-    it('absorb in a terminal state', async () => {
+    it('do not change after a terminal state', async () => {
       const { store, clock } = world();
       const thread = await oneThread();
       const claim = await claimOne();
@@ -210,7 +210,7 @@ export function describeReplies(world: () => World): void {
       await assertNothingWaits();
     });
 
-    it('are claimed anew and from their beginning once a sweep has found the lease run out', async () => {
+    it('are claimed again from the start after a sweep found that the lease has ended', async () => {
       const { store, clock } = world();
       const thread = await oneThread();
       const old = await claimOne();
@@ -238,7 +238,7 @@ export function describeReplies(world: () => World): void {
       assert.equal(await store.settleReply(old, { status: 'completed', ...done, content: 'stale' }), false);
     }
 
-    it('are no longer written by a worker whose lease has run out, even before another has them', async () => {
+    it('are not written by a worker whose lease was swept, even before another worker claims them', async () => {
       const { clock } = world();
       const thread = await oneThread();
       const old = await claimOne();
@@ -249,7 +249,7 @@ export function describeReplies(world: () => World): void {
       assert.equal((await claimOne()).messageId, old.messageId);
     });
 
-    it('keep their lease by renewal, each on its own', async () => {
+    it('keep their lease when it is renewed, each separately', async () => {
       const { store, clock } = world();
       const [kept, lost] = [await oneThread(), await oneThread()];
       const claims = await world().claim(leaseMs);
@@ -262,7 +262,7 @@ export function describeReplies(world: () => World): void {
       assert.equal((await claimOne()).messageId, lost.replyId);
     });
 
-    it('wait again, from their beginning and at no cost of an attempt, when they are released', async () => {
+    it('wait again from the start, without losing an attempt, when they are released', async () => {
       const { store } = world();
       const thread = await oneThread();
       const old = await claimOne();
@@ -275,7 +275,7 @@ export function describeReplies(world: () => World): void {
       await assertOvertaken(old);
     });
 
-    it('wait for their next attempt as long as they were told, from their beginning', async () => {
+    it('wait the given time for their next attempt and start over', async () => {
       const { store, clock } = world();
       const thread = await oneThread();
       const first = await claimOne();
@@ -295,7 +295,7 @@ export function describeReplies(world: () => World): void {
       assert.equal((await claimOne()).attempts, 2);
     });
 
-    it('fail when they are past their deadline, held or not, and not before', async () => {
+    it('fail after their deadline, held or not, and not before', async () => {
       const { store, clock } = world();
       const held = await oneThread({ replyDeadlineMs: 5000 });
       const claim = await claimOne();
@@ -320,7 +320,7 @@ export function describeReplies(world: () => World): void {
       assert.equal((await world().claim(leaseMs)).length, 1);
     });
 
-    it('are cancelled with the text they have, by thread', async () => {
+    it('are cancelled by thread and keep their text', async () => {
       const { store, clock } = world();
       const [thread, other] = [await oneThread(), await oneThread()];
       const claims = await world().claim(leaseMs);
@@ -337,7 +337,7 @@ export function describeReplies(world: () => World): void {
       assert.equal(await store.settleReply(otherClaim, { status: 'completed', ...done }), true);
     });
 
-    it('are not claimed, and not written, once their thread is deleted', async () => {
+    it('are neither claimed nor written after their thread is deleted', async () => {
       const { store } = world();
       const thread = await oneThread();
       const claim = await claimOne();
@@ -348,7 +348,7 @@ export function describeReplies(world: () => World): void {
       await assertNothingWaits();
     });
 
-    it('are told apart into those that run and those that have ended', async () => {
+    it('are reported as ended or still running', async () => {
       const { store } = world();
       const [waiting, held, ended] = [await oneThread(), await oneThread(), await oneThread()];
       const claims = await world().claim(leaseMs);
@@ -362,7 +362,7 @@ export function describeReplies(world: () => World): void {
       assert.deepEqual(await store.endedReplies([]), []);
     });
 
-    it('are counted over all organizations, and the age of the oldest that waits is known', async () => {
+    it('are counted over all organizations, with the age of the oldest waiting one', async () => {
       const { store, clock } = world();
       const holds = async (waiting: number, held: number, oldestWaitingMs: number | null) =>
         assert.deepEqual(await store.replyBacklog(), { waiting, held, oldestWaitingMs });
@@ -385,7 +385,7 @@ export function describeReplies(world: () => World): void {
       await holds(0, 0, null);
     });
 
-    it('keep their leases and deadlines when the clock is set back: time still passes', async () => {
+    it('still reach their leases and deadlines when the clock is set back', async () => {
       const { store, clock } = world();
       await oneThread({ replyDeadlineMs: 60_000 });
       const claim = await claimOne();
@@ -399,13 +399,13 @@ export function describeReplies(world: () => World): void {
       assert.equal((await world().sweep()).length, 1);
     });
 
-    it('are not hurried by a process that was idle while the clock was set back', async () => {
+    it('do not end early because of a process that was idle while the clock was set back', async () => {
       const { clock } = world();
       const idle = await world().node();
       await oneThread({ replyDeadlineMs: 60_000 });
       clock.ms -= 3_600_000;
       assert.deepEqual(await world().sweep(idle), []);
-      // Others go on: the idle one has to count from what they last wrote, not from its own past.
+      // Others continue: the idle process has to count from their last write, not from its own.
       for (let round = 0; round < 10; round += 1) {
         clock.pass(10_000);
         await oneThread();
@@ -422,7 +422,7 @@ export function describeReplies(world: () => World): void {
       const claim = await claimOne();
       await oneThread({ replyDeadlineMs: 60_000 });
       clock.ms += 3_600_000;
-      // Asked for after the jump, and before anybody noticed it.
+      // Created after the jump and before a process detected it.
       const late = await oneThread({ replyDeadlineMs: 60_000 });
       for (const node of [store, other, store]) assert.deepEqual(await world().sweep(node), []);
       assert.deepEqual(await store.renewReplies([claim], leaseMs), []);
@@ -443,7 +443,7 @@ export function describeReplies(world: () => World): void {
       assert.ok(failed.some(({ messageId }) => messageId === late.replyId));
     });
 
-    it('wait for their next attempt no shorter when the clock is set forward', async () => {
+    it('do not wait shorter for their next attempt when the clock is set forward', async () => {
       const { store, clock } = world();
       await oneThread();
       await store.retryReply(await claimOne(), { delayMs: 5_000, failure: '' });
@@ -454,7 +454,7 @@ export function describeReplies(world: () => World): void {
       await claimOne();
     });
 
-    it('keep their deadlines where a command writes to the store before a sweep has noticed the jump', async () => {
+    it('keep their deadlines if a command writes to the store before a sweep detects the jump', async () => {
       const { clock } = world();
       await oneThread({ replyDeadlineMs: 60_000 });
       clock.ms += 3_600_000;
@@ -469,7 +469,7 @@ export function describeReplies(world: () => World): void {
   });
 
   describe('the clock', () => {
-    it('says how far it is ahead of the wall', async () => {
+    it('reports how far it is ahead of the wall clock', async () => {
       const { store, clock } = world();
       assert.equal(await store.clockAheadMs(), 0);
       await world().organization();

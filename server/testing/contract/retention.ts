@@ -7,7 +7,7 @@ import { by, newFollowUp, newThread, note, type World } from './fixture.ts';
 
 export function describeRetention(world: () => World): void {
   describe('retention', () => {
-    /** Removes batch after batch; answers how many were removed, and in how many batches. */
+    /** Removes all batches; returns the numbers of removed rows and of batches. */
     async function removeAll(
       kind: RetentionKind,
       keepMs: number,
@@ -54,7 +54,7 @@ export function describeRetention(world: () => World): void {
       assert.equal((await store.createThread(organization, again)).outcome, 'created');
     });
 
-    it('removes a long thread in several batches, and its row with the last', async () => {
+    it('removes a long thread in several batches, its row with the last one', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const ada = await world().member(organization);
@@ -73,7 +73,7 @@ export function describeRetention(world: () => World): void {
       assert.equal(await store.getThread(organization, id), undefined);
     });
 
-    it('removes audit events, counts of requests and quotas of past days by their age', async () => {
+    it('removes audit events, request counts and past quotas by age', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const today = () => Math.floor(clock.ms / day);
@@ -104,7 +104,7 @@ export function describeRetention(world: () => World): void {
       assert.equal((await store.readQuota(organization, today() - 2))?.used, 0);
     });
 
-    it('removes what has expired: idempotency keys, sessions and invitations', async () => {
+    it('removes expired idempotency keys, sessions and invitations', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -142,7 +142,7 @@ export function describeRetention(world: () => World): void {
       assert.equal(repeated.outcome, 'repeated');
     });
 
-    it('leaves a walk under way right when every note of a rename is removed', async () => {
+    it('keeps a running walk correct when all moves are removed', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const ada = await world().member(organization);
@@ -163,7 +163,7 @@ export function describeRetention(world: () => World): void {
       );
     });
 
-    it('goes through all organizations, and two nodes remove each row once', async () => {
+    it('visits all organizations, and two nodes remove each row once', async () => {
       const { store, clock } = world();
       const organizations = await Promise.all(Array.from({ length: 501 }, () => world().organization()));
       organizations.sort();

@@ -8,7 +8,7 @@ const hour = 3_600_000;
 
 export function describeSessions(world: () => World): void {
   describe('sessions', () => {
-    it('gives back exactly what was kept', async () => {
+    it('returns exactly what was stored', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const organization = await world().organization({ name: 'Home' });
@@ -32,7 +32,7 @@ export function describeSessions(world: () => World): void {
       assert.equal(await store.findSession(freshHash(), organization), undefined);
     });
 
-    it('begins where its person may enter or accept something, and is noted where it enters', async () => {
+    it('starts if its person may enter or accept a membership, and writes a note where it enters', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const [opened, closed, asRobot] = [
@@ -62,7 +62,7 @@ export function describeSessions(world: () => World): void {
       }
     });
 
-    it('is refused to a password that is no longer the one that was proven', async () => {
+    it('is rejected if the password was changed since it was checked', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const organization = await world().organization();
@@ -76,7 +76,7 @@ export function describeSessions(world: () => World): void {
       await people.signIn(userId, { passwordHash: 'second' });
     });
 
-    it('does not survive a change of password on another node at the same moment', async () => {
+    it('does not survive a password change on another node at the same time', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const node = await world().node();
@@ -95,7 +95,7 @@ export function describeSessions(world: () => World): void {
       }
     });
 
-    it('expires when it is not used for long enough, by the clock of the store', async () => {
+    it("expires after its idle time, by the store's clock", async () => {
       const { clock } = world();
       const people = new Accounting(world());
       const userId = await people.add(await world().organization(), email);
@@ -106,7 +106,7 @@ export function describeSessions(world: () => World): void {
       assert.equal(await people.isLive(token), false);
     });
 
-    it('goes on from every touch, and says when it was seen', async () => {
+    it('is extended by every touch and reports when it was used', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const userId = await people.add(await world().organization(), email);
@@ -124,7 +124,7 @@ export function describeSessions(world: () => World): void {
       assert.equal(await people.isLive(token), false);
     });
 
-    it('ends with its life, however often it is touched and however long it may be idle', async () => {
+    it('ends with its lifetime, however often it is touched', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const userId = await people.add(await world().organization(), email);
@@ -155,7 +155,7 @@ export function describeSessions(world: () => World): void {
       }
     });
 
-    it('enters what its person has accepted, by a password and by single sign-on alike', async () => {
+    it('enters accepted memberships, by password and by single sign-on alike', async () => {
       const people = new Accounting(world());
       const [opened, closed, asRobot, foreign] = [
         await world().organization(),
@@ -177,7 +177,7 @@ export function describeSessions(world: () => World): void {
       }
     });
 
-    it('stays with a person who is removed, and enters nothing there from that commit on', async () => {
+    it('remains for a removed person, but no longer enters that organization', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const node = await world().node();
@@ -196,7 +196,7 @@ export function describeSessions(world: () => World): void {
       assert.equal((await store.findSession(tokens[0]!, one))?.userId, userId);
     });
 
-    it('sees what another node has committed: an end, a role, the beta', async () => {
+    it('shows what another node committed: its end, a role, the beta', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const node = await world().node();
@@ -213,7 +213,7 @@ export function describeSessions(world: () => World): void {
       assert.equal(await people.isLive(token), false);
     });
 
-    it('ends alone, and ending it again changes nothing', async () => {
+    it('ends without the others, and ending it again changes nothing', async () => {
       const { store } = world();
       const people = new Accounting(world());
       const userId = await people.add(await world().organization(), email);
@@ -223,7 +223,7 @@ export function describeSessions(world: () => World): void {
       assert.deepEqual([await people.isLive(ended), await people.isLive(other)], [false, true]);
     });
 
-    it('ends with all others of its person, which is written down in every organization of theirs', async () => {
+    it('ends with all sessions of its person, with a note in each of their organizations', async () => {
       const { store, clock } = world();
       const people = new Accounting(world());
       const [one, other, foreign] = [

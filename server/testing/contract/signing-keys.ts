@@ -7,7 +7,7 @@ const verifyMs = 60_000;
 
 export function describeSigningKeys(world: () => World): void {
   describe('signing keys', () => {
-    it('keeps the first candidate for all who come later, on every node', async () => {
+    it('keeps the first candidate for all later callers, on every node', async () => {
       const { store } = world();
       assert.equal(await store.findActiveSigningKey(), undefined);
       assert.deepEqual(await store.listSigningKeys(verifyMs), []);
@@ -19,7 +19,7 @@ export function describeSigningKeys(world: () => World): void {
       assert.deepEqual(await store.listSigningKeys(verifyMs), [first]);
     });
 
-    it('keeps one of the candidates that came together, on two nodes, and tells it to all', async () => {
+    it('keeps one of several concurrent candidates on two nodes and returns it to all', async () => {
       const { store } = world();
       const nodes = [store, await world().node()];
       const kept = await Promise.all(
@@ -31,7 +31,7 @@ export function describeSigningKeys(world: () => World): void {
       for (const node of nodes) assert.deepEqual(await node.listSigningKeys(verifyMs), [kept[0]]);
     });
 
-    it('puts the next key in the place of the one that signs, and says when that retired', async () => {
+    it('replaces the active key and records when it was retired', async () => {
       const { store, clock } = world();
       const other = await world().node();
       await store.keepSigningKey(newSigningKey('first'));
@@ -46,14 +46,14 @@ export function describeSigningKeys(world: () => World): void {
       ]);
     });
 
-    it('rotates where there was no key yet', async () => {
+    it('rotates if there is no key yet', async () => {
       const { store } = world();
       await store.rotateSigningKey(newSigningKey('first'), false);
       assert.equal((await store.findActiveSigningKey())?.id, 'first');
       assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['first']);
     });
 
-    it('leaves one key that signs after rotations that came together, on two nodes', async () => {
+    it('leaves one active key after concurrent rotations on two nodes', async () => {
       const { store } = world();
       const nodes = [store, await world().node()];
       const names = Array.from({ length: 10 }, (_, index) => `key-${index}`);
@@ -65,7 +65,7 @@ export function describeSigningKeys(world: () => World): void {
       assert.equal(keys.filter(({ retiredAt }) => retiredAt === null).length, 1);
     });
 
-    it('lists retired keys, newest first, for as long as they verify by the clock of the store', async () => {
+    it("lists retired keys, newest first, for as long as they verify, by the store's clock", async () => {
       const { store, clock } = world();
       for (const id of ['b', 'a', 'c']) {
         await store.rotateSigningKey(newSigningKey(id), false);
@@ -83,7 +83,7 @@ export function describeSigningKeys(world: () => World): void {
       assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c']);
     });
 
-    it('forgets retired keys and raises the epoch of every application together, on every node', async () => {
+    it('removes retired keys and raises the epoch of every application together, on every node', async () => {
       const { store } = world();
       const other = await world().node();
       const applications = [newApplication(), newApplication()];

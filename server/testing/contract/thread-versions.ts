@@ -31,7 +31,7 @@ export function describeThreadVersions(world: () => World): void {
       assert.ok(claim, 'one reply waits');
       return claim;
     }
-    /** Of a deleted thread, too. */
+    /** Also of a deleted thread. */
     async function versionOf(organization: OrganizationId, id: ThreadId): Promise<number> {
       const found = await world().store.getThread(organization, id);
       assert.ok(found);
@@ -142,7 +142,7 @@ export function describeThreadVersions(world: () => World): void {
       await unchanged('a change of another thread');
     });
 
-    it('is not below the time of the change, so that a lost one is never given out again', async () => {
+    it('is not below the time of the change, so that a lost version is never used again', async () => {
       const { store, clock } = world();
       const { organization, id } = await oneThread();
       assert.ok((await versionOf(organization, id)) >= clock.ms);
@@ -152,7 +152,7 @@ export function describeThreadVersions(world: () => World): void {
       assert.ok((await versionOf(organization, id)) >= clock.ms);
     });
 
-    it('is told to whoever may read the thread, and to nobody else', async () => {
+    it('is returned to readers of the thread only', async () => {
       const { store } = world();
       const { organization, userId, id } = await oneThread();
       const readers: (UserId | null)[] = [userId, await world().member(organization), null];
@@ -172,7 +172,7 @@ export function describeThreadVersions(world: () => World): void {
       assert.equal(await store.threadVersion(organization, strangers.thread(), { userId }), undefined);
     });
 
-    it('tells states apart while many write at once, and none of them waits for another forever', async () => {
+    it('distinguishes all states while many write at once, without a deadlock', async () => {
       const nodes = [world().store, await world().node()] as const;
       const [store] = nodes;
       const { organization, userId, id } = await oneThread();

@@ -6,7 +6,7 @@ const everything = 'Z̷̡a\u0301lgo 🧶\u{10FFFF} \u2028 "\\ \t\r\n ﷽ null';
 
 export function describeThreads(world: () => World): void {
   describe('threads', () => {
-    it('gives back exactly what was kept: texts to the last code point, times to the millisecond', async () => {
+    it('returns exactly what was stored: texts to the last code point, times to the millisecond', async () => {
       const { store, clock } = world();
       const organizationId = await world().organization();
       const userId = await world().member(organizationId);
@@ -82,7 +82,7 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual((await store.getThreadHead(organization, id))?.thread, deleted.thread);
     });
 
-    it('keeps nothing of a thread that cannot be made, and all of the others made with it', async () => {
+    it('keeps nothing of a thread that cannot be created, and all others created with it', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -99,7 +99,7 @@ export function describeThreads(world: () => World): void {
       assert.equal((await world().walk(organization, { userId })).length, 2);
     });
 
-    it('are shown to a reader who may read them, and not found by anyone else', async () => {
+    it('returns threads to users who may read them only', async () => {
       const { store } = world();
       const organization = await world().organization();
       const [ada, ben] = [await world().member(organization), await world().member(organization)];
@@ -117,7 +117,7 @@ export function describeThreads(world: () => World): void {
       assert.equal((await store.getThread(organization, id))?.messages.length, 2);
     });
 
-    it('answers a repeated idempotency key with what it made, and refuses it with another body', async () => {
+    it('returns the same thread for a repeated idempotency key, and rejects it with another body', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -138,7 +138,7 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual(await world().walk(organization, { userId }), [first.id]);
     });
 
-    it('makes one thread of concurrent creates with one idempotency key, on two nodes', async () => {
+    it('creates one thread for concurrent creates with one idempotency key on two nodes', async () => {
       const organization = await world().organization();
       const userId = await world().member(organization);
       const nodes = [world().store, await world().node()];
@@ -152,7 +152,7 @@ export function describeThreads(world: () => World): void {
       assert.equal((await world().walk(organization, { userId })).length, 1);
     });
 
-    it('forgets an idempotency key when its time is over, and knows it per user and organization', async () => {
+    it('keeps an idempotency key for its time, per user and organization', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -186,7 +186,7 @@ export function describeThreads(world: () => World): void {
       });
     });
 
-    it('deletes softly, once, for the creator only, and cancels the reply in the same commit', async () => {
+    it('deletes once, for the creator only, and cancels the reply in the same commit', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -210,7 +210,7 @@ export function describeThreads(world: () => World): void {
       });
     });
 
-    it('takes a deletion back within the time given, for its creator only, and leaves the rest as it was', async () => {
+    it('restores a thread within the given time, for its creator only, with everything else unchanged', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -239,7 +239,7 @@ export function describeThreads(world: () => World): void {
       assert.equal(await store.restoreThread(organization, strangers.thread(), ada, 1000, note()), 'missing');
     });
 
-    it('goes on after a deletion was taken back: renamed, published, answered anew', async () => {
+    it('renames, publishes and retries in a restored thread', async () => {
       const { store } = world();
       const organization = await world().organization();
       const ada = await world().member(organization);
@@ -259,7 +259,7 @@ export function describeThreads(world: () => World): void {
       });
     });
 
-    it('writes down what changes who sees a thread, with its commit, and nothing that changed nothing', async () => {
+    it('writes an audit note of each change of who sees a thread, in the same commit', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -292,7 +292,7 @@ export function describeThreads(world: () => World): void {
       await expect('thread.restored');
     });
 
-    it('lists the accounts of what a user may read, by how they begin, in order', async () => {
+    it('lists the accounts of threads that a user may read, by prefix, in order', async () => {
       const { store } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -324,7 +324,7 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual(await list('', 1), ['=']);
     });
 
-    it('publishes and takes back without touching the activity', async () => {
+    it('publishes and unpublishes without changing the activity', async () => {
       const { store } = world();
       const organization = await world().organization();
       const { id } = await world().thread(organization, await world().member(organization));

@@ -21,7 +21,7 @@ export function describeUsages(world: () => World): void {
     /** As it is listed. */
     const count = ({ organizationId: _, lastUsedAt: __, ...counted }: UsageReport) => counted;
 
-    it('is counted by day, credential, operation and outcome, and adds up', async () => {
+    it('is added up by day, credential, operation and outcome', async () => {
       const { store } = world();
       const organization = await world().organization();
       const kinds = [
@@ -47,7 +47,7 @@ export function describeUsages(world: () => World): void {
       );
     });
 
-    it('is listed for the days asked for, the first and the last included', async () => {
+    it('is listed for the given days, including the first and the last', async () => {
       const { store } = world();
       const organization = await world().organization();
       for (const offset of [0, 1, 2, 3, 4])
@@ -60,7 +60,7 @@ export function describeUsages(world: () => World): void {
       assert.deepEqual(await days(day + 3, day + 1), []);
     });
 
-    it('loses nothing that two nodes add at the same time, in whatever order', async () => {
+    it('loses nothing when two nodes add at the same time', async () => {
       const organization = await world().organization();
       const nodes = [world().store, await world().node()];
       const kinds = ['a', 'b', 'c', 'd'].map((credentialId) => report(organization, { credentialId }));
@@ -93,7 +93,7 @@ export function describeUsages(world: () => World): void {
         assert.equal(await store.countPrompt(await world().organization(), ada, limit), 'counted');
       });
 
-      it('starts again with each period, and never goes back to an earlier one', async () => {
+      it('resets with each period and never returns to an earlier one', async () => {
         const { store } = world();
         const organization = await world().organization();
         const count = (period: 'minute' | 'day', startedAt: number) =>
@@ -122,14 +122,14 @@ export function describeUsages(world: () => World): void {
       });
     });
 
-    it('of nothing changes nothing', async () => {
+    it('accepts an empty report', async () => {
       const { store } = world();
       const organization = await world().organization();
       await store.addUsage([]);
       assert.deepEqual(await store.listUsage(organization, 0, day), []);
     });
 
-    it('tells when a key and an application were last used: the newest time, whoever reports it last', async () => {
+    it('keeps the newest time at which a key or application was used, in any order of reports', async () => {
       const { store } = world();
       const other = await world().node();
       const organization = await world().organization();
@@ -158,7 +158,7 @@ export function describeUsages(world: () => World): void {
       assert.deepEqual(await lastUsed(), [5000, 4001]);
     });
 
-    it('of one organization is not seen in another, also with the same credential', async () => {
+    it('of one organization is not visible in another, even with the same credential', async () => {
       const { store } = world();
       const [home, foreign] = [await world().organization(), await world().organization()];
       const key = { id: strangers.key(), name: '', userId: null, hash: hashOf(1), hint: '', createdBy: null };
@@ -169,7 +169,7 @@ export function describeUsages(world: () => World): void {
       assert.equal((await store.listUsage(foreign, day, day))[0]?.requests, 7);
     });
 
-    it('of the quota is told without taking from it, on every node', async () => {
+    it('of the quota is read without counting a request, on every node', async () => {
       const { store } = world();
       const other = await world().node();
       const organization = await world().organization({ dailyQuota: 2 });

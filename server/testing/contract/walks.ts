@@ -17,7 +17,7 @@ export function describeWalks(world: () => World): void {
         assert.deepEqual(await world().walk(organization, { userId }, limit), made);
     });
 
-    it('show a user their own and the published threads, each once, and the service identity the published', async () => {
+    it('show a user their own and published threads once each, and the service identity published ones', async () => {
       const { store } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -41,7 +41,7 @@ export function describeWalks(world: () => World): void {
       }
     });
 
-    it('show a user their own threads alone, published or not, where only those are asked for', async () => {
+    it("show only a user's own threads, published or not, if asked", async () => {
       const { store } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -61,7 +61,7 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual([nobodys.rows, nobodys.size], [[], 0]);
     });
 
-    it('keep to an account, also to the empty one, and tell the size of every listing', async () => {
+    it('filter by account, also by the empty one, and return the size of every listing', async () => {
       const { store } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -85,7 +85,7 @@ export function describeWalks(world: () => World): void {
       }
     });
 
-    it('count a deleted or taken back thread out of every listing, and a restored one in again', async () => {
+    it('remove deleted and unpublished threads from every size, and add restored ones again', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -119,7 +119,7 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(await sizes(), [2, 1, 2, 2, 1, 2]);
     });
 
-    it('put a renamed thread on top of everything before it, even within one millisecond', async () => {
+    it('show a renamed thread first, even within one millisecond', async () => {
       const organization = await world().organization();
       const userId = await world().member(organization);
       const made = [];
@@ -132,7 +132,7 @@ export function describeWalks(world: () => World): void {
       assert.equal((await world().walk(organization, { userId }))[0], newest);
     });
 
-    it('put new and renamed threads on top although the clock was set back an hour', async () => {
+    it('show new and renamed threads first although the clock was set back an hour', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -150,7 +150,7 @@ export function describeWalks(world: () => World): void {
       ]);
     });
 
-    it('go on as of their start: created later is not shown, renamed is shown once, deleted is not', async () => {
+    it('show the threads of their start: later ones are missing, renamed ones appear once, deleted ones do not', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -171,7 +171,7 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(rest, [made[3], made[4], made[5], made[6], made[8]]);
     });
 
-    it('follow renames for each walk by its own start', async () => {
+    it('handle renames by the start of each walk', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -187,7 +187,7 @@ export function describeWalks(world: () => World): void {
       assert.deepEqual(await rest(between), [made[0], made[1], made[2], made[3], made[5]]);
     });
 
-    it('show each thread once, where it stood at their start, whatever is said, tried, renamed or deleted meanwhile', async () => {
+    it('show each thread once at its position at the start, whatever is prompted, retried, renamed or deleted meanwhile', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -239,7 +239,7 @@ export function describeWalks(world: () => World): void {
           let page = { rows, more };
           while (page.more) {
             for (let times = chance(4); times > 0; times -= 1) await disturb(deleted);
-            // What was shown before it was deleted stays shown.
+            // A thread that was shown before its deletion counts as shown.
             const expected = atStart.filter((id) => shown.includes(id) || !deleted.has(id));
             const after = page.rows.at(-1)!.position;
             const next = await store.continueWalk(organization, listing, limit, { start, after });
@@ -259,7 +259,7 @@ export function describeWalks(world: () => World): void {
       assert.ok(followed > 50, `${followed} follow-ups`);
     });
 
-    it('go on for a day, and then are refused rather than skip what was renamed', async () => {
+    it('can be continued for a day, and then expire instead of skipping renamed threads', async () => {
       const { store, clock } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
@@ -273,9 +273,9 @@ export function describeWalks(world: () => World): void {
       const proceed = () => store.continueWalk(organization, { userId }, 10, { start, after });
       clock.pass(1);
       await store.renameThread(organization, made[3]!, by(userId), 'Moved');
-      // Each rename is a tick after the last: the store's time is a little ahead of the clock then.
+      // Each rename is a millisecond after the last, so the store's time is a little ahead of the clock.
       clock.pass(dayMs - 10);
-      // These sweep old notes, were there any.
+      // These would remove old moves.
       for (let times = 0; times < 3; times += 1)
         await store.renameThread(organization, made[0]!, by(userId), 'Moved');
       const last = await proceed();
@@ -288,7 +288,7 @@ export function describeWalks(world: () => World): void {
       assert.equal(await store.continueWalk(organization, { userId }, 10, walk), 'expired');
     });
 
-    it('never show a thread that was taken back or deleted meanwhile, wherever it moved', async () => {
+    it('never show a thread that was unpublished or deleted meanwhile, wherever it moved', async () => {
       const { store } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
@@ -317,7 +317,7 @@ export function describeWalks(world: () => World): void {
   });
 }
 
-/** Whole numbers below a bound, the same ones every time. */
+/** Integers below a bound, the same in every run. */
 function drawFrom(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {

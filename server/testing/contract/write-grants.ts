@@ -6,7 +6,7 @@ import { by, hashOf, newThread, note, strangers, type World } from './fixture.ts
 
 const email = 'ada@example.org';
 
-/** A member with a live key, and a thread of theirs. */
+/** A member with a live key and a thread. */
 interface Acme {
   readonly organization: OrganizationId;
   readonly userId: UserId;
@@ -54,7 +54,7 @@ export function describeWriteGrants(world: () => World): void {
       return outcomes;
     }
 
-    /** Everything a write could have changed. */
+    /** Everything that a write could change. */
     async function state({ organization, userId, thread }: Acme): Promise<unknown> {
       const { store } = world();
       return [
@@ -71,11 +71,11 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await state(acme), before, what);
     }
 
-    it('happen while the key is live', async () => {
+    it('succeed while the key is live', async () => {
       assert.deepEqual(await writeAll(await makeAcme()), ['created', 'created', 'renamed', 'deleted']);
     });
 
-    it('change nothing once the key is revoked, also on another node', async () => {
+    it('change nothing after the key is revoked, also on another node', async () => {
       const acme = await makeAcme();
       const node = await world().node();
       await world().store.revokeApiKey(acme.organization, acme.keyId, note());
@@ -83,7 +83,7 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await writeAll(acme, node), Array(4).fill('revoked'));
     });
 
-    it('change nothing once the member is removed, also after they come back', async () => {
+    it('change nothing after the member is removed, also when they come back', async () => {
       const acme = await makeAcme();
       await world().store.removeMember(acme.organization, email, false, note());
       await assertRefused(acme, 'gone');
@@ -91,7 +91,7 @@ export function describeWriteGrants(world: () => World): void {
       await assertRefused(acme, 'back');
     });
 
-    it('change nothing while the organization is out of the beta', async () => {
+    it('change nothing while the organization is outside the beta', async () => {
       const acme = await makeAcme();
       await world().store.updateOrganization(acme.organization, { apiEnabled: false }, note());
       await assertRefused(acme, 'out');
@@ -99,7 +99,7 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await writeAll(acme), ['created', 'created', 'renamed', 'deleted']);
     });
 
-    it('change nothing by a key that is not the user’s own in this organization', async () => {
+    it('change nothing with a key that is not the user’s own in this organization', async () => {
       const acme = await makeAcme();
       const colleague = await world().member(acme.organization);
       await makeKey(acme.organization, colleague, hashOf(2));
@@ -110,7 +110,7 @@ export function describeWriteGrants(world: () => World): void {
       for (const byte of [2, 3, 4, 5]) await assertRefused({ ...acme, keyHash: hashOf(byte) }, `key ${byte}`);
     });
 
-    it('give a repeated idempotency key no answer once the key is revoked, and make nothing of it', async () => {
+    it('reject a repeated idempotency key after the API key is revoked, and create nothing', async () => {
       const { store } = world();
       const acme = await makeAcme();
       const { organization, userId } = acme;
@@ -123,7 +123,7 @@ export function describeWriteGrants(world: () => World): void {
       assert.deepEqual(await again(acme.keyHash), { outcome: 'revoked' });
     });
 
-    it('do not need a key where there is none: people in the console', async () => {
+    it('need no key in the console', async () => {
       const acme = await makeAcme();
       await world().store.updateOrganization(acme.organization, { apiEnabled: false }, note());
       const { organization, thread, userId } = acme;
