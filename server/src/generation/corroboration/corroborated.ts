@@ -1,10 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { FoundPassage } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { checkedStatementsMax, type Verdict, verdictText } from '../../domain/message.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { type Evidence, readClaim, readEvidence } from './claim.ts';
-import { type Finding, type RevisedStatement, revise } from './revision.ts';
+import { type Finding, type Pause, pacer, type RevisedStatement, revise } from './revision.ts';
 import { shortened } from './snippet.ts';
 import { type Piece, piecesOf } from './statements.ts';
 import { supportsOf } from './support.ts';
@@ -44,8 +43,9 @@ export async function* corroborate(
   passages: readonly FoundPassage[],
   signal: AbortSignal,
 ): AsyncGenerator<ReplyEvent> {
-  const findings = await findingsOf(draft, passages, signal);
-  const { text, sources, statements } = revise(findings, passages);
+  const pause = pacer(signal);
+  const findings = await findingsOf(draft, passages, pause);
+  const { text, sources, statements } = await revise(findings, passages, pause);
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
   const verdict = statements.length === 0 ? undefined : verdictOf(statements);
   if (verdict !== undefined) {
@@ -70,15 +70,11 @@ function verdictOf(statements: readonly RevisedStatement[]): Verdict {
 /** What is read of a statement; nobody writes a longer sentence. */
 const statementLengthMax = 2_000;
 
-/** How long other work may have to wait for a long draft. */
-const stretchMs = 10;
-
 async function findingsOf(
   draft: string,
   passages: readonly FoundPassage[],
-  signal: AbortSignal,
+  pause: Pause,
 ): Promise<Finding[]> {
-  let turnedAt = performance.now();
   const evidence = passages.map(readEvidence);
   const findings: Finding[] = [];
   for (const piece of piecesOf(draft)) {
@@ -86,10 +82,7 @@ async function findingsOf(
     if (last !== undefined && isPlain(last.piece) && isPlain(piece)) {
       findings[findings.length - 1] = { ...last, piece: { ...piece, text: last.piece.text + piece.text } };
     } else findings.push(...findingsIn(piece, evidence));
-    if (performance.now() - turnedAt < stretchMs) continue;
-    await turn();
-    signal.throwIfAborted();
-    turnedAt = performance.now();
+    await pause();
   }
   return findings;
 }

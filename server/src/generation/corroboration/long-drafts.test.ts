@@ -106,6 +106,8 @@ describe('a draft of 200,000 characters holds up nobody else', () => {
       'not ',
       'and [1] ',
       'Parcels to Norway. ',
+      'Yarn glows green; ',
+      'Yarn glows green [1], and ',
     ],
   ];
   for (const run of runs) {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { withMarks, withMarksInRow } from './citations.ts';
@@ -28,11 +29,36 @@ export interface RevisedStatement extends CheckedStatement {
   readonly wording: string;
 }
 
+/** How long other work may have to wait for a long draft. */
+const stretchMs = 10;
+
+export type Pause = () => Promise<void> | undefined;
+
+/** To be awaited now and then: lets other work run, and rejects once the signal is aborted. */
+export function pacer(signal: AbortSignal): Pause {
+  let turnedAt = performance.now();
+  return () => {
+    if (performance.now() - turnedAt < stretchMs) return undefined;
+    return turn().then(() => {
+      signal.throwIfAborted();
+      turnedAt = performance.now();
+    });
+  };
+}
+
 /** Corrects the citations of a draft. */
-export function revise(findings: readonly Finding[], passages: readonly FoundPassage[]): Revision {
+export async function revise(
+  findings: readonly Finding[],
+  passages: readonly FoundPassage[],
+  pause: Pause,
+): Promise<Revision> {
   const sources = new Sources(passages);
-  const cited = findings.map(({ piece, supports }) => toCite(piece, supports));
-  for (const support of cited.flat()) sources.list(support);
+  const cited: (readonly PassageSupport[])[] = [];
+  for (const { piece, supports } of findings) {
+    cited.push(toCite(piece, supports));
+    for (const support of cited.at(-1)!) sources.list(support);
+    await pause();
+  }
   const statements: RevisedStatement[] = [];
   let text = '';
   for (const [at, { piece }] of findings.entries()) {
@@ -45,6 +71,7 @@ export function revise(findings: readonly Finding[], passages: readonly FoundPas
     const start = text.length;
     text += (piece.isRow ? withMarksInRow : withMarks)(wording, behind);
     if (piece.isStatement) statements.push({ start, end: text.length, sources: numbers, wording });
+    await pause();
   }
   return { text, sources: sources.numbered, statements };
 }
