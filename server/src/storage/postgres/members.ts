@@ -32,10 +32,9 @@ const add = statement('add-member')`WITH person AS (
     LEFT JOIN member ON member.organization_id = :organizationId AND member.user_id = person.id`;
 
 /**
- * The member as `subject`, and whether another person would still be an admin without them: for an admin who has joined,
- * another one who has joined, too. Locks the member and all
- * admins until the commit, always in the same order: of two admins who remove each other at the same time, the second
- * waits for the first and then finds no other admin.
+ * The member as `subject`, and whether another person would still be an admin without them. An admin who has joined can
+ * only be replaced by another one who has joined. Locks the member and all admins until the commit, always in the same
+ * order: of two admins who remove each other at the same time, the second waits for the first and then finds no other.
  */
 function lockSubject(userId: Sql, keepAdmin: Sql, strength: Sql): Sql {
   return sql`held AS (
