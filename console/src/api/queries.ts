@@ -16,7 +16,7 @@ import type {
 } from './contract.ts';
 import { inOrganization, keepCsrfToken, query, request } from './request.ts';
 
-/** What an organization's answers are kept under: one prefix per page, for `invalidateQueries`. */
+/** The query keys, with one prefix per page for `invalidateQueries`. */
 export const keys = {
   session: ['session'] as const,
   threads: (organizationId: string) => [organizationId, 'threads'] as const,
@@ -85,7 +85,7 @@ export function threadOptions(organizationId: string, threadId: string) {
   });
 }
 
-/** Which of the person's organizations has a thread. */
+/** Finds the person's organization that has the thread. */
 export function readThreadHome(threadId: string): Promise<ThreadHomeJson> {
   return request<ThreadHomeJson>('GET', `/threads/${encodeURIComponent(threadId)}/home`);
 }

@@ -3,7 +3,7 @@ import { ApiError } from './request.ts';
 
 let onRefused: () => void = () => undefined;
 
-/** Calls back whenever a query or a mutation was answered with 401. */
+/** Calls back whenever a query or mutation gets a 401. */
 export function whenRefused(callback: () => void): void {
   onRefused = callback;
 }
@@ -17,7 +17,7 @@ function isFirstLook(key: QueryKey, known: unknown): boolean {
   return key[0] === 'session' && known === undefined;
 }
 
-/** What is worth asking again by itself: nothing answered, or the service failed. */
+/** Whether a retry may help: there was no response, or the service failed. */
 function mayPass(error: Error): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 500);
 }
@@ -33,7 +33,7 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 15_000,
       retry: (failures, error) => failures < 2 && mayPass(error),
-      // Asks also where the browser believes to be offline: the service may be on this machine.
+      // Send requests even if the browser reports being offline: the service may be on this machine.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always' },

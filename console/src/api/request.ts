@@ -2,9 +2,9 @@
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
-  /** To be quoted to support; null where nothing answered. */
+  /** For support; null if there was no response. */
   readonly traceId: string | null;
-  /** How long to wait before the next try, where the service said so. */
+  /** How long to wait before the next try, from Retry-After. */
   readonly retryAfterSeconds: number | null;
 
   constructor(
@@ -25,7 +25,7 @@ export class ApiError extends Error {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Proves to the service that this application sent a request. Set from every session that is read. */
+/** Sent with every change, as proof that this page sent it. Updated from every session that is read. */
 let csrfToken = 'none';
 
 export function keepCsrfToken(token: string): void {
@@ -57,12 +57,12 @@ export async function request<Answer>(
   throw toApiError(answer.status, json, answer.headers.get('retry-after'));
 }
 
-/** The address of an organization's resource, below `/console`. */
+/** The path of an organization's resource, under `/console`. */
 export function inOrganization(organizationId: string, path: string): string {
   return `/organizations/${encodeURIComponent(organizationId)}${path}`;
 }
 
-/** `?a=1&b=2`, without what is undefined or empty. */
+/** `?a=1&b=2`, without undefined and empty values. */
 export function query(parameters: Record<string, string | number | undefined>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

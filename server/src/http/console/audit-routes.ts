@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import type { AuditEvent } from '../../domain/audit.ts';
 import { iso } from '../../domain/iso-time.ts';
+import { limits } from '../../domain/limits.ts';
 import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
 import { text } from '../schema.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { type AuditEventJson, auditSchema } from './setting-schemas.ts';
 
-const limitMax = 100;
 const defaultLimit = 50;
 
 export const auditRoutes: readonly ConsoleRoute[] = [
@@ -17,7 +17,7 @@ export const auditRoutes: readonly ConsoleRoute[] = [
     query: Type.Object({
       traceId: Type.Optional(text(1, 255)),
       cursor: Type.Optional(Type.String()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax.default })),
     }),
     response: auditSchema,
     async handle({ context, principal, query: { limit = defaultLimit, ...query } }) {
