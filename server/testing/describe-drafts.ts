@@ -25,7 +25,7 @@ function passage(id: string, title: string, heading: string, text: string): Foun
   return { documentId: id as DocumentId, name: title, title, url: null, heading, text };
 }
 
-/** Finds fees where fees are asked for, and refunds and shipping elsewhere. */
+/** Finds fees for the question `fees`, and refunds and shipping for any other. */
 export const library: PassageSearch = {
   search: async (_organizationId, _accountId, question) => ({
     searched: 1_214,
@@ -33,19 +33,19 @@ export const library: PassageSearch = {
   }),
 };
 
-/** What every draft from that library begins with. */
+/** The first events of every draft with that library. */
 export const found: DraftEvent[] = [
   { type: 'step', description: 'Searching 1,214 passages' },
   { type: 'step', description: 'Reading Refund policy' },
   { type: 'step', description: 'Reading Shipping' },
   { type: 'passages', passages: [refunds, shipping] },
 ];
-/** What the stand-in answers to a prompt without a command. */
+/** The stand-in's answer to a prompt without a command. */
 export const goodText = 'Refunds take thirty days [1].';
 
 export interface Outcome {
   readonly events: DraftEvent[];
-  /** Without those that every draft begins with. */
+  /** The events after `found`. */
   readonly own: DraftEvent[];
   readonly text: string;
   readonly error: unknown;
@@ -55,7 +55,7 @@ export interface Trial {
   readonly provider: LanguageProvider;
   readonly standIn: ProviderStandIn;
   modelWith(options?: Partial<LanguageModelOptions>): Drafter;
-  /** Drafts to the end, whatever that is; with a model of its own where none is given. */
+  /** Drafts until it ends or fails. Creates a model if none is given. */
   draft(
     conversation: string | readonly ConversationTurn[],
     options?: Partial<LanguageModelOptions>,
@@ -63,7 +63,7 @@ export interface Trial {
   ): Promise<Outcome>;
 }
 
-/** The same guarantees for every provider, each with a stand-in of its own. */
+/** Runs the same tests for every provider, each with its own stand-in. */
 export function describeDrafts(what: string, guarantees: (trial: Trial) => void): void {
   for (const provider of ['openai-compatible', 'anthropic'] as const) {
     describe(`${what} of ${provider}`, () => {
@@ -130,7 +130,7 @@ export function steps(events: readonly DraftEvent[]): string[] {
   return events.flatMap((event) => (event.type === 'step' ? [event.description] : []));
 }
 
-/** Takes milliseconds; the bound is for a machine that is busy with other tests. */
+/** Usually takes milliseconds. The limit is for a busy machine. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 5_000;
   while (!condition()) {

@@ -1,6 +1,6 @@
 import { constants, deflateRawSync } from 'node:zlib';
 
-/** Small PDF files, written by hand, for tests. */
+/** A line of a PDF for tests. */
 export interface PdfLine {
   readonly text: string;
   readonly x?: number;
@@ -10,13 +10,13 @@ export interface PdfLine {
 
 export interface PdfOptions {
   readonly title?: string;
-  /** Asks for a password that nobody knows. */
+  /** Protects the file with an unknown password. */
   readonly isProtected?: boolean;
-  /** Shows one grey dot on each page. */
+  /** Puts an image on each page, as a scan would. */
   readonly hasImages?: boolean;
 }
 
-/** One page for each list of lines. Text is WinAnsi; a letter outside of it is mapped by the font's `ToUnicode`. */
+/** Makes a page of each list of lines. Letters outside WinAnsi are mapped by the font's `ToUnicode`. */
 export function makePdf(pages: readonly (readonly PdfLine[])[], options: PdfOptions = {}): Uint8Array {
   const objects: string[] = [];
   const add = (body: string): number => objects.push(body);
@@ -53,12 +53,12 @@ export function makePdf(pages: readonly (readonly PdfLine[])[], options: PdfOpti
   return assemble(objects, trailer.join(' '));
 }
 
-/** Lines one under the other, as a text processor sets a paragraph. */
+/** Lines of a paragraph, one below the other. */
 export function setLines(top: number, lines: readonly string[], size = 10): PdfLine[] {
   return lines.map((text, index) => ({ text, y: top - index * size * 1.2, size }));
 }
 
-/** A page of that many megabytes of spaces, in a thousandth of that: each is the same bytes of a deflated stream. */
+/** A page with that many megabytes of spaces, compressed to a thousandth. */
 export function makeUnfoldingPdf(megabytes: number): Uint8Array {
   const one = deflateRawSync(Buffer.alloc(1024 * 1024, ' '), { finishFlush: constants.Z_FULL_FLUSH });
   const header = '\x78\x9c';
@@ -98,7 +98,7 @@ function lineOperators({ text, x = 72, y, size = 10 }: PdfLine, glyphs: Readonly
   return `BT /F ${size} Tf 1 0 0 1 ${x} ${y} Tm <${codes.join('')}> Tj ET`;
 }
 
-/** Codes from 0xc0 on for letters that are not ASCII. */
+/** Codes for letters that are not ASCII, from 0xc0. */
 function glyphCodes(texts: readonly string[]): Map<string, number> {
   const letters = new Set([...texts.join('')].filter((letter) => letter > '~'));
   return new Map([...letters].map((letter, index) => [letter, 0xc0 + index]));

@@ -10,13 +10,13 @@ import {
   readMessages,
 } from './provider-stand-in/protocols.ts';
 
-/** A request that the stand-in has seen. */
+/** A request that the stand-in received. */
 export interface SeenRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever a client sent.
+  // biome-ignore lint/suspicious/noExplicitAny: clients send anything.
   readonly body: any;
-  /** Whether the connection was closed before the answer had ended. */
+  /** Whether the connection was closed before the end of the answer. */
   closedEarly: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface ProviderStandIn {
 }
 
 /**
- * A provider of language models for tests, without a model: it speaks the protocols of OpenAI and of Anthropic, and
- * answers with the first sentence of the first passage. A line of the prompt such as `!status 500` decides otherwise:
- * see `behaviours`. `GET /requests` answers with what it was asked.
+ * A provider of language models for tests, without a model. It speaks the protocols of OpenAI and Anthropic, and answers
+ * with the first sentence of the first passage. A line of the prompt such as `!status 500` changes that: see
+ * `behaviours`. `GET /requests` returns the requests so far.
  */
 export async function startProvider(port = 0): Promise<ProviderStandIn> {
   const requests: SeenRequest[] = [];

@@ -4,39 +4,39 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AnswerEncoder, Asked } from './protocols.ts';
 
-/** One request, and what its answer is written with. */
+/** A request, and the encoder for its answer. */
 export interface Exchange {
   readonly asked: Asked;
   readonly encoder: AnswerEncoder;
   readonly response: ServerResponse;
   /** The key that came with the request. */
   readonly key: string;
-  /** What stands behind the command. */
+  /** The rest of the command's line. */
   readonly words: string;
-  /** How often a prompt was made to fail. */
+  /** How often each prompt has failed. */
   readonly failures: Map<string, number>;
 }
 
-/** By the command that asks for them. */
+/** The behaviours, by command. */
 export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | void> = {
-  /** Accepts, and says nothing. */
+  /** Accepts the request and sends nothing. */
   hang: () => {},
-  /** Begins to answer, and says nothing more. */
+  /** Starts an answer and sends nothing more. */
   stall: (exchange) => begin(exchange),
-  /** Begins to answer, and breaks the connection. */
+  /** Starts an answer and breaks the connection. */
   cut: async (exchange) => {
     begin(exchange);
     await pause(20);
     exchange.response.destroy();
   },
-  /** Breaks the connection before it answers. */
+  /** Breaks the connection before the answer. */
   reset: ({ response }) => void response.socket?.resetAndDestroy(),
-  /** Begins to answer, and ends properly but without saying that this was all. */
+  /** Starts an answer and ends the stream without the final event. */
   end: (exchange) => {
     begin(exchange);
     exchange.response.end();
   },
-  /** Ends properly, and has said nothing at all. */
+  /** Ends the stream without sending anything. */
   empty: ({ response }) => void stream(response).end(),
   /** `!drip 50`: a word every 50 ms. */
   drip: async (exchange) => {
@@ -81,7 +81,7 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
     begin(exchange);
     exchange.response.end('data: {"choices": [\n\n');
   },
-  /** A text with bytes that are no UTF-8. */
+  /** A text with invalid UTF-8. */
   'bad-utf8': ({ encoder, response }) => {
     const frames = [...encoder.begin(), ...encoder.text(['bad \u0001 bytes.']), ...encoder.end('stop')].join(
       '',
@@ -91,7 +91,7 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
       Buffer.concat([Buffer.from(before), Buffer.from([0xc3, 0x28, 0xff]), Buffer.from(after)]),
     );
   },
-  /** Text without an end. */
+  /** Endless text. */
   huge: async ({ encoder, response }) => {
     const [open = '', delta = ''] = encoder.text(['0123456789 '.repeat(1_000)]);
     stream(response).write(encoder.begin().join('') + open);
@@ -101,7 +101,7 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
     stream(response).write('data: ');
     await writeOn(response, 'a'.repeat(60_000));
   },
-  /** Lines that hold nothing, without an end. */
+  /** Endless comments. */
   'endless-comments': async ({ response }) => {
     await writeOn(stream(response), `: ${'a'.repeat(1_000)}\n`.repeat(60));
   },
@@ -117,7 +117,7 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
   },
   'no-text': ({ encoder, response }) => send(response, [...encoder.begin(), ...encoder.end('stop')]),
   withhold: ({ encoder, response }) => send(response, [...encoder.begin(), ...encoder.end('content-filter')]),
-  /** Stops in the middle, at its limit of tokens. */
+  /** Stops at the token limit. */
   length: ({ encoder, response }) =>
     send(response, [...encoder.begin(), ...encoder.text(['As far as', ' this']), ...encoder.end('length')]),
   /** `!reasoning First. | Second.`: two paragraphs, and then an answer. */
@@ -126,7 +126,7 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
     const text = encoder.text(wordsOf(goodAnswer(asked)));
     send(response, [...encoder.begin(), ...reasoning, ...text, ...encoder.end('stop')]);
   },
-  /** `!tool fees`: searches for fees, and answers from what that found. */
+  /** `!tool fees`: searches for fees and answers from the result. */
   tool: (exchange) => {
     const { asked, encoder, response, words } = exchange;
     if (!asked.hasTools || asked.found !== undefined) return answerWell(exchange);
@@ -134,25 +134,25 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
     const call = encoder.toolCall(JSON.stringify({ query: words }));
     send(response, [...encoder.begin(), ...text, ...call, ...encoder.end('tool')]);
   },
-  /** Searches whenever it may. */
+  /** Searches as often as it may. */
   'tool-forever': (exchange) => {
     const { asked, encoder, response, words } = exchange;
     if (!asked.hasTools || asked.mustAnswer) return answerWell(exchange);
     const call = encoder.toolCall(JSON.stringify({ query: words }));
     send(response, [...encoder.begin(), ...call, ...encoder.end('tool')]);
   },
-  /** Searches for a number, which is no query. */
+  /** Searches with a number, which is not a valid query. */
   'bad-tool': (exchange) => {
     const { asked, encoder, response } = exchange;
     if (asked.found !== undefined) return answerWell(exchange);
     send(response, [...encoder.begin(), ...encoder.toolCall('{"query":7}'), ...encoder.end('tool')]);
   },
-  /** `!error overloaded_error`: begins, and tells of an error in the stream. */
+  /** `!error overloaded_error`: starts an answer and sends an error event. */
   error: (exchange) => {
     begin(exchange);
     exchange.response.end(exchange.encoder.error(exchange.words).join(''));
   },
-  /** The same, as the first that is said. */
+  /** Sends an error event first. */
   'error-first': ({ encoder, response, words }) => send(response, encoder.error(words)),
   /** `!deltas ["a","b"]`: the text in exactly these pieces. */
   deltas: ({ encoder, response, words }) =>
@@ -163,7 +163,7 @@ export function answerWell({ asked, encoder, response }: Exchange): void {
   send(response, [...encoder.begin(), ...encoder.text(wordsOf(goodAnswer(asked))), ...encoder.end('stop')]);
 }
 
-/** The first sentence of the first passage, or, after a search, of the last one found. */
+/** The first sentence of the first passage or, after a search, of the last passage found. */
 function goodAnswer({ instructions, found }: Asked): string {
   const passages = [
     ...(found ?? instructions).matchAll(/<passage number="(\d+)"[^>]*>\n([\s\S]*?)\n<\/passage>/g),
@@ -180,7 +180,7 @@ function wordsOf(text: string): string[] {
 }
 
 function begin({ encoder, response }: Exchange): void {
-  // Without the end of its block, where the protocol has one: the answer goes on.
+  // Without the end of the block, because the answer continues.
   const frames = encoder.text(['The begin', 'ning']).filter((frame) => !frame.includes('content_block_stop'));
   stream(response).write([...encoder.begin(), ...frames].join(''));
 }
@@ -199,7 +199,7 @@ function refuse(response: ServerResponse, status: number, message: string): void
   response.end(JSON.stringify({ type: 'error', error: { type: 'refused', message } }));
 }
 
-/** Until the client has enough. */
+/** Writes until the client disconnects. */
 async function writeOn(response: ServerResponse, piece: string): Promise<void> {
   function* pieces() {
     for (;;) yield piece;

@@ -1,23 +1,23 @@
-/** What a request asks, whichever protocol it speaks. */
+/** A request, independent of its protocol. */
 export interface Asked {
   readonly instructions: string;
   /** The text of the user's last message. */
   readonly prompt: string;
   readonly hasTools: boolean;
-  /** Whether the request forbids to use them. */
+  /** Whether the request forbids tool calls. */
   readonly mustAnswer: boolean;
-  /** What searches since that message have found; undefined where there was none. */
+  /** The results of the searches since that message, if there were any. */
   readonly found: string | undefined;
 }
 
 export type Ending = 'stop' | 'length' | 'content-filter' | 'tool';
 
-/** How one answer is written, as lines of server-sent events. */
+/** Encodes an answer as server-sent events. */
 export interface AnswerEncoder {
   begin(): string[];
   reasoning(deltas: readonly string[]): string[];
   text(deltas: readonly string[]): string[];
-  /** `input` is the JSON that the tool is given. */
+  /** `input` is the JSON for the tool. */
   toolCall(input: string): string[];
   error(type: string): string[];
   end(ending: Ending): string[];
@@ -34,7 +34,7 @@ interface ChatMessage {
   readonly content: string | Block[] | null;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the bodies of requests are whatever a client sent.
+// biome-ignore lint/suspicious/noExplicitAny: clients send anything.
 type Body = any;
 
 export function readChatCompletion(body: Body): Asked {
@@ -53,7 +53,7 @@ export function readChatCompletion(body: Body): Asked {
   };
 }
 
-/** There a tool's result is a message of the user, too. */
+/** In this protocol, a tool's result is a message of the user. */
 export function readMessages(body: Body): Asked {
   const messages: ChatMessage[] = body.messages ?? [];
   const isResult = ({ content }: ChatMessage) =>
@@ -74,7 +74,7 @@ function textOf(content: string | Block[] | null): string {
   return (content ?? []).map((block) => block.text ?? textOf(block.content ?? '')).join('\n');
 }
 
-/** Of the OpenAI API and those like it. */
+/** For OpenAI-compatible APIs. */
 export class ChatCompletionEncoder implements AnswerEncoder {
   begin(): string[] {
     return [this.#chunk({ role: 'assistant', content: '' })];
@@ -124,7 +124,7 @@ export class ChatCompletionEncoder implements AnswerEncoder {
   }
 }
 
-/** Of the Anthropic API. */
+/** For the Anthropic API. */
 export class MessagesEncoder implements AnswerEncoder {
   #blocks = 0;
 
