@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './processes.ts';
 
-export type Half = 'tune' | 'held-out';
+/** `tune` and `validation` were looked at while the model was adjusted; `held-out` was only counted, at the end. */
+export const halves = ['tune', 'validation', 'held-out'] as const;
+export type Half = (typeof halves)[number];
 
 export const kinds = [
   'number',
@@ -82,7 +84,7 @@ function faultsOf(
   texts: ReadonlyMap<string, string>,
 ): string[] {
   const faults: string[] = [];
-  if (half !== 'tune' && half !== 'held-out') faults.push(`has the half ${half}`);
+  if (!halves.includes(half)) faults.push(`has the half ${half}`);
   if (!kinds.includes(kind)) faults.push(`has the kind ${kind}`);
   if (kind === 'unanswerable') {
     if (document !== undefined || answers.length > 0) faults.push('is unanswerable and has an answer');

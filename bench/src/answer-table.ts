@@ -1,4 +1,4 @@
-import { type AskedQuestion, type Half, type Kind, kinds, plain } from './answer-questions.ts';
+import { type AskedQuestion, type Half, halves, type Kind, kinds, plain } from './answer-questions.ts';
 import { printTable, say } from './table.ts';
 
 export interface Reply {
@@ -33,7 +33,7 @@ export function isConfidentlyWrong(judged: JudgedReply): boolean {
 
 /** Prints how the replies fared, for each kind of question in each half. */
 export function printReplies(judged: readonly JudgedReply[], cpuMsPerReply: number): void {
-  for (const half of ['tune', 'held-out'] as const) printHalf(half, judged);
+  for (const half of halves) printHalf(half, judged);
   const words = judged.map(({ reply }) => wordCount(reply.content));
   const mean = words.reduce((sum, count) => sum + count, 0) / words.length;
   say(
