@@ -9,6 +9,7 @@ import { type Plan, readPlan } from './plan.ts';
 import { measurePostgres } from './postgres.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { measureReplies } from './replies.ts';
+import { measureReplyCost } from './reply-cost.ts';
 import { seedStore } from './seed.ts';
 import { startService } from './service.ts';
 import { measureSoak } from './soak.ts';
@@ -31,7 +32,10 @@ async function run(plan: Plan): Promise<number> {
   if (plan.parts.has('soak')) await measureSoak(plan);
   if (plan.parts.has('postgres')) await measurePostgres(plan);
   await endLoad();
-  if (plan.parts.has('answers')) await evaluateAnswers();
+  if (plan.parts.has('answers')) {
+    await evaluateAnswers();
+    await measureReplyCost();
+  }
   return 0;
 }
 

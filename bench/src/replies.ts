@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Plan } from './plan.ts';
 import { end, removeFolder, root, start, temporaryFolder } from './processes.ts';
 import { type Environment, type Service, skein, startService } from './service.ts';
-import { micros, ms, printTable, rate, say } from './table.ts';
+import { micros, ms, printTable, rate } from './table.ts';
 
 const quota = '1000000000';
 const createsAtOnce = 64;
@@ -17,7 +17,7 @@ interface Contender {
   readonly prompt: string;
 }
 
-/** What thousands of replies under way cost, in memory and for others; and what one reply takes from prompt to end. */
+/** What thousands of replies under way cost, in memory and for others. */
 export async function measureReplies({ replies }: Plan): Promise<void> {
   const provider = await startProvider();
   const places = { SKEIN_REPLY_CONCURRENCY: String(replies * 2) };
@@ -47,7 +47,6 @@ export async function measureReplies({ replies }: Plan): Promise<void> {
     ['model', 'replies', 'MiB before', 'MiB with them', 'kB a reply', 'get p50 ms before', 'with them'],
     rows,
   );
-  await measureThroughput();
 }
 
 async function measureHeld({ name, environment, prompt }: Contender, count: number): Promise<string[]> {
@@ -76,36 +75,6 @@ async function untilHeld(service: Service, key: string): Promise<void> {
     if (status.stepCount > 0 || waitedMs >= 10_000) return;
     await pause(500);
   }
-}
-
-/** Replies by the default model over the demo's documents, from the create to the end of a get that waits. */
-async function measureThroughput(): Promise<void> {
-  const folder = temporaryFolder();
-  const service = await startService(folder);
-  const key = await prepareDemo(folder);
-  const tookMs: number[] = [];
-  const askOne = async () => {
-    const began = performance.now();
-    const { thread } = await call(service, key, 'POST', '/threads', {
-      prompt: 'How long can I return yarn?',
-    });
-    await call(service, key, 'GET', `/threads/${thread.id}`, undefined, { prefer: 'wait=20' });
-    tookMs.push(performance.now() - began);
-  };
-  for (let warmUp = 0; warmUp < 200; warmUp += 1) await askOne();
-  tookMs.length = 0;
-  for (let alone = 0; alone < 300; alone += 1) await askOne();
-  const aloneMs = median(tookMs);
-  const began = performance.now();
-  const count = 3000;
-  await inParallel(count, createsAtOnce, askOne);
-  const perSecond = count / ((performance.now() - began) / 1000);
-  await service.stop();
-  removeFolder(folder);
-  say(
-    `extractive over the demo's documents: ${ms(aloneMs)} ms from the create to the whole reply, one after another; ` +
-      `${rate(perSecond)} replies a second, ${createsAtOnce} at once.`,
-  );
 }
 
 /** A key for the demo organization of a service that has started on an empty store. */

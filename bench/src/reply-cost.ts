@@ -3,26 +3,37 @@ import { join } from 'node:path';
 import { cpuSeconds } from './load.ts';
 import { removeFolder, root, temporaryFolder } from './processes.ts';
 import { call, inParallel, median, prepareDemo } from './replies.ts';
-import { startService } from './service.ts';
-import { ms, rate, say } from './table.ts';
+import { type Environment, type Service, startService } from './service.ts';
+import { ms, printTable, rate } from './table.ts';
 
 const atOnce = 64;
-const warmUp = 300;
-const alone = 300;
-const together = 3_000;
+const warmUp = 500;
+const alone = 100;
+const together = 1_500;
 
 /**
- * What a reply of the default model over the demo's documents costs: a create, the reply and a get that waits for it. The
- * questions are those of bench/evaluation about the demo, in turn.
+ * What a reply over the demo's documents costs the service, with its create and a get that waits for it. The scripted
+ * model does nothing, so the difference is what the default model adds.
  */
 export async function measureReplyCost(): Promise<void> {
-  const folder = temporaryFolder();
-  const service = await startService(folder);
-  const key = await prepareDemo(folder);
   const questions: { set: string; question: string }[] = JSON.parse(
     readFileSync(join(root, 'bench/evaluation/questions.json'), 'utf8'),
   );
-  const prompts = questions.filter(({ set }) => set === 'demo').map(({ question }) => question);
+  const asked = questions.filter(({ set }) => set === 'demo').map(({ question }) => question);
+  printTable(
+    `Replies over the demo's documents, ${atOnce} at once`,
+    ['model', 'replies/s', 'CPU ms a reply', 'of it on the event loop', 'alone, ms to the reply'],
+    [
+      ['extractive', ...(await measureModel(asked, {}))],
+      ['scripted', ...(await measureModel(['#step Reading\n#say A sentence.'], { SKEIN_MODEL: 'scripted' }))],
+    ],
+  );
+}
+
+async function measureModel(prompts: readonly string[], environment: Environment): Promise<string[]> {
+  const folder = temporaryFolder();
+  const service = await startService(folder, environment);
+  const key = await prepareDemo(folder);
   const tookMs: number[] = [];
   let asked = 0;
   const ask = async () => {
@@ -36,15 +47,20 @@ export async function measureReplyCost(): Promise<void> {
   tookMs.length = 0;
   await inParallel(alone, 1, ask);
   const aloneMs = median(tookMs);
-  const cpuBefore = cpuSeconds(service.pid);
+  const [cpuBefore, loopBefore] = [cpuSeconds(service.pid), loopTicks(service)];
   const began = performance.now();
   await inParallel(together, atOnce, ask);
   const seconds = (performance.now() - began) / 1000;
   const cpuMs = ((cpuSeconds(service.pid) - cpuBefore) * 1000) / together;
+  const loopMs = ((loopTicks(service) - loopBefore) * 10) / together;
   await service.stop();
   removeFolder(folder);
-  say(
-    `${prompts.length} questions about the demo's documents, ${atOnce} at once: ${rate(together / seconds)} replies a second, ` +
-      `${cpuMs.toFixed(2)} ms of CPU per reply including its create and its get; alone, ${ms(aloneMs)} ms from create to reply.`,
-  );
+  return [rate(together / seconds), ms(cpuMs), ms(loopMs), ms(aloneMs)];
+}
+
+/** Processor time of the main thread, in hundredths of a second. */
+function loopTicks({ pid }: Service): number {
+  const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
 }

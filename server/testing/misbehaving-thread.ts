@@ -10,7 +10,7 @@ parentPort?.on('message', (message: ToThread) => {
 
 function misbehave(task: Task): void {
   const prompt = task.kind === 'reply' ? task.request.conversation[0]?.content : undefined;
-  parentPort?.postMessage({ type: 'event', event: { type: 'text', text: String(prompt) } });
+  parentPort?.postMessage({ type: 'events', events: [{ type: 'text', text: String(prompt) }] });
   switch (prompt) {
     case 'crash':
       throw new Error('crashed on purpose');

@@ -15,7 +15,7 @@ export interface SearchFindings extends Findings {
 }
 
 /** How many texts are read and ranked. */
-const candidatesMax = 12;
+const candidatesMax = 24;
 /** How many holders of a term are looked at: 1,000 take about 0.2 ms. */
 const holdersMax = 500;
 /** Terms per call, so that requests on the event loop wait for about 2 ms at most. */

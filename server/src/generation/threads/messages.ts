@@ -38,7 +38,8 @@ export interface Failure {
 }
 
 export type FromThread =
-  | { readonly type: 'event'; readonly event: TaskEvent }
+  /** Several at once: a message costs more than what it carries. */
+  | { readonly type: 'events'; readonly events: readonly TaskEvent[] }
   | ({ readonly type: 'call' } & StoreCall)
   /** The task has ended: the thread is free. */
   | { readonly type: 'end'; readonly failure: Failure | undefined };

@@ -43,14 +43,21 @@ parentPort?.on('message', (message: ToThread) => {
 async function run(task: Task): Promise<void> {
   abort = new AbortController();
   let failure: Failure | undefined;
+  let events: TaskEvent[] = [];
+  const flush = () => {
+    if (events.length > 0) tell({ type: 'events', events });
+    events = [];
+  };
   try {
     for await (const event of eventsOf(task, abort.signal)) {
       abort.signal.throwIfAborted();
-      tell({ type: 'event', event });
+      // What a task says without a pause goes in one message.
+      if (events.push(event) === 1) setImmediate(flush);
     }
   } catch (error) {
     failure = failureOf(error);
   }
+  flush();
   tell({ type: 'end', failure });
 }
 

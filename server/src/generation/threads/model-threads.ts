@@ -164,7 +164,7 @@ class RunningTask {
     if (message.type === 'call') void this.#answer(message);
     else if (message.type === 'end') this.#finish(message.failure && errorOf(message.failure), true);
     else {
-      this.#events.push(message.event);
+      this.#events.push(...message.events);
       this.#wake();
     }
   };

@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** How many passages are compared for each question. */
-export const passagesMax = 6;
+export const passagesMax = 8;
 const closestMax = 3;
 /** Words of a quote, by the number of questions in a prompt, so that a reply has 120 at most. */
 const words = { first: [84, 42, 28], closest: [27, 27, 15], further: 32 };
