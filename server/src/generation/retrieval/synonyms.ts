@@ -22,6 +22,7 @@ ill sick unwell illness
 kilometre mile mileage
 laptop computer notebook machine device
 largest biggest maximum highest
+name called
 netherlands dutch holland
 parcel package
 phone telephone mobile smartphone
