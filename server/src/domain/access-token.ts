@@ -2,24 +2,24 @@ import type { ApplicationId, OrganizationId } from './id.ts';
 
 export const accessTokenSeconds = 3600;
 
-/** The one scope there is: an application's principal reads what is published, and nothing else (§5.5). */
+/** The only scope: applications can read published threads (§5.5). */
 export const accessTokenScope = 'threads:read';
 
-/** What a token says of its bearer. */
+/** The claims of an access token. */
 export interface AccessClaims {
   readonly applicationId: ApplicationId;
   readonly organizationId: OrganizationId;
-  /** Of the application when the token was issued: whether it still is must be asked of the store. */
+  /** The application's epoch when the token was issued. The store knows whether it is still current. */
   readonly epoch: number;
 }
 
-/** Makes and reads the access tokens of applications (RFC 9068). */
+/** Issues and reads the access tokens of applications (RFC 9068). */
 export interface AccessTokens {
   issue(claims: AccessClaims): Promise<string>;
-  /** The claims of a token that this service issued and that has not expired. Says nothing about revocation. */
+  /** The claims of an unexpired token that this service issued. It does not check revocation. */
   read(token: string): Promise<AccessClaims | undefined>;
-  /** The public keys by which others can verify tokens: a JWK Set (RFC 7517). */
+  /** The public keys for verifying tokens, as a JWK Set (RFC 7517). */
   keySet(): Promise<{ keys: object[] }>;
-  /** Signs with a new key from now on. `forget`: nothing that an older one signed is good any more. */
+  /** Signs with a new key from now on. `forget`: invalidates every token signed with an older key. */
   rotateKey(forget: boolean): Promise<string>;
 }

@@ -4,8 +4,8 @@ import type { PasswordId } from './id.ts';
  * Who may enter what, and what an invitation link may do.
  *
  * An address is *proven* once its owner has signed in through a provider that verified the address, or has used a link
- * that the operator made. Until then a password was merely set by whoever held an organization's link, which may have
- * been that organization's admin: it enters only the memberships that were accepted with it.
+ * that the operator created. Until then a password was only set by the holder of an organization's link, who may have
+ * been that organization's admin: such a password enters only the memberships that were accepted with it.
  */
 
 /** How a session was proven. */
@@ -16,7 +16,7 @@ export type Access =
 export interface Password {
   readonly id: PasswordId;
   readonly hash: string;
-  /** Whether it stands for the person everywhere. An unproven one is good for the memberships accepted with it. */
+  /** Whether it is valid for all memberships. An unproven one is valid only for those accepted with it. */
   readonly proven: boolean;
 }
 
@@ -54,21 +54,20 @@ export function passwordToChange<P extends Password>(
   return isTaken ? undefined : passwords.find(({ hash }) => hash === current);
 }
 
-/** What is known of an invited person. */
 export interface Invitee {
   readonly identityBound: boolean;
   readonly passwords: readonly Password[];
 }
 
 export interface InvitationLink {
-  /** Whether the operator made it. The operator answers for who receives it. */
+  /** Whether the operator created it. The operator is responsible for handing it over. */
   readonly byOperator: boolean;
   /** Whether a new password may replace a proven one. Only the operator may say so. */
   readonly resets: boolean;
 }
 
 /**
- * `choose`: whoever holds the link sets a password. `prove`: the person enters the password they have. `sso`: they have
+ * `choose`: the holder of the link sets a password. `prove`: the person enters the password they have. `sso`: they have
  * none, and sign in through the provider instead.
  */
 export type InvitationTerms = 'choose' | 'prove' | 'sso';
@@ -84,7 +83,7 @@ export type Acceptance =
   | { readonly kind: 'chosen'; readonly password: { readonly id: PasswordId; readonly hash: string } }
   | { readonly kind: 'proven'; readonly hash: string };
 
-/** What accepting changes, beside opening the membership. */
+/** What accepting changes, in addition to opening the membership. */
 export interface AcceptancePlan {
   /** The unproven password that the membership is accepted with. */
   readonly openedWith: PasswordId | null;
@@ -98,7 +97,7 @@ export interface AcceptancePlan {
   readonly startsOver: boolean;
 }
 
-/** Undefined where the link does not allow it. */
+/** Undefined if the link does not allow it. */
 export function planAcceptance(
   link: InvitationLink,
   invitee: Invitee,

@@ -1,5 +1,5 @@
 const minuteMs = 60_000;
-/** The oldest are forgotten first: memory is bounded whatever an attacker makes up. */
+/** The oldest entries are dropped first: memory is bounded, whatever an attacker sends. */
 const rememberedMax = 10_000;
 
 interface Failures {
@@ -7,21 +7,21 @@ interface Failures {
   readonly since: number;
 }
 
-/** Failed attempts to prove who one is, per whatever a caller counts by: a client and the address it came from, say. */
+/** Counts failed authentication attempts by a key, for example a client and its address. */
 export class FailedAttempts {
   readonly #now: () => number;
   readonly #failuresMax: number;
   readonly #windowMs: number;
   readonly #failures = new Map<string, Failures>();
 
-  /** `failuresMax` are let pass within the window before the next attempts are refused unheard. */
+  /** After `failuresMax` failures within the window, further attempts must wait. */
   constructor(now: () => number, failuresMax: number, windowMs = minuteMs) {
     this.#now = now;
     this.#failuresMax = failuresMax;
     this.#windowMs = windowMs;
   }
 
-  /** Seconds until the next attempt is heard; 0 when it is now. */
+  /** Seconds until the next attempt is accepted; 0 if it is accepted now. */
   waitSeconds(key: string): number {
     const failures = this.#current(key);
     if (failures === undefined || failures.count < this.#failuresMax) return 0;
@@ -38,7 +38,7 @@ export class FailedAttempts {
     if (this.#failures.size > rememberedMax) this.#failures.delete(this.#failures.keys().next().value!);
   }
 
-  /** For an attempt that was counted before it was known to be right, so that many at once are not heard at once. */
+  /** Removes a failure that was counted in advance, so that concurrent attempts cannot exceed the limit. */
   takeBack(key: string): void {
     const failures = this.#current(key);
     if (failures !== undefined) failures.count -= 1;

@@ -6,7 +6,7 @@ export type Actor =
   | { readonly kind: 'operator' }
   | { readonly kind: 'skein' };
 
-/** Who did it, and by which request or command. */
+/** An actor, and the trace id of the request or command. */
 export interface Initiator {
   readonly actor: Actor;
   readonly traceId: string;
@@ -47,18 +47,18 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** A few words about what was done, for people: names, scopes, counts. Never a secret, never a prompt. */
+/** Details for people: names, scopes, counts. Never a secret, never a prompt. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean | null>>;
 
-/** What is kept of one deed. */
+/** One entry of the audit log. */
 export interface AuditEvent {
   readonly id: string;
   readonly at: number;
   readonly actor: Actor;
-  /** The address of the user who did it, as it is now; null for others. */
+  /** The current address of the user; null for other actors. */
   readonly actorEmail: string | null;
   readonly action: AuditAction;
-  /** The id of what it was done to. */
+  /** The id of the object that was changed. */
   readonly subject: string;
   readonly detail: AuditDetail;
   readonly traceId: string;

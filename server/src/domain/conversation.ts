@@ -1,33 +1,33 @@
 import type { MessageId } from './id.ts';
 import type { AssistantMessage, Message } from './message.ts';
 
-/** One message as it was said. */
+/** One message of a conversation. */
 export interface ConversationTurn {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
 
 /**
- * What was said before a reply: from the first message to the prompt that it answers, which is the last. Of each prompt
- * only the reply that stands is a part of it: one that failed said nothing, one that was stopped said what it had, and of
- * several tries the last counts. The tries at the prompt to be answered are left out: it is answered from its beginning.
+ * The conversation before a reply, from the first message to the prompt that the reply answers. For each earlier prompt it
+ * includes the last reply that completed, or that was stopped after it had written text. Failed replies are left out, and
+ * so are earlier replies to the prompt itself.
  */
 export function conversationBefore(messages: readonly Message[], replyId: MessageId): ConversationTurn[] {
   const end = messages.findIndex(({ id }) => id === replyId);
-  const said: ConversationTurn[] = [];
-  let standing: AssistantMessage | undefined;
+  const turns: ConversationTurn[] = [];
+  let latest: AssistantMessage | undefined;
   for (const message of messages.slice(0, end === -1 ? 0 : end)) {
     if (message.role === 'assistant') {
-      if (saidSomething(message)) standing = message;
+      if (hasText(message)) latest = message;
       continue;
     }
-    if (standing !== undefined) said.push({ role: 'assistant', content: standing.content });
-    standing = undefined;
-    said.push({ role: 'user', content: message.content });
+    if (latest !== undefined) turns.push({ role: 'assistant', content: latest.content });
+    latest = undefined;
+    turns.push({ role: 'user', content: message.content });
   }
-  return said;
+  return turns;
 }
 
-function saidSomething({ status, content }: AssistantMessage): boolean {
+function hasText({ status, content }: AssistantMessage): boolean {
   return status === 'completed' || (status === 'cancelled' && content.trim() !== '');
 }

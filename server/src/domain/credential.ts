@@ -5,7 +5,7 @@ export type { KeyRequestId };
 export const apiKeyPrefix = 'eak_';
 const clientSecretPrefix = 'eas_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** 30 characters of base 62 hold 178 bits: no hash has to be slow to protect them. */
+/** 30 characters of base 62 have 178 bits: a fast hash is enough to protect them. */
 const secretLength = 30;
 const checksumLength = 6;
 const apiKeyPattern = new RegExp(`^${apiKeyPrefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`);
@@ -19,7 +19,7 @@ export interface ApiKey {
   /** Null: the operator. */
   readonly createdBy: UserId | null;
   readonly createdAt: number;
-  /** Ahead of now after a rotation that lets the key go on for a while. */
+  /** In the future after a rotation that keeps the old key valid for a while. */
   readonly revokedAt: number | null;
   /** To within a few seconds; null before the first request. */
   readonly lastUsedAt: number | null;
@@ -29,12 +29,12 @@ export function isLive({ revokedAt }: Pick<ApiKey, 'revokedAt'>, now: number): b
   return revokedAt === null || revokedAt > now;
 }
 
-/** What a member has asked for: a personal key of this name. */
+/** A member's request for a personal key. */
 export interface KeyRequest {
   readonly id: KeyRequestId;
   readonly userId: UserId;
   readonly name: string;
-  /** `approved`: its owner may reveal the key, which exists from then on. */
+  /** `approved`: its owner may reveal the key, which creates it. */
   readonly state: 'pending' | 'approved' | 'declined';
   readonly requestedAt: number;
   readonly expiresAt: number;
@@ -48,7 +48,7 @@ export interface Application {
   readonly createdAt: number;
   /** When it got the secret it has now; null for its first. */
   readonly rotatedAt: number | null;
-  /** As of an API key. */
+  /** As for an API key. */
   readonly lastUsedAt: number | null;
 }
 
@@ -70,14 +70,14 @@ function randomText(randomBytes: (size: number) => Uint8Array): string {
   let text = '';
   while (text.length < secretLength) {
     for (const byte of randomBytes(secretLength)) {
-      // 248 is the greatest multiple of 62 in a byte; what lies above it would favour the first characters.
+      // 248 is the largest multiple of 62 in a byte; larger bytes would favour the first characters.
       if (byte < 248 && text.length < secretLength) text += alphabet[byte % 62];
     }
   }
   return text;
 }
 
-/** Whether the text can be a key at all: a mistyped or cut one is refused without asking the store. */
+/** Whether the text can be a key: rejects mistyped and truncated keys without asking the store. */
 export function isWellFormedApiKey(text: string, crc32: (text: string) => number): boolean {
   if (!apiKeyPattern.test(text)) return false;
   const body = text.slice(0, -checksumLength);

@@ -10,7 +10,7 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** A failure the caller is told about. `message` is safe to show; the internal reason travels in `cause`, to the log. */
+/** An error for the caller. `message` is safe to show; the internal reason is in `cause` and goes to the log only. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
 
@@ -21,7 +21,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** One sentence for missing, deleted, hidden and foreign threads: they must not be told apart (§7). */
+/** The same error for missing, deleted, hidden and foreign threads: callers must not be able to distinguish them (§7). */
 export function threadNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'No such thread.');
 }

@@ -16,9 +16,9 @@ const firstRetryMs = 1000;
 const retryMsMax = 30_000;
 
 /**
- * How long a reply waits after an attempt that may succeed next time; undefined when it has failed for good. Doubled with
- * every attempt and spread by chance, so that what failed together does not come back together. Never shorter than the
- * provider asked for, and given up at once where that is past the reply's deadline.
+ * How long a reply waits after a temporary failure; undefined if it has failed for good. The delay doubles with every
+ * attempt and has random jitter, so that replies that failed together are not retried together. It is never shorter than
+ * the provider asked for. If that is past the reply's deadline, the reply fails at once.
  */
 export function retryDelayMs(
   failed: { attempts: number; retryAfterMs: number | undefined; remainingMs: number },
@@ -31,13 +31,13 @@ export function retryDelayMs(
   return delayMs < failed.remainingMs ? delayMs : undefined;
 }
 
-/** An organization may take another place while it has fewer than this many times the places that are free. */
+/** An organization may take another place while it has fewer than this many times the number of free places. */
 const placesPerFree = 1;
 
 /**
- * How many free places of a worker each organization gets, of those that have something waiting. Those that come
- * together get the same; who comes alone gets half of what is free, and the next one half of the rest, so that it takes
- * many to leave nothing. (The dynamic threshold that keeps one port of a network switch from filling its buffer.)
+ * Shares a worker's free places among the organizations with pending replies. Organizations that arrive together get
+ * equal shares. One that arrives alone gets half of the free places, and the next one half of the rest, so that it takes
+ * many organizations to use all places. (Network switches use the same dynamic threshold to share buffers among ports.)
  */
 export function sharePlaces<Organization>(
   free: number,

@@ -1,6 +1,6 @@
 import { limits } from './limits.ts';
 
-/** What is removed for good once it is old enough. */
+/** Data that retention removes. */
 export const retentionKinds = [
   'deleted_threads',
   'audit_events',
@@ -14,7 +14,7 @@ export const retentionKinds = [
 
 export type RetentionKind = (typeof retentionKinds)[number];
 
-/** What the operator chooses, in days; undefined: kept for good. */
+/** The operator's settings in days; undefined: kept forever. */
 export interface RetentionDays {
   readonly deletedThreads: number | undefined;
   readonly audit: number | undefined;
@@ -23,12 +23,12 @@ export interface RetentionDays {
   readonly sessions: number | undefined;
 }
 
-/** For how long each kind is kept; undefined: for good. */
+/** How long each kind is kept; undefined: forever. */
 export type Kept = Readonly<Record<RetentionKind, number | undefined>>;
 
 const dayMs = 86_400_000;
 
-/** What the operator has chosen, and what is removed in any case because nothing reads it any more. */
+/** The operator's settings, and fixed times for data that is no longer read. */
 export function keptMs(days: RetentionDays): Kept {
   const ms = (kept: number | undefined) => (kept === undefined ? undefined : kept * dayMs);
   return {
@@ -37,10 +37,10 @@ export function keptMs(days: RetentionDays): Kept {
     usage_days: ms(days.usage),
     idempotency_keys: ms(days.idempotency),
     sessions: ms(days.sessions),
-    // Yesterday's stays: the clocks of two nodes may differ around midnight.
+    // Yesterday's counts stay, because the clocks of two nodes may differ around midnight.
     quota_days: dayMs,
     invitations: 0,
-    // No walk takes longer.
+    // The maximum duration of a walk.
     thread_moves: limits.walkMsMax.default,
   };
 }

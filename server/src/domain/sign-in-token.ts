@@ -3,17 +3,17 @@ const invitationBytes = 24;
 const sessionBytes = 32;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** 192 bits: nobody guesses it, and no hash has to be slow to protect it. */
+/** 192 bits: it cannot be guessed, and a fast hash is enough to protect it. */
 export function generateInvitationToken(randomBytes: (size: number) => Uint8Array): string {
   return invitationPrefix + base64url(randomBytes(invitationBytes));
 }
 
-/** Whether the text can be an invitation's token at all. */
+/** Whether the text has the form of an invitation token. */
 export function isInvitationToken(text: string): boolean {
   return /^inv_[\w-]{32}$/.test(text);
 }
 
-/** What an invited person opens. The token is in the fragment, which browsers send nowhere: it stays out of every log. */
+/** The token is in the fragment, which browsers do not send: it never appears in a log. */
 export function invitationLink(baseUrl: string, token: string): string {
   return `${baseUrl}/invitation#${token}`;
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { MessageId, OrganizationId, ThreadId, UserId } from './id.ts';
 import type { AssistantMessage } from './message.ts';
 import type { Thread } from './thread.ts';
-import { type ReplyNews, type SeenThread, threadNews } from './thread-news.ts';
+import { type ReplyChange, type SeenThread, threadNews } from './thread-news.ts';
 
 const thread: Thread = {
   organizationId: 'org_1' as OrganizationId,
@@ -37,7 +37,7 @@ const seen = (change: Partial<AssistantMessage> = {}, changed: Partial<Thread> =
 const stepsOf = (...descriptions: string[]) => descriptions.map((description, at) => ({ description, at }));
 
 /** What a reader has after taking the news in. */
-function applied(before: AssistantMessage, { reply, stepsFrom, textFrom }: ReplyNews) {
+function applied(before: AssistantMessage, { reply, stepsFrom, textFrom }: ReplyChange) {
   return {
     status: reply.status,
     content: before.content.slice(0, textFrom) + reply.content.slice(textFrom),
@@ -45,7 +45,7 @@ function applied(before: AssistantMessage, { reply, stepsFrom, textFrom }: Reply
   };
 }
 
-function progressBetween(before: Partial<AssistantMessage>, after: Partial<AssistantMessage>): ReplyNews {
+function progressBetween(before: Partial<AssistantMessage>, after: Partial<AssistantMessage>): ReplyChange {
   const news = threadNews(seen(before), seen(after));
   assert.ok(typeof news === 'object', String(news));
   const { status, content, steps } = { ...running, ...after };

@@ -9,23 +9,23 @@ export interface SeenThread {
   readonly latest: AssistantMessage;
 }
 
-/** How a reply that runs differs from what was seen of it: steps and text from these places on are new. */
-export interface ReplyNews {
+/** How a running reply has changed: steps and text are new from these positions on. */
+export interface ReplyChange {
   readonly reply: AssistantMessage;
   readonly stepsFrom: number;
   /** In UTF-16 units, and never within a character. */
   readonly textFrom: number;
 }
 
-/** What is new since a thread was seen: nothing, how its running reply has come on, or (`more`) anything else. */
-export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more' | ReplyNews {
+/** What has changed since `seen`: nothing, only the running reply, or (`more`) anything else. */
+export function threadNews(seen: SeenThread, now: SeenThread): 'nothing' | 'more' | ReplyChange {
   const isSame = isSameThread(seen.thread, now.thread) && seen.messageCount === now.messageCount;
   if (!isSame || seen.latest.id !== now.latest.id) return 'more';
   if (!isRunning(seen.latest.status)) return 'nothing';
-  return isRunning(now.latest.status) ? replyNews(seen.latest, now.latest) : 'more';
+  return isRunning(now.latest.status) ? replyChange(seen.latest, now.latest) : 'more';
 }
 
-function replyNews(before: AssistantMessage, reply: AssistantMessage): 'nothing' | ReplyNews {
+function replyChange(before: AssistantMessage, reply: AssistantMessage): 'nothing' | ReplyChange {
   const stepsFrom = commonSteps(before.steps, reply.steps);
   const textFrom = commonLength(before.content, reply.content);
   const isSame =
@@ -55,7 +55,7 @@ function commonLength(seen: string, now: string): number {
   return outsideCharacter(now, length);
 }
 
-/** A place between the two halves of a character is moved to before it. */
+/** Moves a position inside a surrogate pair to before the pair. */
 function outsideCharacter(text: string, place: number): number {
   return (text.codePointAt(place - 1) ?? 0) > 0xffff ? place - 1 : place;
 }

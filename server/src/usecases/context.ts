@@ -15,7 +15,7 @@ import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';
 
-/** What every use case stands on. Clock, chance and hashing come from outside, so that the rules stay pure. */
+/** The dependencies of every use case, including the clock, random numbers and hashing. */
 export interface Context {
   readonly store: Store;
   readonly ids: IdGenerator;
@@ -25,19 +25,19 @@ export interface Context {
   readonly crc32: (text: string) => number;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
-  /** Of two hashes in hexadecimal, in a time that does not depend on where they differ. */
+  /** Compares two hexadecimal hashes in constant time. */
   readonly equalHashes: (one: string, other: string) => boolean;
   readonly accessTokens: AccessTokens;
   readonly failedAttempts: FailedAttempts;
   readonly passwords: Passwords;
   readonly passwordAttempts: PasswordAttempts;
   readonly failedSignIns: FailedSignIns;
-  /** Undefined where people sign in by password alone. */
+  /** Undefined if people sign in by password only. */
   readonly identityProvider: IdentityProvider | undefined;
-  /** By hash: whose a key is, of those that called lately. */
+  /** The principals of recently used keys, by hash. */
   readonly knownKeys: Map<string, Principal>;
   readonly limits: Limits;
-  /** For how long what retention removes is kept. */
+  /** Retention times. */
   readonly kept: Kept;
   readonly replySignals: ReplySignals;
   readonly threadSignals: ChangeSignals<ThreadId>;
@@ -49,24 +49,24 @@ export interface Context {
   readonly library: Library;
 }
 
-/** Hashes that are slow to make, so that a stolen store does not give passwords away. */
+/** Slow hashes, so that a stolen store does not reveal passwords. */
 export interface Passwords {
-  /** With the salt of `sibling`, another hash of the same person: comparing with both then takes one computation. */
+  /** With the salt of `sibling`, another hash of the same person, so that comparing with both takes one computation. */
   hash(password: string, sibling?: string): Promise<string>;
   /**
-   * Which of a person's hashes the password belongs to. Hashes with one salt take the time of one, and so does none at
-   * all: the time does not tell whether there is such a person.
+   * The hash that matches the password. Hashes with the same salt take the time of one, and so does an empty list: the
+   * time does not reveal whether the person exists.
    */
   find(hashes: readonly string[], password: string): Promise<string | undefined>;
 }
 
-/** Passwords can be guessed, unlike other secrets here: attempts are counted in several ways. */
+/** Passwords can be guessed, unlike other secrets here, so attempts are limited in several ways. */
 export interface PasswordAttempts {
   /** By person and place. */
   readonly ofPerson: FailedAttempts;
   readonly ofPlace: FailedAttempts;
   /** By person, from all places together. */
   readonly ofAccount: FailedAttempts;
-  /** By known device, which is let through where the others are used up. */
+  /** By known device, which may still try when the other limits are exhausted. */
   readonly ofDevice: FailedAttempts;
 }

@@ -1,10 +1,10 @@
 const probedMs = 5_000;
-/** A load balancer that has sent nothing for this long sends its requests elsewhere. */
+/** After this long without requests, the load balancer has switched to other nodes. */
 const quietMs = 500;
 
 /**
- * The time between the signal to stop and the end of listening. Meanwhile `/readyz` says 503 and every answer closes its
- * connection, but requests are served as before: a proxy that checks `/readyz` sends the next ones elsewhere and loses none.
+ * The time between the stop signal and closing the listener. Meanwhile `/readyz` answers 503 and every answer closes its
+ * connection, but requests are still served: a proxy that checks `/readyz` switches to other nodes and loses no request.
  */
 export class Drain {
   readonly #ms: number | undefined;
@@ -12,7 +12,7 @@ export class Drain {
   #started = false;
   #requestMs = 0;
 
-  /** Without `ms` it takes 5 s if anyone has asked for `/readyz`, and no time otherwise: then no proxy would notice. */
+  /** Without `ms` it takes 5 s if `/readyz` was ever requested, otherwise no time: no proxy would notice. */
   constructor(ms: number | undefined) {
     this.#ms = ms;
   }

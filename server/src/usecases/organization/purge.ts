@@ -6,12 +6,12 @@ import type { AuditPosition, PurgeCounts, PurgedPerson, PurgeStep } from '../../
 import type { Context } from '../context.ts';
 import { auditNote } from './audit-log.ts';
 
-/** Called after each step, with what it removed; it may take its time, so that others get at the store. */
+/** Called after each step with the numbers of rows removed. It may delay the next step, so that others can use the store. */
 export type Proceed = (removed: PurgeCounts) => Promise<void>;
 
 const walkLimit = 100;
 
-/** Everything of the organization, for good. Run again after an interruption, it finishes. */
+/** Removes all data of the organization. Run it again after an interruption to finish. */
 export async function purgeOrganization(
   { store }: Pick<Context, 'store'>,
   organizationId: OrganizationId,
@@ -23,8 +23,8 @@ export async function purgeOrganization(
 }
 
 /**
- * One person out of one organization, for good: their threads, keys and membership, and what identifies them in the audit
- * log. Membership and keys end first, so that nothing new comes. Run again after an interruption, it finishes.
+ * Removes one person's data from one organization: threads, keys, membership, and what identifies them in the audit log.
+ * Membership and keys end first, so that no new data is created. Run it again after an interruption to finish.
  */
 export async function purgePerson(
   context: Context,
@@ -60,7 +60,7 @@ export async function purgePerson(
   return removed;
 }
 
-/** What a purge would remove or rewrite, by table; nothing changes. */
+/** The rows that a purge would remove or rewrite, by table. Changes nothing. */
 export function surveyPurge(
   { store }: Pick<Context, 'store'>,
   organizationId: OrganizationId,
@@ -77,11 +77,11 @@ export async function findPurgedPerson(
   const address = normalizeEmail(email);
   const userId = address && (await store.findUser(address));
   if (!address || !userId)
-    throw new ServiceError('NOT_FOUND', `${email} is not known: nothing is stored of them.`);
+    throw new ServiceError('NOT_FOUND', `${email} is unknown: no data of this person is stored.`);
   return { userId, email: address };
 }
 
-/** Softly at first, so that nobody meets a thread whose messages are being removed. Running replies are cancelled. */
+/** Marks the threads as deleted first, so that no reader sees one without its messages. Cancels running replies. */
 async function deleteThreads(
   { store, ids }: Context,
   organizationId: OrganizationId,

@@ -16,13 +16,13 @@ export interface UsageOverview {
 export interface NamedCredential {
   readonly id: string;
   readonly kind: 'key' | 'application';
-  /** What people know it by; the id where nothing else is left of it. */
+  /** Its name, or its id if it was deleted. */
   readonly name: string;
 }
 
 /**
- * Today's quota, and the requests of the last `days`, today included. A member sees those of their own keys, and of no
- * application. Requests of the last second may be missing.
+ * Today's quota, and the requests of the last `days`, including today. A member sees only requests of their own keys.
+ * Requests of the last second may be missing.
  */
 export async function readUsage(
   context: Context,
@@ -45,7 +45,7 @@ export async function readUsage(
     firstDay,
     lastDay,
     counts: counts.flatMap((count) => {
-      const credential = names.get(count.credentialId) ?? forgotten(count.credentialId);
+      const credential = names.get(count.credentialId) ?? deletedApplication(count.credentialId);
       return owners === 'all' || names.has(count.credentialId) ? [{ ...count, credential }] : [];
     }),
   };
@@ -64,7 +64,7 @@ async function nameCredentials(
   ]);
 }
 
-/** Of keys every one is kept; what has no name any more is an application that was deleted. */
-function forgotten(id: string): NamedCredential {
+/** Keys are never deleted, so an unknown id belongs to a deleted application. */
+function deletedApplication(id: string): NamedCredential {
   return { id, kind: 'application', name: id };
 }

@@ -7,21 +7,21 @@ interface Watch {
 }
 
 /**
- * Signals within this process, sent as soon as a change of a reply is committed. `tendReplies` finds out what other
- * processes did a little later, and signals it here, too.
+ * Signals within this process, sent after a change of a reply is committed. `tendReplies` notices changes of other
+ * processes a little later, and signals them here too.
  */
 export class ReplySignals {
   readonly #watches = new Map<MessageId, Set<Watch>>();
   #startWorking: () => void = () => {};
   #tell: (notice: ReplyNotice) => void = () => {};
 
-  /** Says that a reply was left to be written. */
+  /** Signals that a reply is pending. */
   replyWaiting(): void {
     this.#startWorking();
     this.#tell({ waiting: true, ended: [] });
   }
 
-  /** Takes in what happened elsewhere, and passes it on to nobody. */
+  /** Handles a notice from another process. It is not passed on. */
   hear({ waiting, ended }: ReplyNotice): void {
     for (const reply of ended) this.#end(reply);
     if (waiting) this.#startWorking();
@@ -32,12 +32,12 @@ export class ReplySignals {
     this.#tell = tell;
   }
 
-  /** What to do about it; the last one counts. */
+  /** Sets the listener for pending replies, replacing an earlier one. */
   onReplyWaiting(startWorking: () => void): void {
     this.#startWorking = startWorking;
   }
 
-  /** Calls `ended`, once, when the reply has ended. Answers how to stop watching. */
+  /** Calls `ended` once when the reply has ended. Returns a function that stops watching. */
   watch(reply: ReplyName, ended: () => void): () => void {
     const watch = { reply, ended };
     const watches = this.#watches.get(reply.messageId) ?? new Set();
@@ -66,7 +66,7 @@ export class ReplySignals {
     if (watches.size === 0) this.#watches.delete(messageId);
   }
 
-  /** Each once, however many watch it. */
+  /** Each watched reply once. */
   watched(): ReplyName[] {
     const replies: ReplyName[] = [];
     for (const [watch] of this.#watches.values()) if (watch !== undefined) replies.push(watch.reply);

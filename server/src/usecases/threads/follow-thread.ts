@@ -1,7 +1,7 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { type ReplyNews, threadNews } from '../../domain/thread-news.ts';
+import { type ReplyChange, threadNews } from '../../domain/thread-news.ts';
 import { canRead } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
 import { type MessagesView, visibleDetails } from '../replies/reply-details.ts';
@@ -18,7 +18,7 @@ export type ThreadEvent =
       readonly parts: AsyncIterable<MessagesView>;
     }
   /** What was added to the running reply since the event before. */
-  | ({ readonly type: 'progress' } & ReplyNews)
+  | ({ readonly type: 'progress' } & ReplyChange)
   /** The thread cannot be read any more. The last event. */
   | { readonly type: 'gone' };
 

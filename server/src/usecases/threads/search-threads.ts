@@ -5,19 +5,19 @@ import type { Context } from '../context.ts';
 import type { ListedThreads, ListThreadsInput } from './list-threads.ts';
 import { cursorOf, openThreadWalk, readPage, walkAfter } from './thread-walk.ts';
 
-/** Threads looked at in one call: 2,000 rows take the embedded store 5 ms. */
+/** Threads read in one call: the embedded store needs 5 ms for 2,000 rows. */
 const lookedAtMax = 2000;
-/** And at once: others are served in between. */
+/** Threads read at once; other requests run in between. */
 const pageSize = 250;
 
 export interface SearchThreadsInput extends ListThreadsInput {
-  /** Words, each of which must occur somewhere in the title, whatever its case and accents. */
+  /** Words that must all occur in the title, ignoring case and accents. */
   readonly search: string;
 }
 
 /**
- * A walk over the listing that shows only threads whose titles match. Its cursors are those of the listing: they say
- * how far was looked, not what for. An answer may be empty though more follow.
+ * A walk over the listing that returns only threads with matching titles. It uses the cursors of the listing, which contain
+ * the position but not the search. A page may be empty although more pages follow.
  */
 export async function searchThreads(
   context: Context,

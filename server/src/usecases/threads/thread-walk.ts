@@ -5,14 +5,14 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Listing, ThreadPage } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
-/** Which of the threads that the principal may see are meant. */
+/** Selects among the threads that the principal may see. */
 export interface ThreadSelection {
-  /** `mine`: the user's own, published or not. `published`: what all may see. Undefined: both. */
+  /** `mine`: the user's own threads, published or not. `published`: all published ones. Undefined: both. */
   readonly scope?: 'mine' | 'published';
   readonly accountId?: string;
 }
 
-/** A listing, and how far a walk over it has come. */
+/** A listing and the position of a walk over it. */
 export interface ThreadWalk {
   readonly organizationId: OrganizationId;
   readonly listing: Listing;
@@ -21,12 +21,12 @@ export interface ThreadWalk {
   readonly done: Walk | undefined;
 }
 
-/** One page of a walk. `truncated` is what was known before it. */
+/** One page of a walk. `truncated` is the value before this page. */
 export interface WalkedPage extends ThreadPage, Pick<Walk, 'start' | 'truncated'> {
   readonly walk: ThreadWalk;
 }
 
-/** A cursor belongs to the principal and the selection for which it was made, and is refused for any other. */
+/** Rejects a cursor that was issued for another principal or selection. */
 export function openThreadWalk(
   { seal }: Context,
   principal: Principal,
@@ -38,7 +38,7 @@ export function openThreadWalk(
   const listingName = nameOf(organizationId, listing, selection);
   const done = cursor === undefined ? undefined : openWalk(seal, listingName, cursor);
   if (cursor !== undefined && done === undefined) {
-    throw new ServiceError('INVALID_PARAMS', 'cursor: is not one that this listing returned.');
+    throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
   }
   return { organizationId, listing, listingName, done };
 }
@@ -52,7 +52,7 @@ function listingOf(principal: Principal, { scope, accountId }: ThreadSelection):
   };
 }
 
-/** That of both scopes is as it was before there were any: cursors outlive an upgrade. */
+/** Unscoped listings keep the old name so that existing cursors stay valid. */
 function nameOf(
   organizationId: OrganizationId,
   { userId }: Listing,
@@ -61,7 +61,7 @@ function nameOf(
   return JSON.stringify([organizationId, userId, accountId ?? null, ...(scope === undefined ? [] : [scope])]);
 }
 
-/** The next threads of the walk, at most so many, and none past the pagination window. */
+/** The next threads of the walk, at most `limit`, and none past the pagination window. */
 export async function readPage(context: Context, walk: ThreadWalk, limit: number): Promise<WalkedPage> {
   const { organizationId, listing, done } = walk;
   const { paginationWindow } = context.limits;
@@ -69,16 +69,16 @@ export async function readPage(context: Context, walk: ThreadWalk, limit: number
   if (done !== undefined) {
     const page = await context.store.continueWalk(organizationId, listing, count, done);
     if (page === 'expired') {
-      throw new ServiceError('INVALID_PARAMS', 'cursor: is more than a day old: begin again without it.');
+      throw new ServiceError('INVALID_PARAMS', 'cursor: is more than a day old: start again without it.');
     }
     return { ...page, start: done.start, truncated: done.truncated, walk };
   }
   const { rows, more, start, size } = await context.store.beginWalk(organizationId, listing, count);
-  // Whether the listing exceeds the window is settled here, once for the whole walk.
+  // Decided once for the whole walk.
   return { rows, more, start, truncated: size > paginationWindow, walk };
 }
 
-/** The walk after the first `count` threads of a page; `next` is undefined where that is its end. */
+/** The walk after the first `count` threads of a page; `next` is undefined at the end of the walk. */
 export function walkAfter(
   { limits }: Context,
   { rows, more, start, truncated: knownBefore, walk }: WalkedPage,
@@ -87,7 +87,7 @@ export function walkAfter(
   const walked = (walk.done?.walked ?? 0) + count;
   const last = rows[count - 1];
   const atWindow = walked >= limits.paginationWindow;
-  // Threads published during the walk take a part of the window: what they displace is not passed over in silence.
+  // Threads published during the walk use up part of the window: report that they displaced others.
   const truncated = knownBefore || (more && atWindow);
   const goesOn = (more || count < rows.length) && !atWindow;
   if (!goesOn || last === undefined) return { next: undefined, truncated };
