@@ -42,3 +42,8 @@ export function abandoned(id: DocumentId): Error {
 export function noteOf({ replacedAction, ...note }: DocumentNote, keptId: DocumentId | null): AuditNote {
   return keptId === null ? note : { ...note, action: replacedAction, subject: keptId };
 }
+
+/** A term as it is indexed. No term contains the dot, so that the terms of two corpora never coincide. */
+export function scoped(corpus: number, term: string): string {
+  return `${corpus}·${term}`;
+}

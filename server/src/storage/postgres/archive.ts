@@ -16,8 +16,8 @@ import {
   unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
+import { scoped } from '../document-parts.ts';
 import { types } from './database.ts';
-import { scoped } from './document-writer.ts';
 import { bringUpToDate, isUnfinished } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
 import { bind, compile, identifier, join, placeholder, type Sql, sql } from './sql.ts';

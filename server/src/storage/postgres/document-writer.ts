@@ -8,6 +8,7 @@ import {
   noteOf,
   partsOf,
   passagesPerCommit,
+  scoped,
   withinLimits,
 } from '../document-parts.ts';
 import type { DocumentBudget, DocumentNote, Documents, NewDocument, PutDocumentOutcome } from '../store.ts';
@@ -211,9 +212,4 @@ async function hide(run: Run, organizationId: OrganizationId, { id, accountKey, 
 async function grow(run: Run, organizationId: OrganizationId, accountKey: string, passages: number) {
   const [corpus] = await run<{ number: number }>(growCorpus, { organizationId, accountKey, passages });
   return corpus!.number;
-}
-
-/** The dot is not part of any term, so the terms of two corpora never coincide. */
-export function scoped(corpus: number, term: string): string {
-  return `${corpus}·${term}`;
 }

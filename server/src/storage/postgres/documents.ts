@@ -1,9 +1,10 @@
 import type { Document, DocumentOutline } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../account-key.ts';
+import { scoped } from '../document-parts.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { Database } from './database.ts';
-import { postgresDocumentWriter, scoped } from './document-writer.ts';
+import { postgresDocumentWriter } from './document-writer.ts';
 import { sql, statement } from './sql.ts';
 
 type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };

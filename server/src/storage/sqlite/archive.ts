@@ -12,8 +12,8 @@ import {
   unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
+import { scoped } from '../document-parts.ts';
 import { type Database, isUnfinished, openDatabase } from './database.ts';
-import { scoped } from './document-writer.ts';
 
 /** PostgreSQL stores these per organization; here they are values of the whole store. */
 const expressions = {

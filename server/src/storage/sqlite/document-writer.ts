@@ -8,6 +8,7 @@ import {
   noteOf,
   partsOf,
   passagesPerCommit,
+  scoped,
   withinLimits,
 } from '../document-parts.ts';
 import type { DocumentNote, Documents, NewDocument, PutDocumentOutcome } from '../store.ts';
@@ -239,9 +240,4 @@ export function sqliteDocumentWriter(
       return removed;
     },
   };
-}
-
-/** No term contains the dot, so that the terms of two corpora never coincide. */
-export function scoped(corpus: number, term: string): string {
-  return `${corpus}·${term}`;
 }

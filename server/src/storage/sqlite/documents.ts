@@ -1,10 +1,11 @@
 import type { Document, FoundPassage } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../account-key.ts';
+import { scoped } from '../document-parts.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { scoped, sqliteDocumentWriter } from './document-writer.ts';
+import { sqliteDocumentWriter } from './document-writer.ts';
 
 type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };
 
