@@ -5,6 +5,7 @@ import type { Limits } from '../domain/limits.ts';
 import type { Drain } from '../usecases/drain.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
+import { isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/options.ts';
 import { type DocumentationOptions, serveDocumentation } from './documentation.ts';
@@ -96,8 +97,9 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
       done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
     else done(null, payload);
   });
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
+    if (isLargeBodyLeft(request.raw)) reply.header('connection', 'close');
     done(null, payload);
   });
   app.addHook('onSend', reportRequest(context));

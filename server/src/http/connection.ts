@@ -16,6 +16,8 @@ export interface ConnectionOptions {
 const waitingMax = 8;
 /** A peer that sends nothing for this long after the last response has read it, or never will. */
 const lingerSilenceMs = 2000;
+/** Node reads what is left of a body before the next request. More than this is not worth keeping the connection for. */
+const keptBodyBytesMax = 65_536;
 /** More than the largest accepted body, so that a client that writes its whole body first can still read the response. */
 const lingerBytesMax = 64 * 1024 * 1024;
 
@@ -50,8 +52,11 @@ export class Connection {
     if (this.#isClosing || this.#refusal !== undefined) return;
     const ambiguity = ambiguityOf(request);
     if (ambiguity !== undefined) this.refuse(ambiguity);
-    else if (this.isIdle) this.#start(response);
-    else {
+    else if (this.isIdle) {
+      this.#waiting.push(response);
+      // By then Node has parsed what it read, and it is known whether requests are pipelined.
+      process.nextTick(() => this.#startFirst());
+    } else {
       if (this.#waiting.length === 0) this.#continueAfterCurrent();
       this.#waiting.push(response);
       if (this.#waiting.length === waitingMax) this.#pause();
@@ -89,6 +94,11 @@ export class Connection {
     if (isHandled && this.#current?.headersSent) this.#close();
     else if (isHandled || this.isIdle) this.#answerRefusal(reason);
     else if (this.#waiting.length === 0) this.#continueAfterCurrent();
+  }
+
+  #startFirst(): void {
+    if (this.#waiting.length > 1) takeTurn(() => this.#startNext());
+    else if (this.#waiting.length === 1) this.#startNext();
   }
 
   #start(response: ServerResponse): void {
@@ -160,8 +170,15 @@ export class Connection {
     const socket = this.#socket;
     const destroy = () => socket.destroy();
     const bytesMax = socket.bytesRead + lingerBytesMax;
+    let isAnswered = false;
     let silence: NodeJS.Timeout | undefined;
+    const awaitMore = () => {
+      socket.resume();
+      clearTimeout(silence);
+      if (isAnswered) silence = setTimeout(destroy, lingerSilenceMs).unref();
+    };
     const startTimers = () => {
+      isAnswered = true;
       silence = setTimeout(destroy, lingerSilenceMs).unref();
       const limit = setTimeout(destroy, this.#options.lingerMs).unref();
       socket.once('close', () => {
@@ -170,8 +187,10 @@ export class Connection {
       });
     };
     const discard = () => {
-      silence?.refresh();
-      if (socket.bytesRead > bytesMax) destroy();
+      clearTimeout(silence);
+      if (socket.bytesRead > bytesMax) return destroy();
+      socket.pause();
+      takeDrainTurn({ socket, awaitMore });
     };
     if (socket.writableFinished) startTimers();
     else socket.once('finish', startTimers).end();
@@ -179,6 +198,14 @@ export class Connection {
     socket.once('resume', () => socket.removeAllListeners('data').on('data', discard));
     socket.pause().resume();
   }
+}
+
+/** Whether so much of the body may still arrive that the connection should close after the answer. */
+export function isLargeBodyLeft({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  return (
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > keptBodyBytesMax
+  );
 }
 
 const turns: (() => void)[] = [];
@@ -197,4 +224,25 @@ function runTurn(): void {
   const starts = turns.splice(0, startsPerTurn);
   if (turns.length > 0) setImmediate(runTurn);
   for (const start of starts) start();
+}
+
+interface Draining {
+  readonly socket: Socket;
+  readonly awaitMore: () => void;
+}
+
+let draining: Draining[] = [];
+/** Long enough for a peer that reads its answer to go before its body is read. */
+const drainEveryMs = 1;
+
+/** One closing connection is read each time, however many there are: refused bodies delay other requests by one read. */
+function takeDrainTurn(next: Draining): void {
+  draining.push(next);
+  if (draining.length === 1) setTimeout(runDrainTurn, drainEveryMs).unref();
+}
+
+function runDrainTurn(): void {
+  draining = draining.filter(({ socket }) => !socket.destroyed);
+  draining.shift()?.awaitMore();
+  if (draining.length > 0) setTimeout(runDrainTurn, drainEveryMs).unref();
 }
