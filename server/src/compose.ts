@@ -51,15 +51,15 @@ const accountFailuresWindowMs = 15 * 60_000;
 const noWatch: StoreWatch = { connectionBroke() {}, writesFail() {}, writesSucceed() {} };
 
 export interface ContextOptions {
-  /** Asked for when something needs it: a free port is known only after listening. */
+  /** Called when it is needed: a free port is known only after listening. */
   readonly baseUrl?: () => string;
   readonly watch?: StoreWatch;
   readonly telemetry?: Telemetry | undefined;
-  /** Fails where there is no store yet, instead of making one. */
+  /** Fails if there is no store yet, instead of creating one. */
   readonly mustExist?: boolean;
 }
 
-/** The only place that names adapters. Everything else receives what it stands on. */
+/** The only file that names adapters. All other code receives its dependencies. */
 export async function openContext(
   config: Config,
   {
@@ -131,7 +131,7 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
   }
   try {
     if (store.engine === 'sqlite') return openSqliteStore(store.file, machineClock, watch);
-    // Loaded where it is used: the embedded store needs no driver.
+    // Loaded on use: the embedded store needs no driver.
     const { openPostgresStore } = await import('./storage/postgres/open.ts');
     return await openPostgresStore(store.url, {
       connectionsMax: config.databaseConnections,
@@ -147,18 +147,18 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
   }
 }
 
-/** What others on the network could do to the connection to the store; undefined where they can do nothing. */
+/** What others on the network could do to the connection to the store; undefined if nothing. */
 export async function storeRisk({ store }: Config): Promise<string | undefined> {
   if (store.engine === 'sqlite') return undefined;
   return (await import('./storage/postgres/tls.ts')).tlsRisk(store.url);
 }
 
-/** Between nodes, where the store can. Answers how to stop. */
+/** Relays signals between nodes if the store supports it. Returns a function that stops it. */
 export function relaySignals({ store, replySignals }: Context): () => Promise<void> {
   return relayReplies(store, replySignals);
 }
 
-/** A checked copy of the embedded store in `copy`, an empty file, while others write to the store. */
+/** Copies the embedded store into `copy`, an empty file, and checks the copy. Others may write to the store meanwhile. */
 export async function backupEmbeddedStore(
   store: StoreChoice & { engine: 'sqlite' },
   copy: string,
@@ -169,7 +169,7 @@ export async function backupEmbeddedStore(
   checkSqliteFile(copy);
 }
 
-/** A store to copy from; `in-use` where others work on it. */
+/** A store to copy from; `in-use` if another process uses it. */
 export function openArchive(choice: StoreChoice): Promise<Archive | 'in-use'> {
   return unlessInUse(async () => {
     if (choice.engine === 'sqlite')
@@ -178,7 +178,7 @@ export function openArchive(choice: StoreChoice): Promise<Archive | 'in-use'> {
   });
 }
 
-/** A store to copy to; `in-use` where others work on it. */
+/** A store to copy to; `in-use` if another process uses it. */
 export function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTarget | 'in-use'> {
   return unlessInUse(async () => {
     if (choice.engine === 'sqlite')
@@ -217,7 +217,7 @@ function createModel(config: Config, store: Store): Model {
     : corroborated(drafter, threadedCorroborate(threads));
 }
 
-/** Undefined where a model of the service's own is configured. */
+/** Undefined if an embedded model is configured. */
 function createDrafter({ model, limits }: Config, library: PassageSearch): Drafter | undefined {
   if (model.kind !== 'language') return undefined;
   const { modelSilenceMs: silenceMs, replyLengthMax } = limits;
@@ -247,7 +247,7 @@ export async function composeApp(
 ): Promise<FastifyInstance> {
   // Loaded here, so that the operator's commands start without the HTTP stack.
   const { buildApp } = await import('./http/app.ts');
-  // Makes the signing key where there is none yet.
+  // Creates the signing key if there is none yet.
   await context.accessTokens.keySet();
   return buildApp(context, {
     log,
@@ -271,7 +271,7 @@ export async function composeApp(
   });
 }
 
-/** Undefined where the operator wants none: their library is then not even loaded. */
+/** Undefined if metrics are off: their library is not loaded then. */
 export async function openMetrics(config: Config, role: string): Promise<MetricsServer | undefined> {
   if (config.metricsPort === undefined) return undefined;
   const { MetricsServer } = await import('./metrics/metrics-server.ts');

@@ -2,12 +2,12 @@ import { write, writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { iso } from './domain/iso-time.ts';
 
-/** API keys, client secrets and access tokens, also where JSON has put the letter of an escape before them: `\neak_…`. */
+/** API keys, client secrets and access tokens, also after the letter of a JSON escape: `\neak_…`. */
 const credentialInText = /(ea[ks]_)[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
 
 /**
- * JSON lines on standard output, written many at a time, and at the latest after a tenth of a second. Whatever a line
- * holds, no credential leaves with it. `onDrop` is called for each line that is dropped because the output takes none.
+ * JSON lines on standard output, written in batches at least every tenth of a second. Credentials are redacted from every
+ * line. `onDrop` is called for each line that is dropped because the output is blocked.
  */
 export function createLog(level: string, onDrop: () => void = () => {}): Logger {
   const log = pino(
@@ -29,7 +29,7 @@ const batchLength = 8 * 1024;
 const flushEveryMs = 100;
 /** A pipe holds 64 KiB: at this pace a reader that keeps up gets 6 MB a second. */
 const fullPipeMs = 10;
-/** What waits while the output takes nothing. Lines beyond it are dropped: a log must not fill the memory. */
+/** The most that waits while the output is blocked. Further lines are dropped: a log must not fill the memory. */
 const waitingLengthMax = 1024 * 1024;
 /** How long the process waits for the reader of a full pipe when it exits. */
 const exitWaitMs = 1000;
@@ -37,13 +37,13 @@ const exitWaitMs = 1000;
 /**
  * Standard output as a destination that never throws, never blocks the event loop and never ends the process. An error
  * such as a full disk (ENOSPC) or a reader that is gone (EPIPE) may pass, so the write is repeated until it succeeds.
- * sonic-boom, pino's own destination, is no help here: on exit it repeats a failing write for ever.
+ * sonic-boom, pino's own destination, does not work here: on exit it repeats a failing write forever.
  */
 class LogOutput {
   readonly #onDrop: () => void;
   readonly #onRecovery: (dropped: number) => void;
   #lines = '';
-  /** What is being written, or was when the last write failed. */
+  /** The batch that is being written, or whose last write failed. */
   #batch: Buffer = Buffer.alloc(0);
   #writing = false;
   #failing = false;

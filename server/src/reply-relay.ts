@@ -4,7 +4,7 @@ import type { ReplySignals } from './usecases/replies/reply-signals.ts';
 /** Batches notices, so that a node under load sends fifty a second, not thousands. */
 const gatherMs = 20;
 
-/** Passes the signals of this process on to the other nodes, and theirs to this one. Answers how to stop. */
+/** Passes the signals of this process to the other nodes, and theirs to this one. Returns a function that stops it. */
 export function relayReplies(
   store: Pick<Store, 'sendNotice' | 'onNotice'>,
   signals: ReplySignals,
@@ -19,7 +19,7 @@ export function relayReplies(
     ended = [];
     waiting = false;
     due = undefined;
-    // A hint that is lost is made up for by the next round of asking.
+    // The next poll makes up for a lost notice.
     telling = store.sendNotice(notice).catch(() => {});
   }
 

@@ -11,7 +11,7 @@ const requestTimeoutMs = 10_000;
 
 const plainText = 'text/plain; charset=utf-8';
 
-/** What this process counts, served in the Prometheus format on a port of its own, which need not be exposed. */
+/** Serves the metrics of this process in the Prometheus format on a separate port, which need not be exposed. */
 export class MetricsServer {
   readonly telemetry: Telemetry;
   readonly #registry: ReturnType<typeof createMetrics>['registry'];
@@ -28,11 +28,11 @@ export class MetricsServer {
       refused: () => telemetry.requestRefused(),
     });
     this.#server = server;
-    // A start that fails must not be kept from ending by it.
+    // It must not keep a failed start from exiting.
     this.#server.unref();
   }
 
-  /** Answers where it listens. */
+  /** Returns the listening address. */
   listen(host: string, port: number, store: StoreHealth): Promise<AddressInfo> {
     this.#storeGauges = new StoreGauges(this.#registry, store);
     return new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ export interface ProcessFacts {
   readonly storeFile?: string;
   readonly model: string;
   readonly modelKind: string;
-  /** How many replies this process writes at once; 0 where it writes none. */
+  /** How many replies this process writes at once; 0 if it writes none. */
   readonly replyPlaces: number;
 }
 
@@ -21,10 +21,10 @@ const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 /** From a reply of the extractive model to the default deadline. */
 const replySeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** What clients may call any word they like; these have a line of their own. */
+/** Clients may send any method; only these get their own label. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT']);
 
-/** What this process has counted, in Prometheus' terms. docs/operating.md explains each. */
+/** The metrics of this process. docs/operating.md explains each. */
 export function createMetrics(facts: ProcessFacts): { registry: Registry; telemetry: Telemetry } {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -195,7 +195,7 @@ function countRemovals(registry: Registry): Pick<Telemetry, 'retentionRemoved' |
   };
 }
 
-/** A number in memory, read when it is asked for. */
+/** A gauge that is read at each scrape. */
 function countUpAndDown(registry: Registry, name: string, help: string): (change: 1 | -1) => void {
   let count = 0;
   new Gauge({

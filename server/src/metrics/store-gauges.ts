@@ -5,10 +5,10 @@ import type { StoreHealth } from '../usecases/surface-context.ts';
 
 type WatchedStore = Omit<StoreHealth, 'diagnose'>;
 
-/** A store that takes longer is away: whoever scrapes gives up after ten seconds, as a rule. */
+/** A store that takes longer counts as unavailable: scrapers usually give up after ten seconds. */
 const answerWithinMs = 2_000;
 
-/** What only the store knows, asked for at each scrape. One that is away is told as such, and breaks nothing. */
+/** Gauges that are read from the store at each scrape. An unavailable store is reported and breaks nothing. */
 export class StoreGauges {
   readonly #store: WatchedStore;
   readonly #withinMs: number;
@@ -53,14 +53,14 @@ export class StoreGauges {
 
   async refresh(): Promise<void> {
     this.#showConnections();
-    // Shared: while the store is away, scrapes must not pile up before it.
+    // Shared, so that scrapes do not pile up while the store is unavailable.
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
     this.#show(await withinMs(this.#asking, this.#withinMs));
   }
 
-  /** Rejects as readiness does, also where the backlog can still be read. */
+  /** Rejects as readiness does, even if the backlog can still be read. */
   async #ask(): Promise<[ReplyBacklog, number]> {
     const store = this.#store;
     const [backlog, aheadMs] = await Promise.all([store.replyBacklog(), store.clockAheadMs(), store.ping()]);
@@ -69,7 +69,7 @@ export class StoreGauges {
 
   #show(found: [ReplyBacklog, number] | undefined): void {
     this.#up.set(found === undefined ? 0 : 1);
-    // Not a number rather than the last one known: nobody should take it for true.
+    // NaN instead of the last known value, which would be misleading.
     const [backlog, aheadMs] = found ?? [{ waiting: NaN, held: NaN, oldestWaitingMs: NaN }, NaN];
     const { waiting, held, oldestWaitingMs } = backlog;
     this.#clockAhead.set(aheadMs / 1000);
@@ -87,7 +87,7 @@ export class StoreGauges {
   }
 }
 
-/** Undefined when it fails or takes longer. */
+/** Undefined if it fails or times out. */
 async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const enough = new AbortController();
   const tooLong = pause(ms, undefined, { signal: enough.signal });

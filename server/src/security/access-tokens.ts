@@ -8,13 +8,13 @@ import {
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
 
-/** Loaded with the first token: the operator's commands do without it. */
+/** Loaded with the first token: most of the operator's commands do not need it. */
 const jose = () => import('jose');
 
 /** One algorithm, so that no token can choose another (RFC 8725 §3.1). */
 const algorithm = 'ES256';
 const type = 'at+jwt';
-/** A retired key verifies as long as a token that it signed in its last moment may live, with a minute for clocks. */
+/** A retired key verifies until the last token it signed has expired, plus a minute for clock differences. */
 const verifyMs = (accessTokenSeconds + 60) * 1000;
 const clockToleranceSeconds = 5;
 const tokenLengthMax = 4096;
@@ -64,7 +64,7 @@ export function createAccessTokens(
 
   async function verify(token: string): Promise<Remembered | undefined> {
     const [header = '', payload = '', signature = ''] = token.split('.');
-    // The keys are read anew for every token not met before: one that was dropped must not be good for another.
+    // Read the keys again for every new token: a dropped key must not verify it.
     const keys = await store.listSigningKeys(verifyMs);
     const key = keys.find(({ id }) => headerOf(id) === header);
     if (key === undefined || !isCanonical(payload) || !isExact(signature)) return undefined;
@@ -82,7 +82,7 @@ export function createAccessTokens(
       });
       return toRemembered(claims);
     } catch {
-      // Whatever is wrong with it, it is not a token of ours.
+      // Whatever the error, it is not one of our tokens.
       return undefined;
     }
   }
@@ -111,7 +111,7 @@ export function createAccessTokens(
       if (token.length > tokenLengthMax) return undefined;
       const known = verified.get(token) ?? (await verify(token));
       if (known === undefined) return undefined;
-      // Last in, last out: what is asked for again stays.
+      // Move to the end: recently used entries stay longest.
       verified.delete(token);
       if (known.expiresAt <= now()) return undefined;
       verified.set(token, known);
@@ -145,12 +145,12 @@ function toPublicJwk({ id, privateJwk }: SigningKey): object {
   return { kty, crv, x, y, kid: id, alg: algorithm, use: 'sig' };
 }
 
-/** A token of ours bears exactly this: no `jwk`, no `jku`, no second way to write it. */
+/** Our tokens have exactly this header: no `jwk`, no `jku`, no other spelling. */
 function headerOf(keyId: string): string {
   return base64url(JSON.stringify({ alg: algorithm, typ: type, kid: keyId }));
 }
 
-/** JSON as we write it: what names a claim twice, or could be read in two ways, is written otherwise. */
+/** Accepts only JSON as we write it. This rejects duplicate claims and ambiguous spellings. */
 function isCanonical(payload: string): boolean {
   if (!isExact(payload)) return false;
   try {
@@ -161,7 +161,7 @@ function isCanonical(payload: string): boolean {
   }
 }
 
-/** Base64 leaves room for several spellings of the same bytes; one is ours. */
+/** Base64 allows several spellings of the same bytes; only ours is accepted. */
 function isExact(text: string): boolean {
   return text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text;
 }
@@ -174,7 +174,7 @@ function toRemembered(claims: Record<string, unknown>): Remembered | undefined {
   const { iss, aud, sub, client_id, org_id, epoch, iat, exp, jti } = claims;
   if (![iss, aud, sub, org_id, jti].every((text) => typeof text === 'string')) return undefined;
   if (sub !== client_id || !Number.isSafeInteger(epoch) || !Number.isSafeInteger(iat)) return undefined;
-  // Also for us: what lives longer than an hour would outlive the key that signed it.
+  // Tokens that live longer than an hour would outlive their signing key.
   const expiresAtSeconds = (iat as number) + accessTokenSeconds;
   if (exp !== expiresAtSeconds) return undefined;
   const applicationId = sub as ApplicationId;

@@ -2,17 +2,17 @@ import { timingSafeEqual } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import type { Passwords } from '../usecases/context.ts';
 
-/** Argon2id with the first of the settings that OWASP's cheat sheet on storing passwords names. */
+/** Argon2id with the first setting that OWASP's password storage cheat sheet recommends. */
 const algorithm = 2;
 const cost = { algorithm, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** Of the four threads that Node has for such work: however many sign in, files are still read and names looked up. */
+/** Leaves some of Node's four pool threads free for files and DNS, however many people sign in. */
 const atOnceMax = 2;
 
 export function createPasswords(): Passwords {
   const inTurn = takingTurns(atOnceMax);
   let strangers: Promise<string> | undefined;
 
-  /** The hash that the password has with the parameters and the salt of `like`. */
+  /** The hash of the password with the parameters and the salt of `like`. */
   const hashLike = (like: string, password: string) => {
     const [, , , parameters, salt] = like.split('$');
     const [, m, t, p] = /^m=(\d+),t=(\d+),p=(\d+)$/.exec(parameters ?? '') ?? [];
@@ -27,7 +27,7 @@ export function createPasswords(): Passwords {
       sibling === undefined ? inTurn(() => hash(spelled(password), cost)) : hashLike(sibling, password),
     async find(known, password) {
       strangers ??= hash('', cost);
-      // Awaited in any case: the time taken does not tell whether there is a hash.
+      // Always awaited, so that the time does not reveal whether there is a hash.
       const stranger = await strangers;
       const salted = Map.groupBy(known.length === 0 ? [stranger] : known, saltOf);
       for (const hashes of salted.values()) {
@@ -40,7 +40,7 @@ export function createPasswords(): Passwords {
   };
 }
 
-/** Parameters and salt: what stands before the digest. */
+/** Parameters and salt: the part before the digest. */
 function saltOf(known: string): string {
   return known.slice(0, known.lastIndexOf('$'));
 }
@@ -49,12 +49,12 @@ function isEqual(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** One spelling, however a keyboard composes a letter (NIST SP 800-63B). */
+/** Normalizes composed characters, which keyboards enter differently (NIST SP 800-63B). */
 function spelled(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** Runs so many at once; the others wait, in order. */
+/** Limits how many run at once; the others wait in order. */
 function takingTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -64,7 +64,7 @@ function takingTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
     try {
       return await work();
     } finally {
-      // The place is handed on, or given up where nobody waits.
+      // Pass the slot to the next in line, or free it.
       const next = waiting.shift();
       if (next) next();
       else running -= 1;

@@ -6,11 +6,11 @@ const nonceLength = 12;
 const tagLength = 16;
 
 /**
- * Authenticated encryption under a key kept in the store: a cursor works on any node and after a restart, and one that
- * was changed in any byte, or comes from another listing, does not open.
+ * Authenticated encryption with a key from the store: a cursor works on any node and after a restart. A changed cursor, or
+ * one from another listing, does not open.
  */
 export function createSeal(keyBytes: Uint8Array): Seal {
-  // Once: making a key object of the bytes for every cursor costs more than sealing it.
+  // Created once: a new key object for every cursor would cost more than sealing it.
   const key = createSecretKey(keyBytes);
   return {
     seal(listing, plaintext) {
@@ -23,7 +23,7 @@ export function createSeal(keyBytes: Uint8Array): Seal {
 
     open(listing, sealed) {
       const bytes = Buffer.from(sealed, 'base64url');
-      // Decoding skips foreign characters and loose bits: only the one spelling of these bytes is accepted.
+      // Decoding ignores invalid characters and extra bits, so accept only the canonical spelling.
       if (bytes.length <= nonceLength + tagLength || bytes.toString('base64url') !== sealed) return undefined;
       const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceLength), {
         authTagLength: tagLength,

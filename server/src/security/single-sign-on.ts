@@ -8,8 +8,8 @@ const timeoutSeconds = 10;
 const scope = 'openid email';
 
 /**
- * An OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core §3.1, RFC 7636). It is asked about
- * itself when it is first needed, and again for as long as it does not answer: a provider that is down stops nothing else.
+ * An OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core §3.1, RFC 7636). It is
+ * discovered on first use, and again until it answers: a provider that is down affects nothing else.
  */
 export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
   let discovered: Promise<{ openId: OpenId; configuration: Configuration }> | undefined;
@@ -51,7 +51,7 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
           idTokenExpected: true,
         });
         const claims = tokens.claims() as IDToken;
-        // Providers may keep the address to where it is asked for (OpenID Connect Core §5.4).
+        // Providers may return the address only from the userinfo endpoint (OpenID Connect Core §5.4).
         const profile: IDToken | UserInfoResponse =
           claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
             ? await openId.fetchUserInfo(configuration, tokens.access_token, claims.sub)
@@ -70,7 +70,7 @@ export function createIdentityProvider(choice: SsoChoice): IdentityProvider {
 }
 
 async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
-  // Loaded where it is used: most services have no provider.
+  // Loaded on use: most services have no provider.
   const openId = await import('openid-client');
   const configuration = await openId.discovery(
     new URL(issuer),
@@ -79,7 +79,7 @@ async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
     openId.ClientSecretBasic(clientSecret),
     {
       timeout: timeoutSeconds,
-      // config.ts has seen to it that such an issuer is on this machine.
+      // config.ts has checked that such an issuer is on this machine.
       execute: issuer.startsWith('http:') ? [openId.allowInsecureRequests] : [],
     },
   );
@@ -94,7 +94,7 @@ function faultOf(error: unknown): ProviderError['fault'] {
   return unreachable ? 'provider-unavailable' : 'failed';
 }
 
-/** Names and codes only: what an error quotes may be a token. */
+/** Names and codes only: an error message may contain a token. */
 function reasonOf(error: unknown): string {
   const { name, code, error: told, cause } = error as Record<string, unknown>;
   const inner = (cause as Record<string, unknown> | undefined)?.code;
