@@ -19,7 +19,7 @@ const documents = [
       },
       {
         heading: 'How do I ask for a refund?',
-        text: 'Follow these steps:\n\n- Open the order page.\n- Choose “Return”.\n- Print the label.',
+        text: 'Follow these steps:\n\n1. Open the order page.\n2. Choose “Return”.\n3. Print the label.',
       },
     ],
   },
@@ -114,7 +114,7 @@ describe('the extractive model', () => {
     const { text } = await ask('How do I ask for a refund?');
     assert.match(
       text,
-      /^\*\*Follow these steps:\*\*\n\n- .*Open the order page.*\n- .*“Return”.*\n- .*Print the label.* \[1\]/,
+      /^\*\*Follow these steps:\*\*\n\n1\. Open the order page\.\n2\. Choose “Return”\.\n3\. Print the label\. \[1\]/,
     );
   });
 

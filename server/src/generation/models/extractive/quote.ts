@@ -147,12 +147,18 @@ export function render({ units, from, to, key }: Quote, mark: number): string {
   let before: Unit | undefined;
   for (let at = from; at <= to; at++) {
     const unit = units[at]!;
-    const text = at === key && unit.kind !== 'row' ? bold(unit.text) : unit.text;
-    parts.push(jointOf(before, unit), unit.kind === 'item' ? `- ${text}` : text);
+    const [marker, words] = unit.kind === 'item' ? itemParts(unit.text) : ['', unit.text];
+    parts.push(jointOf(before, unit), marker, at === key && unit.kind !== 'row' ? bold(words) : words);
     before = unit;
   }
   const isBlock = before!.kind === 'row' || before!.kind === 'code';
   return `${parts.join('')}${isBlock ? '\n\n' : ' '}[${mark}]`;
+}
+
+/** Numbered items keep their number as the list marker. */
+function itemParts(text: string): [marker: string, words: string] {
+  const marker = /^\d{1,4}[.)] /.exec(text)?.[0];
+  return marker === undefined ? ['- ', text] : [marker, text.slice(marker.length)];
 }
 
 function jointOf(before: Unit | undefined, unit: Unit): string {
