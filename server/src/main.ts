@@ -1,4 +1,10 @@
-import { type BareCommand, type CommandLine, type StoreCommand, UsageError } from './commands/command.ts';
+import {
+  type BareCommand,
+  type CommandLine,
+  printableLines,
+  type StoreCommand,
+  UsageError,
+} from './commands/command.ts';
 import { findCommand, parseArguments, runStoreCommand, storeCommands } from './commands/command-line.ts';
 import { ask } from './commands/remote/ask.ts';
 import { RemoteFailure } from './commands/remote/failure.ts';
@@ -57,7 +63,9 @@ async function runCommand(
       ? await runRemoteCommand(command, args, readRemoteConfig(process.env))
       : await runStoreCommand(command, args, process.env);
   if (result === undefined) return 0;
-  process.stdout.write(`${args.options.json === true ? JSON.stringify(result.json) : result.text}\n`);
+  // Remote commands clean their text themselves: a reply goes into a pipe unchanged.
+  const text = 'runRemotely' in command ? result.text : printableLines(result.text);
+  process.stdout.write(`${args.options.json === true ? JSON.stringify(result.json) : text}\n`);
   return result.exitCode ?? 0;
 }
 
@@ -92,7 +100,7 @@ function complain(error: unknown): number {
   );
   const hint = error instanceof UsageError ? " 'skein help' shows all commands." : '';
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`skein: ${message}${hint}\n`);
+  process.stderr.write(`skein: ${printableLines(message)}${hint}\n`);
   if (!expected && process.env.SKEIN_LOG_LEVEL === 'debug')
     process.stderr.write(`${(error as Error).stack}\n`);
   return error instanceof RemoteFailure ? error.exitCode : 1;

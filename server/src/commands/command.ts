@@ -79,6 +79,11 @@ export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '\uFFFD');
 }
 
+/** The same for a text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
 /** Pads columns to their longest cell. Returns `whenEmpty` for an empty table. */
 export function table(rows: readonly (readonly string[])[], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;

@@ -16,7 +16,17 @@ test('never turns a non-ASCII address into an ASCII one', () => {
 });
 
 test('rejects text that is not an address', () => {
-  for (const text of ['', 'ada', 'ada@', '@acme', 'a da@acme', 'a@b@c', `${'a'.repeat(250)}@acme`]) {
+  for (const text of [
+    '',
+    'ada',
+    'ada@',
+    '@acme',
+    'a da@acme',
+    'a@b@c',
+    'a\u001b[2J@acme.example',
+    'a\u200B@acme.example',
+    `${'a'.repeat(250)}@acme`,
+  ]) {
     assert.equal(normalizeEmail(text), undefined, text);
   }
 });

@@ -34,6 +34,6 @@ export interface Member {
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
-  const isAddress = email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email);
+  const isAddress = email.length <= 254 && /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(email);
   return isAddress && !text.includes('\u212A') ? email : undefined;
 }

@@ -16,4 +16,13 @@ describe('A text from outside', () => {
     assert.match(nameFault('', 1, 2) ?? '', /1 to 2 characters/);
     assert.match(nameFault('\0', 1, 2) ?? '', /NUL/);
   });
+
+  it('is a name only without control characters and with something to see', () => {
+    for (const name of ['a\u001b[2Jb', 'two\nlines', 'bell\u0007', 'a\u202Eb', 'a\u2066b', '\u009b31m'])
+      assert.match(nameFault(name, 1, 255) ?? '', /control characters/, JSON.stringify(name));
+    for (const name of [' ', '\u200B', '\u00A0\u200D'])
+      assert.match(nameFault(name, 1, 255) ?? '', /visible/);
+    for (const name of ['Ada’s laptop', '夜間バッチ', 'مفتاح', 'a b', '👩‍🚀'])
+      assert.equal(nameFault(name, 1, 255), undefined, name);
+  });
 });

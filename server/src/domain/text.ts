@@ -14,9 +14,15 @@ export function cutText(text: string, lengthMax: number): string {
     .trimEnd()}…`;
 }
 
-/** Why a name given by an operator cannot be kept, or `undefined` when it can. */
+/** Control characters, and those that reverse the direction of text: a name with them could imitate another. */
+const deceptive = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
+const visible = /[^\p{Cf}\p{Z}]/u;
+
+/** Why a name cannot be used, or `undefined` if it can. */
 export function nameFault(name: string, lengthMin: number, lengthMax: number): string | undefined {
   if (!isKeepable(name)) return 'must not contain NUL or a lone surrogate';
+  if (deceptive.test(name)) return 'must not contain control characters';
+  if (name !== '' && !visible.test(name)) return 'must contain a visible character';
   const length = [...name].length;
   return length < lengthMin || length > lengthMax
     ? `must have ${lengthMin} to ${lengthMax} characters`
