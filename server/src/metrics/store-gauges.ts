@@ -28,7 +28,7 @@ export class StoreGauges {
     this.#up = gauge('skein_store_up', 'Whether the store answered just now and takes writes: 1, or 0.');
     this.#running = gauge(
       'skein_replies_running',
-      'Replies on their way in the whole store; 10000 is that many or more.',
+      'Replies in progress in the whole store; 10000 is that many or more.',
       ['state'],
     );
     this.#oldest = gauge(
