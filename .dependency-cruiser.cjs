@@ -69,7 +69,7 @@ module.exports = {
     ),
     only(
       'worker',
-      `${source}/generation/(worker|draft|retry-store)\\.ts$`,
+      `${source}/generation/(worker|reply-writer|retry-store)\\.ts$`,
       [
         `${source}/(domain|usecases)/`,
         `${source}/storage/store\\.ts$`,

@@ -5,8 +5,8 @@ import type { ClaimedReply, FailedReply } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
 import { releaseOrphanedReplies, replyFailedNote } from '../usecases/replies/tend-replies.ts';
 import type { AttemptOutcome } from '../usecases/telemetry.ts';
-import { Draft } from './draft.ts';
 import { type Model, ModelError, type ReplyRequest } from './model.ts';
+import { ReplyWriter } from './reply-writer.ts';
 import { retryStore } from './retry-store.ts';
 
 export interface WorkerSettings {
@@ -175,7 +175,7 @@ export class ReplyWorker {
     const unwatch = replySignals.watch(reply, lost);
     // Measured from the claim with a monotonic clock. The sweep marks the reply as failed.
     const deadline = setTimeout(lost, Math.min(reply.remainingMs, timerMsMax));
-    const draft = new Draft(store, reply, {
+    const writer = new ReplyWriter(store, reply, {
       everyMs: this.#progressEveryMs(),
       now,
       kept: () => threadSignals.changed(reply.threadId),
@@ -183,19 +183,19 @@ export class ReplyWorker {
     });
     try {
       const request = await this.#persist(running, () => this.#requestFor(running));
-      for await (const event of untilAborted(this.#model.reply(request), abort.signal)) draft.take(event);
+      for await (const event of untilAborted(this.#model.reply(request), abort.signal)) writer.take(event);
       unwatch();
       // The claim's token prevents overwriting a successor's reply.
-      if (!(await this.#persist(running, () => draft.settle(this.#model.name)))) return 'stopped';
+      if (!(await this.#persist(running, () => writer.settle(this.#model.name)))) return 'stopped';
       replySignals.replyEnded(reply);
       return 'completed';
     } catch (error) {
       unwatch();
-      draft.close();
-      return await this.#endEarly(running, draft, error);
+      writer.close();
+      return await this.#endEarly(running, writer, error);
     } finally {
       clearTimeout(deadline);
-      draft.close();
+      writer.close();
     }
   }
 
@@ -209,10 +209,10 @@ export class ReplyWorker {
     );
   }
 
-  async #endEarly(running: Running, draft: Draft, error: unknown): Promise<AttemptOutcome> {
+  async #endEarly(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
     if (!running.abort.signal.aborted) {
       try {
-        return await this.#giveUp(running, draft, error);
+        return await this.#giveUp(running, writer, error);
       } catch (fault) {
         if (!running.abort.signal.aborted) throw fault;
       }
@@ -225,7 +225,7 @@ export class ReplyWorker {
   }
 
   /** Ends a failed attempt: schedules the next one, or fails the reply. */
-  async #giveUp(running: Running, draft: Draft, error: unknown): Promise<AttemptOutcome> {
+  async #giveUp(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
     const { reply } = running;
     const { store, replySignals, threadSignals } = this.#context;
     const failure = error instanceof ModelError ? error.message : unexpectedFailure;
@@ -241,7 +241,7 @@ export class ReplyWorker {
     if (error instanceof ModelError) this.#log.warn({ failure, ...nameForLog(reply) }, 'reply failed');
     else this.#log.error({ err: error, ...nameForLog(reply) }, 'reply failed');
     const note = replyFailedNote(this.#context, reply, failure);
-    if (!(await this.#persist(running, () => draft.fail(this.#model.name, failure, note)))) return 'stopped';
+    if (!(await this.#persist(running, () => writer.fail(this.#model.name, failure, note)))) return 'stopped';
     replySignals.replyEnded(reply);
     return 'failed';
   }

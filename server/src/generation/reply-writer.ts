@@ -5,21 +5,21 @@ import type { ReplyEvent } from './model.ts';
 
 type Result = Parameters<Replies['settleReply']>[1];
 
-export interface DraftSettings {
+export interface ReplyWriterSettings {
   /** The pause between two writes. */
   readonly everyMs: number;
   readonly now: () => number;
-  /** Called when what there is was written. */
+  /** Called after each write. */
   readonly kept: () => void;
-  /** Called when another has the reply, or it ended meanwhile: nothing more is ours to write. */
+  /** Called when another worker has the reply or it has ended: this one must stop writing. */
   readonly lost: () => void;
 }
 
-/** One reply on its way into the store: what the model said so far, written now and then. */
-export class Draft {
+/** Writes one reply to the store while the model drafts it, at intervals. */
+export class ReplyWriter {
   readonly #store: Replies;
   readonly #reply: ClaimedReply;
-  readonly #settings: DraftSettings;
+  readonly #settings: ReplyWriterSettings;
   #status: RunningStatus = 'in_progress';
   #content = '';
   #steps: Step[] = [];
@@ -28,7 +28,7 @@ export class Draft {
   #due: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(store: Replies, reply: ClaimedReply, settings: DraftSettings) {
+  constructor(store: Replies, reply: ClaimedReply, settings: ReplyWriterSettings) {
     this.#store = store;
     this.#reply = reply;
     this.#settings = settings;
@@ -58,7 +58,7 @@ export class Draft {
     this.#due ??= setTimeout(() => void this.#keep(), this.#settings.everyMs);
   }
 
-  /** Whether the reply was still ours to end. */
+  /** Resolves to false if another worker had taken the reply or it had ended. */
   settle(model: string): Promise<boolean> {
     const written = { content: this.#content, sources: this.#sources, verdict: this.#verdict };
     return this.#end({ status: 'completed', ...written, model });
@@ -81,7 +81,7 @@ export class Draft {
   async #keep(): Promise<void> {
     this.#due = undefined;
     const progress = { status: this.#status, content: this.#content, steps: this.#steps };
-    // A write that fails is made up for by the next.
+    // The next write makes up for one that fails.
     const held = await this.#store.recordReplyProgress(this.#reply, progress).catch(() => true);
     if (held) this.#settings.kept();
     else if (!this.#closed) this.#settings.lost();
