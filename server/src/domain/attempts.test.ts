@@ -27,7 +27,7 @@ describe('Failed attempts', () => {
     assert.equal(attempts.waitSeconds('a'), 0);
   });
 
-  it('counts a minute from its first failure, and begins anew after it', () => {
+  it('counts a minute from the first failure, and then starts again', () => {
     fail('a', 9);
     nowMs += 60_000;
     fail('a', 9);
@@ -50,7 +50,7 @@ describe('Failed attempts', () => {
     assert.equal(attempts.waitSeconds('other 192.0.2.1'), 0);
   });
 
-  it('lets nobody wait longer than a minute when the clock is set back', () => {
+  it('lets no one wait longer than a minute when the clock is set back', () => {
     fail('a', 10);
     nowMs -= 3_600_000;
     assert.equal(attempts.waitSeconds('a'), 0);

@@ -49,7 +49,7 @@ describe('A client secret', () => {
     assert.notEqual(generateClientSecret(randomBytes, crc32), secret);
     const zeros = generateClientSecret((size) => new Uint8Array(size), crc32);
     assert.equal(zeros.slice(0, -6), `eas_${'0'.repeat(30)}`);
-    // What a scanner for leaked secrets can compute: CRC-32 of all that stands before it, in base 62.
+    // What a scanner for leaked secrets can compute: CRC-32 of everything before it, in base 62.
     let checksum = 0;
     for (const character of zeros.slice(-6)) checksum = checksum * 62 + base62.indexOf(character);
     assert.equal(checksum, crc32(zeros.slice(0, -6)));

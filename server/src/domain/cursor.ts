@@ -1,6 +1,6 @@
 import type { ThreadId } from './id.ts';
 
-/** Where a thread stands in a listing: most recent activity first, the id breaking ties (§4.3.1). */
+/** A thread's position in a listing: most recent activity first, the id breaking ties (§4.3.1). */
 export interface Position {
   readonly activityAt: number;
   readonly id: ThreadId;

@@ -13,7 +13,7 @@ const placesMax = 100;
 
 /**
  * Counts failed sign-ins in memory by the address that was tried, and gives them out for the audit log: the first at once,
- * what follows together. Writing happens beside the requests, so that its time tells nobody which addresses are known.
+ * what follows together. Writing happens outside the requests, so that timing does not reveal which addresses exist.
  */
 export class FailedSignIns {
   readonly #now: () => number;

@@ -31,7 +31,7 @@ const randomLength = 16;
 
 /**
  * Ids are a prefix and 128 bits in base 32: 48 bits of time, 80 of chance. They sort in order of creation, also
- * within one millisecond and when the clock steps back: the random part is then counted up instead of drawn anew.
+ * within one millisecond and when the clock steps back: the random part is then incremented instead of drawn again.
  */
 export function createIdGenerator(now: () => number, randomBytes: (size: number) => Uint8Array): IdGenerator {
   let lastMs = -1;

@@ -1,5 +1,5 @@
 /**
- * What attempts are counted by. Whoever has one IPv6 address mostly has the 2^64 beside it, too: they are one place. An
+ * The key by which attempts are counted. A client with one IPv6 address usually has its whole /64, so that is one place. An
  * IPv4 address is one however it is written. Some proxies write the port behind it, which is another each time.
  */
 export function placeOf(address: string): string {

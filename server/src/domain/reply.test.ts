@@ -65,7 +65,7 @@ describe('The places of a worker', () => {
     assert.ok(sum(filled) < 256 && sum(filled) > 200, JSON.stringify(filled));
   });
 
-  it('never exceed what is free, and never go to nobody while there is one left', () => {
+  it('never exceed the free places, and are always used while an organization waits', () => {
     for (let concurrency = 1; concurrency < 40; concurrency += 1) {
       for (let waiting = 1; waiting < 60; waiting += 1) {
         const organizations = Array.from({ length: waiting }, (_, index) => `o${index}`);

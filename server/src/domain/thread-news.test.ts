@@ -67,7 +67,7 @@ describe('The news of a thread', () => {
     assert.deepEqual([news.stepsFrom, news.textFrom], [1, 4]);
   });
 
-  it('begin where a text was revised, or a reply was begun anew', () => {
+  it('start where a text was revised, or at the start of a reply that was restarted', () => {
     assert.equal(progressBetween({ content: 'Thirty days.' }, { content: 'Thirty days [1].' }).textFrom, 11);
     const anew = progressBetween({ content: 'Half', steps: stepsOf('One') }, { content: '', steps: [] });
     assert.deepEqual([anew.stepsFrom, anew.textFrom], [0, 0]);

@@ -79,7 +79,7 @@ describe('The reply worker', () => {
     const principal = personIn(organization, thread.userId);
     return { organization, thread, reply, principal };
   }
-  /** A model that tells when it was begun and aborted, and otherwise does what `then` does. */
+  /** A model that records when it was started and aborted, and otherwise does what `then` does. */
   function watched(then: (request: ReplyRequest) => AsyncIterable<ReplyEvent>) {
     const seen = { begun: 0, aborted: 0 };
     const model: Model = {

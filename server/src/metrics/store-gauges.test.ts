@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import type { ReplyBacklog } from '../storage/store.ts';
 import { StoreGauges } from './store-gauges.ts';
 
-/** A store that is asked, and answers when it is told to. */
+/** A store that answers when the test says so. */
 function askedStore() {
   const questions: PromiseWithResolvers<ReplyBacklog>[] = [];
   const store = {

@@ -163,7 +163,7 @@ describe('A signing key', () => {
     assert.deepEqual(await reader.read(await tokens.issue(claims)), claims);
   });
 
-  it('is published without its private part, to whoever verifies by the standard', async () => {
+  it('is published without its private part, in the standard format', async () => {
     const token = await tokens.issue(claims);
     await tokens.rotateKey(false);
     const { keys } = await tokens.keySet();
@@ -277,7 +277,7 @@ describe('A token that was signed with our key', () => {
 });
 
 describe('A text that is nearly an access token', () => {
-  it('is refused when any one of its characters is another, is missing or stands twice', async () => {
+  it('is rejected when any one of its characters is changed, missing or doubled', async () => {
     const token = await tokens.issue(claims);
     const reader = node();
     assert.deepEqual(await reader.read(token), claims);

@@ -7,7 +7,7 @@ const one = 'thr_1' as ThreadId;
 const other = 'thr_2' as ThreadId;
 
 describe('Signals of threads', () => {
-  it('reach everybody who follows that thread, and nobody else', () => {
+  it('reach every follower of that thread, and no one else', () => {
     const signals = new ChangeSignals<ThreadId>();
     const told: string[] = [];
     signals.follow(one, () => told.push('first'));

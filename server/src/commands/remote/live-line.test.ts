@@ -6,7 +6,7 @@ import { LiveLine } from './live-line.ts';
 import { viewSteps } from './steps.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A terminal of one line: what is written stands there until the line is gone back to. */
+/** A terminal of one line: text stays until the cursor returns to the start of the line. */
 function fakeStream({ isTTY = true, columns = 40 } = {}) {
   let written = '';
   const stream = {

@@ -43,7 +43,7 @@ function isMisattributed(text: string, names: readonly string[], figures: readon
   });
 }
 
-/** Words of which one denies the other where it stands in its place. */
+/** Pairs of words that contradict each other in the same position. */
 const contrastGroups = `minimum maximum,always never,increase decrease reduce,include exclude without,allow forbid prohibit ban,
 permit forbid prohibit ban,open close,free paid cost fee,allow block,permit block,may block,working calendar,business calendar,
 mandatory optional,required optional,approve reject decline,accept reject refuse,add remove,inside outside,internal external,

@@ -112,7 +112,7 @@ describe('a corroborated reply', () => {
     );
   });
 
-  it('takes away marks that nothing bears out, and gives one to what has none', async () => {
+  it('removes citations without support, and adds missing ones', async () => {
     const { text, sources } = await corroborate(
       'Unused goods are refunded within 90 days [1]. The sky is green [2][9]. Parcels leave the house on Tuesday.',
     );
@@ -194,7 +194,7 @@ describe('a corroborated reply', () => {
     );
   });
 
-  it('keeps the citation of a clause that was found beside one that was not', async () => {
+  it('keeps the citation of a clause next to one that was not found', async () => {
     await says(
       'Gift cards cannot be refunded [1], and the director plays the trombone [2].',
       'Gift cards cannot be refunded [1], and the director plays the trombone.',
@@ -299,7 +299,7 @@ describe('a corroborated reply', () => {
     );
   });
 
-  it('says where each statement stands and which sources say it', async () => {
+  it('reports the position of each statement and the sources that support it', async () => {
     const { text, sources, verdict } = await corroborate(
       '# Costs\n\n- Parcels to Norway cost €12 [2]\n- The director plays the **trombone**\n\n| Goods | Rule |\n|---|---|\n| Gift cards | cannot be refunded |\n\nWhich do you mean?',
     );

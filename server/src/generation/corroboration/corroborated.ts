@@ -67,7 +67,7 @@ function verdictOf(statements: readonly RevisedStatement[]): Verdict {
   };
 }
 
-/** What is read of a statement; nobody writes a longer sentence. */
+/** The part of a statement that is checked; real sentences are shorter. */
 const statementLengthMax = 2_000;
 
 async function findingsOf(
@@ -87,7 +87,7 @@ async function findingsOf(
   return findings;
 }
 
-/** What only stands between statements. */
+/** Text between statements. */
 function isPlain({ isStatement, kept }: Piece): boolean {
   return !isStatement && kept.length === 0;
 }

@@ -54,7 +54,7 @@ async function corroborate(text: string): Promise<void> {
   }
 }
 
-describe('a draft of 200,000 characters holds up nobody else', () => {
+describe('a draft of 200,000 characters does not delay others', () => {
   const runs = [
     ...[
       ' ',

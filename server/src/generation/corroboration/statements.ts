@@ -6,7 +6,7 @@ import { type Line, linesOf } from './lines.ts';
 
 /** A citation that keeps its place: one that the sentence needs, or one in a table cell. */
 export interface KeptMark {
-  /** Where in the piece's text. A `placeholder` stands there for one that the sentence needs. */
+  /** Where in the piece's text. A `placeholder` replaces one that the sentence needs. */
   readonly at: number;
   readonly passages: readonly number[];
   readonly isWord: boolean;
@@ -32,7 +32,7 @@ const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)
 /** A longer paragraph is read in parts, so that no other work waits for it. */
 const paragraphLengthMax = 10_000;
 
-/** Splits a draft, in Markdown, into statements and what stands between them. */
+/** Splits a Markdown draft into statements and the text between them. */
 export function* piecesOf(draft: string): Generator<Piece> {
   let paragraph = '';
   let isInCode = false;
@@ -104,7 +104,7 @@ const clauseEnd = /; |, (?=(?:and|but|while|whereas|although|though|so|yet)\s)| 
 const clausesMax = 8;
 
 /**
- * The clauses of a sentence, and what stands between them: each ends with its citation, or where another clause begins. A
+ * The clauses of a sentence and the text between them: each ends with its citation, or where another clause begins. A
  * clause without a citation is covered by the next one.
  */
 function clausesOf(sentence: string, marks: readonly KeptMark[]): Piece[] {

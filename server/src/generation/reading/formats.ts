@@ -11,7 +11,7 @@ const formats: Readonly<Record<string, Format>> = {
 };
 const ending = /\.(?:[a-z]+|\d)$/i;
 
-/** The format that the ending of a file's name stands for. */
+/** The format for a file extension. */
 export function formatOf(name: string): Format {
   const found = ending.exec(name)?.[0].toLowerCase();
   if (documentEndings.some((known) => known === found)) return formats[found!] ?? 'plain text';

@@ -155,6 +155,6 @@ function mdocText(words: readonly string[]): string {
     } else if (macro === 'Xr' && words[at - 2] === 'Xr') text += `(${word})`;
     else text += ` ${macro === 'Fl' && word !== '|' ? '-' : ''}${word}${macro === 'Pf' ? '\0' : ''}`;
   }
-  // A NUL stands where no space follows.
+  // A NUL marks a place without a following space.
   return (text + closing).replace(/\0 ?/g, '').trim();
 }

@@ -85,7 +85,7 @@ export function toldBy(concepts: readonly WeighedConcept[], text: string): numbe
 /** What a synonym or another spelling counts against the word that was asked. */
 const otherWording = 0.8;
 
-/** How much of what was asked is told: 0 to 1. */
+/** The share of the question that is covered: 0 to 1. */
 export function coverageOf(concepts: readonly WeighedConcept[], told: readonly number[]): number {
   let sum = 0;
   for (const [at, { weight, share }] of concepts.entries()) {

@@ -87,7 +87,7 @@ export class ModelThreads {
     });
     // It serves the process and must not keep it alive.
     worker.unref();
-    // A thread that is being ended may report why when nobody listens any more.
+    // A terminated thread may still report an error after its listeners are gone.
     worker.on('error', () => {});
     worker.once('exit', () => {
       const place = this.#idle.indexOf(worker);

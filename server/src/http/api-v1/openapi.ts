@@ -18,13 +18,13 @@ const header = (description: string) => ({ description, type: 'string' });
 const requestId = { 'X-Request-Id': header('The trace id of the request.') };
 const headers = {
   ...requestId,
-  RateLimit: header('What is left of the daily quota, and the seconds until it begins anew.'),
+  RateLimit: header('The remaining daily quota, and the seconds until it resets.'),
   'RateLimit-Policy': header('The daily quota.'),
 };
 /** Headers of specific errors: an unknown caller has no quota to report. */
 const failureHeaders: Partial<Record<ErrorCode, object>> = {
   UNAUTHORIZED: { ...requestId, 'WWW-Authenticate': header('The scheme that is expected: Bearer.') },
-  RATE_LIMITED: { ...headers, 'Retry-After': header('Seconds until the quota begins anew.') },
+  RATE_LIMITED: { ...headers, 'Retry-After': header('Seconds until the quota resets.') },
 };
 
 /** The part of a route's schema that only the OpenAPI document uses. */

@@ -23,7 +23,7 @@ import { FollowedThreads, type FollowPace } from './followed-threads.ts';
 import { publishOwnThread } from './publish-thread.ts';
 import { renameThread } from './rename-thread.ts';
 
-/** Signals alone: a look that nobody asked for would come after the test. */
+/** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
 const onItsOwn: FollowPace = { atMostEveryMs: 0, whileRunningMs: 5, whileIdleMs: 5 };
 
@@ -250,7 +250,7 @@ describe('Following a thread', () => {
     await end(events);
   });
 
-  it('shows all anew when a reply has ended, and when the thread was renamed or published', async () => {
+  it('sends the whole thread when a reply ends, and when the thread is renamed or published', async () => {
     const events = follow();
     await nextView(events);
     await settle();
@@ -278,7 +278,7 @@ describe('Following a thread', () => {
     await end(events);
   });
 
-  it('says nothing while nothing has changed, however often it is told to look', async () => {
+  it('sends nothing while nothing has changed, however often it is signalled', async () => {
     const events = follow();
     await nextView(events);
     const next = nextOf(events);

@@ -31,7 +31,7 @@ export interface Quote {
   readonly key: number;
 }
 
-/** What counts beside the words of a passage, found on the questions of the half `tune` in bench/evaluation. */
+/** Weights of features other than words, chosen on the questions of the half `tune` in bench/evaluation. */
 const weights = { title: 1, own: 0.3, sought: 0.4 };
 
 /**

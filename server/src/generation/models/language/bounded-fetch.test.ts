@@ -56,7 +56,7 @@ describe('a bounded fetch', () => {
     await assert.rejects(lines.arrayBuffer(), assertFinal);
   });
 
-  it('does not count the time in which nobody reads', async () => {
+  it('does not count the time while the reader is paused', async () => {
     const response = await ask('!deltas ["Thirty days."]', { silenceMs: 100 });
     await pause(300);
     assert.match(await response.text(), /\[DONE\]/);
