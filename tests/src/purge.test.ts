@@ -64,8 +64,8 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
       [[acme], /cannot be undone: add --dry-run .* or --yes/],
       [[acme, '--yes', '--dry-run'], /cannot be undone/],
       [['Nobody', '--yes'], /Nobody/],
-      [[acme, '--user', 'eve@acme.example', '--yes'], /eve@acme\.example is not known/],
-      [[acme, '--user', '', '--yes'], /is not known/],
+      [[acme, '--user', 'eve@acme.example', '--yes'], /eve@acme\.example is unknown/],
+      [[acme, '--user', '', '--yes'], /is unknown/],
     ] as const) {
       const { exitCode, stdout, stderr } = await purge(...words);
       assert.deepEqual([exitCode, stdout], [1, '']);
@@ -101,7 +101,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
     const log = JSON.stringify(await service.skein('audit', acme));
     assert.ok(log.includes('usr_purged'));
     assert.ok(!log.includes('ada@acme.example'), log);
-    assert.match((await purge(acme, '--user', 'ada@acme.example', '--yes')).stderr, /is not known/);
+    assert.match((await purge(acme, '--user', 'ada@acme.example', '--yes')).stderr, /is unknown/);
   });
 
   it('removes an organization, killed in its middle and run again, and nothing of another', async (t) => {
