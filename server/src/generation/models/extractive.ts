@@ -76,7 +76,7 @@ async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
   };
   for (const { quotes: shown } of full) add(shown);
   for (const { question, quotes: shown } of open) {
-    paragraphs.push(unanswered(question, shown.length > 0));
+    paragraphs.push(unanswered(question, shown[0] !== undefined && quotes.includes(shown[0])));
     add(shown.slice(0, 1));
   }
   for (const [at, text] of paragraphs.entries()) {
@@ -95,7 +95,9 @@ function whyUnsure(shown: readonly Answer[]): string {
 }
 
 function unanswered(question: string, isNear: boolean): string {
-  const asked = `“${shortened(question, questionLengthMax)}”`;
+  // A part of a question is searched for together with the other part, which follows it.
+  const [part = question] = question.split(/(?<=\?)\s+/);
+  const asked = `“${shortened(part, questionLengthMax)}”`;
   return isNear
     ? `I did not find a direct answer to ${asked}. The closest passage is:`
     : `I did not find an answer to ${asked}.`;

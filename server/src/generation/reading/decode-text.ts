@@ -14,9 +14,22 @@ export function decodeText(bytes: Uint8Array, encoding = 'utf-8'): string {
 /** The encoding that a page declares in its first bytes, such as ISO-8859-1. Browsers look no further either. */
 export function declaredEncoding(page: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(page.subarray(0, 1024));
-  const [, label] = /<(?:meta|\?xml)\b[^>]*?\b(?:charset|encoding)\s*=\s*["']?\s*([\w:-]+)/i.exec(head) ?? [];
+  const label = labelsIn(head)[0];
   // A page whose declaration can be read byte by byte is not UTF-16.
   return label === undefined || /^utf-?16/i.test(label) ? undefined : label;
+}
+
+/** What `<meta charset>`, `<meta http-equiv="Content-Type">` and the XML declaration name, and no other attribute does. */
+function labelsIn(head: string): string[] {
+  return [...head.matchAll(/<(?:meta|\?xml)\b([^>]*)/gi)].flatMap(([, attributes = '']) => {
+    const found = [...attributes.matchAll(/([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))/g)];
+    const values = new Map(found.map(([, name, ...texts]) => [name!.toLowerCase(), texts.join('').trim()]));
+    const isContentType = values.get('http-equiv')?.toLowerCase() === 'content-type';
+    const content = isContentType
+      ? /charset\s*=\s*([\w:-]+)/i.exec(values.get('content') ?? '')?.[1]
+      : undefined;
+    return values.get('charset') ?? values.get('encoding') ?? content ?? [];
+  });
 }
 
 /**

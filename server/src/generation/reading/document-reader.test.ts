@@ -371,6 +371,13 @@ describe('reading any file', () => {
     }
   });
 
+  it('reads a manual page whose words are names of JavaScript properties', async () => {
+    const page =
+      '.TH FOO 3\n.SH NAME\nfoo \\- test\n.SH DESCRIPTION\nThe\n.B constructor\nbuilds an object.\n.Nm toString\n';
+    const { passages } = await readDocument('foo.3', Buffer.from(page));
+    assert.match(passages.map(({ text }) => text).join('\n'), /constructor.*builds an object/s);
+  });
+
   it('decodes a page in the encoding that it declares', async () => {
     const page = (head: string) => Buffer.from(`${head}<p>Caf\xe9 \x93quoted\x94`, 'latin1');
     for (const head of [
@@ -380,6 +387,11 @@ describe('reading any file', () => {
     ])
       assert.equal((await readDocument('a.html', page(head))).passages[0]?.text, 'Café “quoted”');
     await refuses('a.html', page(''), 'is not UTF-8 text');
+    for (const text of ['the charset=latin1 trap', 'charset=binary in MySQL']) {
+      const described = `<meta name="description" content="${text}"><meta charset="utf-8"><p>Zürich</p>`;
+      const { passages } = await readDocument('a.html', Buffer.from(described));
+      assert.equal(passages[0]?.text, 'Zürich', text);
+    }
     await refuses('a.html', page('<meta charset="utf-8">'), 'is not UTF-8 text');
     await refuses('a.html', page('<meta charset="nonsense">'), 'declares the unknown encoding nonsense');
   });

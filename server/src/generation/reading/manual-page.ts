@@ -13,10 +13,12 @@ const structure = new Map(
     '': 'IX PD Dd Os Sm Bk Ek UC',
   }).flatMap(([html, names]) => names.split(' ').map((name) => [name, html] as const)),
 );
-const enclosures: Readonly<Record<string, string>> = {
-  ...{ Op: '[]', Bq: '[]', Pq: '()', Aq: '<>', Brq: '{}', Dq: '“”', Qq: '""', Sq: '‘’', Ql: '‘’' },
-  ...{ Oo: '[', Oc: ' ]', Bo: '[', Bc: ' ]', Po: '(', Pc: ' )', Do: '“', Dc: ' ”', So: '‘', Sc: ' ’' },
-};
+const enclosures = new Map(
+  Object.entries({
+    ...{ Op: '[]', Bq: '[]', Pq: '()', Aq: '<>', Brq: '{}', Dq: '“”', Qq: '""', Sq: '‘’', Ql: '‘’' },
+    ...{ Oo: '[', Oc: ' ]', Bo: '[', Bc: ' ]', Po: '(', Pc: ' )', Do: '“', Dc: ' ”', So: '‘', Sc: ' ’' },
+  }),
+);
 const mdocMacro = /^(?:A[nrp]|Cm|Dv|E[mrv]|F[alnt]|I[cn]|L[ik]|Mt|N[dmos]|P[af]|S[xy]|V[at]|X[rco])$/;
 const specialCharacters = new Map(
   `aq' dq" lq“ rq” oq‘ cq’ bu• em— en– hy- mi- co© rg® tm™ ha^ ti~ rs\\ ga\` aa´ sl/ at@ sh# Do$ lB[ rB] lC{ rC} la< ra>
@@ -140,7 +142,7 @@ class ManualPage {
 function mdocText(words: readonly string[]): string {
   let [text, closing, macro] = ['', '', ''];
   for (const [at, word] of words.entries()) {
-    const [open, close = ''] = enclosures[word] ?? [];
+    const [open, close = ''] = enclosures.get(word) ?? [];
     if (open === ' ') text += close;
     else if (open !== undefined) {
       text += ` ${open}\0`;
@@ -148,7 +150,8 @@ function mdocText(words: readonly string[]): string {
     } else if (mdocMacro.test(word)) {
       macro = word;
       if (word === 'Fl' && /^(?:[A-Z][a-z]|\W)?$/.test(words[at + 1] ?? '')) text += ' -\0';
-      text += { Ns: '\0', Nd: ' -' }[word] ?? '';
+      if (word === 'Ns') text += '\0';
+      else if (word === 'Nd') text += ' -';
     } else if (/^[.,:;)\]?!]$/.test(word)) {
       text += closing + word;
       closing = '';

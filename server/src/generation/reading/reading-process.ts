@@ -58,7 +58,7 @@ function nextPart(): ReadingAnswer {
 function faultOf(error: unknown): string {
   if (error instanceof UnreadableDocument) return error.message;
   if (error instanceof RangeError) return 'is nested too deeply to be read';
-  return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  return 'cannot be read: it may be damaged';
 }
 
 /** The size is checked before the file is read. */

@@ -67,4 +67,9 @@ describe('an answer from the documents of the demo', () => {
     assert.match(text, /Wound yarn cannot be returned/);
     assert.match(text, /Refunds go back .* within 5 business days/);
   });
+
+  it('names only the part of a question without an answer, and announces no passage that it does not show', async () => {
+    const text = await ask('Who founded the shop and is it free?');
+    assert.match(text, /I did not find an answer to “is it free\?”\.$/);
+  });
 });

@@ -147,12 +147,18 @@ export function render({ units, from, to, key }: Quote, mark: number): string {
   let before: Unit | undefined;
   for (let at = from; at <= to; at++) {
     const unit = units[at]!;
-    const [marker, words] = unit.kind === 'item' ? itemParts(unit.text) : ['', unit.text];
+    const text = unit.kind === 'code' ? unit.text : withoutFootnotes(unit.text);
+    const [marker, words] = unit.kind === 'item' ? itemParts(text) : ['', text];
     parts.push(jointOf(before, unit), marker, at === key && unit.kind !== 'row' ? bold(words) : words);
     before = unit;
   }
   const isBlock = before!.kind === 'row' || before!.kind === 'code';
   return `${parts.join('')}${isBlock ? '\n\n' : ' '}[${mark}]`;
+}
+
+/** A document's own `[2]` would look like a citation of the reply. In code spans it stays. */
+function withoutFootnotes(text: string): string {
+  return text.includes('`') ? text : text.replace(/\s\[\d{1,3}\](?!\()/g, '');
 }
 
 /** Numbered items keep their number as the list marker. */
