@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './processes.ts';
 
-/** `tune` and `validation` were looked at while the model was adjusted; `held-out` was only counted, at the end. */
+/** The model was tuned while looking at `tune` and `validation`. `held-out` was counted only once, at the end. */
 export const halves = ['tune', 'validation', 'held-out'] as const;
 export type Half = (typeof halves)[number];
 
@@ -24,13 +24,13 @@ export interface AskedQuestion {
   readonly half: Half;
   readonly kind: Kind;
   readonly question: string;
-  /** As `package/path`; undefined where no document answers. */
+  /** In the form `package/path`. Undefined if no document has the answer. */
   readonly document: string | undefined;
-  /** A right reply contains all strings of one of these. Empty where no document answers. */
+  /** A correct reply contains all strings of at least one of these lists. Empty if no document has the answer. */
   readonly answers: readonly (readonly string[])[];
 }
 
-/** Reads the questions; the file's format is described in bench/evaluation/README.md. */
+/** Reads the questions. bench/evaluation/README.md describes the file's format. */
 export function readQuestions(): AskedQuestion[] {
   const text = readFileSync(join(root, 'bench/evaluation/package-questions.txt'), 'utf8');
   const questions: AskedQuestion[] = [];
@@ -65,8 +65,8 @@ export function plain(text: string): string {
 }
 
 /**
- * Throws unless every question's first answer stands in its document and the others in any. `stored` holds the text that
- * the service reads from each document.
+ * Throws unless the first answer to every question is in its document and every other answer is in some document.
+ * `stored` holds the text that the service reads from each document.
  */
 export function checkQuestions(
   questions: readonly AskedQuestion[],

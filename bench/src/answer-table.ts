@@ -3,7 +3,7 @@ import { printTable, say } from './table.ts';
 
 export interface Reply {
   readonly content: string;
-  /** Documents the reply cites. */
+  /** The number of documents that the reply cites. */
   readonly sources: number;
 }
 
@@ -14,24 +14,24 @@ export interface JudgedReply {
 
 export type Level = 'answer' | 'closest' | 'declined';
 
-/** How sure the model is, as a reader sees it: the fixed first sentence, or a reply that cites nothing. */
+/** How confident the reply appears to a reader, judged by its fixed first sentence and by whether it cites anything. */
 export function levelOf({ content, sources }: Reply): Level {
   if (plain(content).startsWith('i did not find a direct answer.')) return 'closest';
   return sources === 0 ? 'declined' : 'answer';
 }
 
-/** Whether the reply holds what was asked for, at whatever level. */
+/** Whether the reply contains the expected answer, at any confidence level. */
 export function holdsAnswer({ question, reply }: JudgedReply): boolean {
   const content = plain(reply.content);
   return question.answers.some((parts) => parts.every((part) => content.includes(plain(part))));
 }
 
-/** An answer-level reply without the answer, also where there is none to be had. */
+/** A reply that claims to answer the question but does not, including questions that no document answers. */
 export function isConfidentlyWrong(judged: JudgedReply): boolean {
   return levelOf(judged.reply) === 'answer' && !holdsAnswer(judged);
 }
 
-/** Prints how the replies fared, for each kind of question in each half. */
+/** Prints the results for each kind of question in each half. */
 export function printReplies(judged: readonly JudgedReply[], cpuMsPerReply: number): void {
   for (const half of halves) printHalf(half, judged);
   const words = judged.map(({ reply }) => wordCount(reply.content));

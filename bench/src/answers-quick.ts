@@ -9,7 +9,8 @@ import { createAnswerOrganization } from './answers.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { say } from './table.ts';
 
-// The figures of `npm run bench -- --only answers` without a service: the model is asked in this process.
+// Measures the same figures as `npm run bench -- --only answers`, but calls the model in this process instead of a
+// service.
 const { values } = parseArgs({
   options: { half: { type: 'string' }, kind: { type: 'string' }, failures: { type: 'boolean' } },
 });

@@ -9,7 +9,7 @@ import { removeFolder, temporaryFolder } from './processes.ts';
 import { skein, startService } from './service.ts';
 import { say } from './table.ts';
 
-/** How well questions about published documents are answered, asked over HTTP as a person would. */
+/** Measures how well questions about published documents are answered over HTTP. */
 export async function evaluateAnswers(): Promise<void> {
   const folder = temporaryFolder();
   const org = await createAnswerOrganization(folder);
@@ -30,7 +30,7 @@ export async function evaluateAnswers(): Promise<void> {
   printReplies(judged, cpuMs / judged.length);
 }
 
-/** An organization of the store in `folder` that holds every document; answers its id. */
+/** Creates an organization with every document in the store in `folder`, and returns its id. */
 export async function createAnswerOrganization(folder: string): Promise<string> {
   const documents = join(folder, 'documents');
   mkdirSync(documents);
@@ -55,7 +55,7 @@ function storedTexts(folder: string, files: ReadonlyMap<string, string>): Map<st
   return texts;
 }
 
-/** Asks in a thread of its own and waits for the reply. */
+/** Asks the question in a new thread and waits for the reply. */
 async function ask(baseUrl: string, key: string, question: string): Promise<Reply> {
   const threads = new URL('/api/v1/threads', baseUrl);
   const authorization = `Bearer ${key}`;

@@ -5,7 +5,10 @@ import { compare } from './rounds.ts';
 import type { SeededStore } from './seed.ts';
 import { micros, ms, printTable, rate, ratio } from './table.ts';
 
-/** What an access token costs: the same gets with an application's token and with an org-wide key, in the same rounds. */
+/**
+ * Measures what an access token costs: the same gets with an application's token and with an org-wide key, in the same
+ * rounds.
+ */
 export async function measureApplicationGets(
   service: Target,
   { application, orgWideKey, publishedIds }: SeededStore,

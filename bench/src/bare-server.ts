@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An answer of the service, as it was received. */
+/** An answer captured from the service. */
 export interface CapturedAnswer {
   readonly status: number;
   readonly headers: [string, string][];
@@ -9,8 +9,8 @@ export interface CapturedAnswer {
 }
 
 /**
- * What Node.js itself needs to answer the same bytes: no routing, no credential, no store. It is told the answer once,
- * listens on the loopback address and reports the port.
+ * Measures what Node.js itself needs to answer with the same bytes: no routing, no credential, no store. It receives
+ * the answer once, listens on the loopback address and reports the port.
  */
 process.once('message', ({ status, headers, body }: CapturedAnswer) => {
   const bytes = Buffer.from(body);

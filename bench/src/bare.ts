@@ -6,10 +6,10 @@ export interface BareServer extends Target {
   stop(): Promise<void>;
 }
 
-/** Node.js adds these by itself, to every answer alike. */
+/** Headers that Node.js adds to every answer. */
 const addedByNode = new Set(['date', 'connection', 'keep-alive']);
 
-/** A bare `node:http` server that answers as the service just did to this request: same headers, same body. */
+/** Starts a bare `node:http` server that repeats the service's answer to this request, with the same headers and body. */
 export async function startBareServer(service: Target, request: Request): Promise<BareServer> {
   const { method, headers, body } = request;
   const response = await fetch(service.baseUrl + request.path, { method, headers, body: body ?? null });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A statement that passed, by the name it was prepared under, and when it was under way. */
+/** A statement that passed through, with its prepared name and the time from request to answer. */
 export interface Flight {
   readonly statement: string;
   readonly sentMs: number;
@@ -9,17 +9,17 @@ export interface Flight {
 }
 
 export interface CountingProxy {
-  /** The database's URL, by way of the proxy. */
+  /** The URL of the database through the proxy. */
   readonly url: string;
-  /** What has passed since it was asked last. */
+  /** Returns the statements since the last call. */
   take(): Flight[];
   close(): void;
 }
 
 /**
- * Stands between a node and PostgreSQL, reads the names of the statements out of the protocol (message formats:
- * https://www.postgresql.org/docs/current/protocol-message-formats.html) and holds every answer for a while, so that
- * what is asked at the same time is seen to be.
+ * A proxy between a node and PostgreSQL. It reads the statement names from the protocol (message formats:
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html) and delays every answer, so that concurrent
+ * statements visibly overlap.
  */
 export async function startCountingProxy(databaseUrl: string, holdMs: number): Promise<CountingProxy> {
   const target = new URL(databaseUrl);
@@ -76,7 +76,7 @@ export async function startCountingProxy(databaseUrl: string, holdMs: number): P
   };
 }
 
-/** A message is a letter, a length that counts itself, and a body. The first of a client has no letter. */
+/** A message is a letter, a length that includes itself, and a body. A client's first message has no letter. */
 function messageReader(
   startsUntyped: boolean,
   each: (type: string, body: Buffer) => void,
@@ -97,7 +97,7 @@ function messageReader(
   };
 }
 
-/** Of a Bind: the portal's name, then the statement's, each ended by a zero. */
+/** A Bind message starts with the portal's name and the statement's name, each terminated by a zero byte. */
 function statementOf(bind: Buffer): string {
   const from = bind.indexOf(0) + 1;
   return bind.toString('utf8', from, bind.indexOf(0, from)) || '(unnamed)';

@@ -21,20 +21,20 @@ interface Profile {
 }
 
 export interface Shares {
-  /** Shares of the busy time, greatest first, by what the code is part of. */
+  /** Shares of the busy time by part of the code, largest first. */
   readonly byPart: [string, number][];
-  /** And by the function that was running itself. */
+  /** Shares of the busy time by running function. */
   readonly byFunction: [string, number][];
 }
 
-/** For NODE_OPTIONS of the service: a profile that is written when it ends. */
+/** NODE_OPTIONS that make the service write a profile when it exits. */
 export function profilingInto(folder: string): string {
   return `--cpu-prof --cpu-prof-interval 250 --cpu-prof-dir ${folder}`;
 }
 
-/** Sums up the profile in `folder`, leaving out what lies more than `lastSeconds` before its end: the start. */
+/** Sums up the last `lastSeconds` of the profile in `folder`, which leaves out the start. */
 export function readShares(folder: string, lastSeconds: number): Shares {
-  // The launcher asks Node.js for its version first, and that leaves a small profile, too.
+  // The launcher runs Node.js once to check its version, which also leaves a small profile.
   const files = readdirSync(folder).map((name) => join(folder, name));
   const largest = files.toSorted((a, b) => statSync(b).size - statSync(a).size)[0]!;
   const profile: Profile = JSON.parse(readFileSync(largest, 'utf8'));
@@ -69,7 +69,7 @@ export function readShares(folder: string, lastSeconds: number): Shares {
   return { byPart: shares(parts, total), byFunction: shares(functions, total) };
 }
 
-/** What a frame belongs to by itself; undefined: to whatever called it, as do crypto, timers and native functions. */
+/** The part that a frame belongs to. Undefined for crypto, timers and native functions, which count for their caller. */
 function partName({ functionName, url }: CallFrame): string | undefined {
   if (functionName === '(garbage collector)') return 'garbage collection';
   if (functionName === '(program)') return 'Node.js, native';

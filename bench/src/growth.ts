@@ -19,7 +19,7 @@ interface Question {
   readonly large: readonly Request[];
 }
 
-/** The same requests on a small and on a large store, each with a service of its own, in the same rounds. */
+/** Sends the same requests to a small and a large store, each with its own service, in the same rounds. */
 export async function measureGrowth(plan: Plan): Promise<void> {
   const small = await startSide(plan.smallThreads);
   const large = await startSide(plan.largeThreads);
@@ -86,7 +86,7 @@ async function startSide(threads: number): Promise<Side & { service: Service }> 
   return { service, store };
 }
 
-/** Reads first, then the writes: they make both stores grow, the small one by the most. */
+/** Reads come first because writes make both stores grow, and the small one proportionally more. */
 async function questions(small: Side, large: Side): Promise<Question[]> {
   const ask = (name: string, requests: (side: Side) => readonly Request[]): Question => ({
     name,

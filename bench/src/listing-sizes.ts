@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 
-/** The rows of `listing_size`: each user's threads and everyone's published ones, in all and by account. */
+/** The rows of `listing_size`: each user's threads and all published threads, in total and by account. */
 export class ListingSizes {
   readonly #rows = new Map<string, { threads: number; published: number }>();
 
@@ -20,7 +20,7 @@ export class ListingSizes {
     return own.threads + this.published(account) - own.published;
   }
 
-  /** Adds to the rows that are there. */
+  /** Adds to the existing rows. */
   write(database: Sqlite.Database): void {
     const organization = database.prepare('SELECT organization_id FROM thread LIMIT 1').pluck().get();
     const adjust = database.prepare(

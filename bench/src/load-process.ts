@@ -1,13 +1,13 @@
 import autocannon from 'autocannon';
 import type { LoadOrder, LoadReport } from './load.ts';
 
-/** The load generator. It runs in a process of its own: on two cores, one answers and one asks. */
+/** The load generator. It runs in a separate process so that, on two cores, one answers and one asks. */
 process.on('message', async (order: LoadOrder) => process.send?.(await run(order)));
 process.on('disconnect', () => process.exit());
 
 const failuresShownMax = 5;
 
-/** Several nodes share the connections, each its part, at the same time. */
+/** Splits the connections among the nodes, which are loaded at the same time. */
 async function run(order: LoadOrder): Promise<LoadReport> {
   const connections = Math.ceil(order.connections / order.urls.length);
   let firstClient = 0;
@@ -52,10 +52,10 @@ function runOn(
         url,
         connections,
         duration: seconds,
-        // How often it looks whether the time is over.
+        // How often autocannon checks whether the time is up.
         sampleInt: 50,
         requests: [requests[0]!],
-        // Each connection asks for its own part, so that no two ask for the same thing at the same moment.
+        // Each connection has its own share of the requests, so that no two send the same one at the same moment.
         setupClient(connection) {
           const first = (client * share) % requests.length;
           client += 1;

@@ -10,13 +10,13 @@ export interface Request {
   readonly body?: string;
 }
 
-/** Who is measured: where it listens, and which process answers there. */
+/** A service to measure: its address and its process. */
 export interface Target {
   readonly baseUrl: string;
   readonly pid: number;
-  /** Nodes beside this one: the connections are split among all. */
+  /** More nodes. The connections are split among all of them. */
   readonly others?: readonly Target[];
-  /** Processor time so far of the database behind it. */
+  /** Processor time that the database behind it has used so far. */
   readonly databaseCpuSeconds?: () => number;
 }
 
@@ -25,13 +25,13 @@ export interface LoadSettings {
   readonly seconds: number;
 }
 
-/** What the load process is told. */
+/** The input of the load process. */
 export interface LoadOrder extends LoadSettings {
   readonly urls: readonly string[];
   readonly requests: readonly Request[];
 }
 
-/** What the load process saw. */
+/** The results of the load process. */
 export interface LoadReport {
   readonly requests: number;
   readonly seconds: number;
@@ -45,18 +45,18 @@ export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time of the answering processes, for one request; NaN where the system does not tell. */
+  /** Processor time of the answering processes per request; NaN if the system does not report it. */
   readonly cpuMicros: number;
-  /** The same of the database behind them; NaN where there is none. */
+  /** Processor time of the database per request; NaN without a database. */
   readonly databaseCpuMicros: number;
 }
 
 let loadProcess: ChildProcess | undefined;
 
-/** On a machine that does much else, a burst may end before its first answer: a longer one is tried then. */
+/** On a busy machine, a burst can end before its first answer. It is then repeated for longer. */
 const triesMax = 5;
 
-/** One burst of requests. Anything but success ends the benchmark: a figure for errors would be worth nothing. */
+/** Sends one burst of requests. Any failed request aborts the benchmark, because a figure for errors is worthless. */
 export async function load(
   target: Target,
   requests: readonly Request[],
@@ -91,7 +91,7 @@ export async function load(
 const quietWithinMs = 5_000;
 const quietForMs = 40;
 
-/** A burst leaves work behind that nobody waits for any more: the next one begins when it is done. */
+/** A burst leaves background work behind. The next burst starts when that is done. */
 async function untilQuiet(target: Target): Promise<void> {
   for (let waitedMs = 0; waitedMs < quietWithinMs; waitedMs += quietForMs) {
     const before = cpuSecondsOf(target).nodes;

@@ -11,18 +11,21 @@ import { median } from './rounds.ts';
 import { ms, printTable, rate } from './table.ts';
 
 const operations: readonly Operation[] = ['get', 'list', 'create', 'upload'];
-/** Of the load programs: in practice they run on other machines, and take no processor from the service. */
+/**
+ * Lowers the priority of the load programs. In production they run on other machines and take no processor time from
+ * the service.
+ */
 const niceness = 10;
 const atLeastMs = 2_000;
 const roundsMax = 3;
 
 interface Round {
-  /** Undefined where the service cannot be measured without the noise. */
+  /** Undefined if the service cannot be measured without the noise. */
   readonly idle?: Measured;
   readonly beside: Measured;
 }
 
-/** What one tenant's requests take while another does its worst, against those of an idle service right before. */
+/** Compares one tenant's response times while another tenant misbehaves with those on an idle service just before. */
 export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<void> {
   const timed = new TimedTenant();
   const world = await startNeighbourhood();
@@ -33,7 +36,7 @@ export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<voi
     if (measured.faults.length > 0) throw new Error(`Beside ${noise.name}: ${measured.faults.join(', ')}.`);
     return measured;
   };
-  // The first reply starts the model's thread, and the first upload a reader.
+  // The first reply starts the model's thread, and the first upload starts a reader.
   await measure(world, silence);
   const rows: string[][] = [];
   for (const noise of [silence, ...documentNoises, ...requestNoises]) {
@@ -48,7 +51,7 @@ export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<voi
     console.error(rows.at(-1)!.join(' | '));
   }
   await world.service.end();
-  // Its workers start with the noise, and a measurement ends with a reply.
+  // There is no idle measurement: the workers start with the noise, and a measurement ends with a reply.
   rows.push(rowOf(poisonReply, [{ beside: await measure(poisoned, poisonReply) }]));
   await poisoned.service.end();
   timed.end();

@@ -2,7 +2,7 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const timeLength = 10;
 const chanceLength = 16;
 
-/** An id of the service's form, 128 bits in base 32, whose chance part is a number: it sorts in order of creation. */
+/** An id in the service's format, 128 bits in base 32, with a number as its random part. Ids sort in order of creation. */
 export function numberedId(prefix: string, ms: number, number: number): string {
   return `${prefix}_${base32(ms, timeLength)}${base32(number, chanceLength)}`;
 }

@@ -12,7 +12,7 @@ interface Operation {
   readonly requests: readonly Request[];
 }
 
-/** Reads first: what they are measured on is still as it was seeded. */
+/** Reads come first, so that they are measured on the seeded data. */
 async function operations(service: Target, store: SeededStore): Promise<Operation[]> {
   const { personalKey, orgWideKey, accountId, ownIds } = store;
   const depth = Math.floor(store.sizes.personal / 2);
@@ -31,7 +31,7 @@ async function operations(service: Target, store: SeededStore): Promise<Operatio
   ];
 }
 
-/** Each operation against a bare `node:http` server that answers the same bytes, in the same rounds. */
+/** Compares each operation with a bare `node:http` server that answers with the same bytes, in the same rounds. */
 export async function measureOperations(service: Target, store: SeededStore, plan: Plan): Promise<void> {
   const chosen = (await operations(service, store)).filter(({ part }) => plan.parts.has(part));
   if (chosen.length === 0) return;

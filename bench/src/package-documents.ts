@@ -15,15 +15,15 @@ interface PublishedPackage {
   readonly documents: readonly string[];
 }
 
-/** Downloaded packages stay here between runs. */
+/** The cache for downloaded packages. It is kept between runs. */
 const cache = join(tmpdir(), 'skein-bench-packages');
 const packages: readonly PublishedPackage[] = JSON.parse(
   readFileSync(join(root, 'bench/evaluation/packages.json'), 'utf8'),
 );
 
 /**
- * Writes the documents of all packages into `folder`. The keys of the answer are what questions call them
- * (`helmet/README.md`), the values the names of the files.
+ * Writes the documents of all packages into `folder`. Returns the file names by the names that questions use
+ * (`helmet/README.md`).
  */
 export async function writePackageDocuments(folder: string): Promise<Map<string, string>> {
   mkdirSync(cache, { recursive: true });
@@ -44,7 +44,7 @@ export async function writePackageDocuments(folder: string): Promise<Map<string,
   return written;
 }
 
-/** The package's archive, from the cache or from the registry that npm is configured to use. */
+/** Returns the package's archive from the cache, or from the registry that npm is configured to use. */
 async function fetchPackage({ package: spec, integrity }: PublishedPackage): Promise<string> {
   const archive = join(cache, `${spec.replaceAll('/', '+')}.tgz`);
   if (existsSync(archive) && integrityOf(archive) === integrity) return archive;
@@ -54,7 +54,7 @@ async function fetchPackage({ package: spec, integrity }: PublishedPackage): Pro
   const [{ filename }] = JSON.parse(stdout);
   const fetched = join(folder, filename.replace(/^@/, '').replaceAll('/', '-'));
   if (integrityOf(fetched) !== integrity) throw new Error(`${spec} is not the archive that was evaluated.`);
-  // Several runs may fetch the same package: each publishes a whole file.
+  // Concurrent runs can fetch the same package, so each writes its own file and then renames it.
   const complete = `${archive}.${process.pid}`;
   writeFileSync(complete, readFileSync(fetched));
   renameSync(complete, archive);
@@ -66,7 +66,7 @@ function integrityOf(file: string): string {
   return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
 }
 
-/** Named after its package, as someone would call it who keeps the READMEs of many. Man pages become plain text. */
+/** Names the document after its package, because many are called README. Man pages become plain text. */
 async function readableDocument(packageName: string, path: string) {
   const name = basename(path);
   const tool = packageName.slice(packageName.lastIndexOf('/') + 1);
@@ -75,7 +75,7 @@ async function readableDocument(packageName: string, path: string) {
   return { file: `${file}.txt`, content: await renderManPage(path) };
 }
 
-/** What `man` shows on a terminal of 80 columns, without bold and underline. */
+/** Renders a man page as on a terminal of 80 columns, without bold and underline. */
 async function renderManPage(path: string): Promise<string> {
   try {
     return (await run('groff', ['-man', '-Tascii', '-P-cbou', '-rLL=80n', path])).stdout;

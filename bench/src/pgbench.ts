@@ -7,7 +7,7 @@ export interface PointReads {
   readonly databaseCpuMicros: number;
 }
 
-/** PostgreSQL's own load program, in a database of its own: 100,000 rows, one read by its primary key at a time. */
+/** Prepares pgbench in its own database: 100,000 rows, read one at a time by primary key. */
 export async function preparePointReads(url: string): Promise<void> {
   await run(['--initialize', '--quiet', '--scale=1', url]);
 }

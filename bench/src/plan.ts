@@ -35,12 +35,12 @@ const leftOutWhenQuick: readonly Part[] = [
 
 export interface Plan {
   readonly parts: ReadonlySet<Part>;
-  /** Threads of the store that the operations are measured on. */
+  /** Threads in the store on which the operations are measured. */
   readonly threads: number;
-  /** Threads of the large store; the small one has `smallThreads`. */
+  /** Threads in the large store. The small one has `smallThreads`. */
   readonly largeThreads: number;
   readonly smallThreads: number;
-  /** Threads of the large database; the small one has `smallThreads`. */
+  /** Threads in the large database. The small one has `smallThreads`. */
   readonly largeDatabaseThreads: number;
   readonly settings: RoundSettings;
   /** Replies in progress at once. */
@@ -48,7 +48,7 @@ export interface Plan {
   readonly syncSeconds: number;
   readonly profileSeconds: number;
   readonly soakMinutes: number;
-  /** How long each noise is made, in up to three rounds. */
+  /** How long each noise lasts, in up to three rounds. */
   readonly neighbourSeconds: number;
 }
 
@@ -85,7 +85,7 @@ const usage = `npm run bench -- [--quick] [--only PART,PART…] [--minutes N]
   --minutes how long the soak takes
 `;
 
-/** Undefined: the words were not understood, and the usage was shown. */
+/** Returns undefined after printing the usage if the arguments are invalid. */
 export function readPlan(words: string[]): Plan | undefined {
   try {
     const { values } = parseArgs({

@@ -8,7 +8,7 @@ import { printTable } from './table.ts';
 
 const holdMs = 25;
 const timesEach = 10;
-/** Longer than what is gathered before other nodes are told. */
+/** Longer than a node batches its notices to other nodes. */
 const settleMs = 150;
 
 interface Counted {
@@ -16,7 +16,7 @@ interface Counted {
   readonly flights: number;
 }
 
-/** Which statements a request sends to PostgreSQL, and how many times it waits for an answer. */
+/** Counts the statements that a request sends to PostgreSQL, and how often it waits for an answer. */
 export async function countFlights(server: PostgresServer): Promise<void> {
   const url = await server.database();
   const { key } = await createOrganization(url, 'Bench');
@@ -25,7 +25,7 @@ export async function countFlights(server: PostgresServer): Promise<void> {
   const rows: string[][] = [];
   const background = await namesWhileIdle(proxy);
   for (const [name, request] of Object.entries(await requests(node, key))) {
-    // The first time connections are opened and statements prepared.
+    // The first request opens connections and prepares statements.
     await request();
     const counted: Counted[] = [];
     for (let time = 0; time < timesEach; time += 1) {
@@ -41,7 +41,7 @@ export async function countFlights(server: PostgresServer): Promise<void> {
   printTable('Statements and flights to PostgreSQL', ['request', 'statements', 'flights', 'which'], rows);
 }
 
-/** What the node asks by itself, whoever calls. */
+/** Statements that a node sends without any request. */
 async function namesWhileIdle(proxy: CountingProxy): Promise<Set<string>> {
   await pause(1_000);
   proxy.take();
@@ -49,7 +49,7 @@ async function namesWhileIdle(proxy: CountingProxy): Promise<Set<string>> {
   return new Set(proxy.take().map(({ statement }) => statement));
 }
 
-/** The most statements that waited for one another; what was under way meanwhile cost no time of its own. */
+/** The longest sequence of statements that waited for one another. Statements that overlapped another one added no time. */
 function count(sent: readonly Flight[]): Counted {
   let flights = 0;
   let endMs = -Infinity;

@@ -8,7 +8,7 @@ import type { Service } from './service.ts';
 import { micros, printTable, rate, ratio, say } from './table.ts';
 import { verifyStore } from './verify-store.ts';
 
-/** The same requests on a small and on a large database of one server, each with a node of its own. */
+/** Sends the same requests to a small and a large database on one server, each with its own node. */
 export async function measurePostgresGrowth(server: PostgresServer, plan: Plan): Promise<void> {
   const small = await startSide(server, await server.database(), plan.smallThreads);
   const largeUrl = await server.database();
@@ -37,8 +37,8 @@ async function startSide(
 }
 
 /**
- * PostgreSQL may plan a prepared statement anew at each call, if it takes the plan that it could keep for the dearer one.
- * The same requests to a node like the other and to one whose connections keep their plans.
+ * PostgreSQL plans a prepared statement again at each call if it estimates the generic plan to be more expensive.
+ * Compares a normal node with one whose connections keep their plans.
  */
 async function comparePlans(url: string, { service, store }: Side, plan: Plan): Promise<void> {
   const keeping = await startNodeThatKeepsPlans(url);
@@ -71,7 +71,7 @@ async function comparePlans(url: string, { service, store }: Side, plan: Plan): 
   );
 }
 
-/** What a thread takes on the disk, with its prompt and its reply. */
+/** Prints the disk space per thread, including its prompt and its reply. */
 async function showSizes(url: string, threads: number): Promise<void> {
   const tables = await sql(
     url,

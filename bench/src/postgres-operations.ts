@@ -10,7 +10,7 @@ import type { Service } from './service.ts';
 import { micros, ms, printTable, rate, ratio, say } from './table.ts';
 import { verifyStore } from './verify-store.ts';
 
-/** As many as a node has by default. */
+/** The default pool size of a node. */
 const poolConnections = 10;
 const organizationsMany = 10;
 const threadsOfEach = 50;
@@ -26,7 +26,10 @@ interface Round {
   readonly two: LoadResult;
 }
 
-/** Each operation on one node and on two, and PostgreSQL's own point reads, in the same rounds on the same server. */
+/**
+ * Measures each operation on one node and on two, and PostgreSQL's own point reads, in the same rounds on the same
+ * server.
+ */
 export async function measurePostgresOperations(server: PostgresServer, plan: Plan): Promise<void> {
   const url = await server.database();
   const store = await seedDatabase(url, plan.threads);
@@ -122,7 +125,7 @@ async function createOrganizations(url: string): Promise<Organization[]> {
   return made;
 }
 
-/** Reads first: what they are measured on is still as it was seeded. */
+/** Reads come first, so that they are measured on the seeded data. */
 async function operations(
   node: Service,
   { ownIds, personalKey }: SeededStore,

@@ -9,8 +9,8 @@ const repliesTogether = 3_000;
 const atOnce = 64;
 
 /**
- * Two nodes that both write replies. Each thread is made at one of them and awaited at the other, so that the end of a
- * reply has to be told between nodes about half of the time.
+ * Measures two nodes that both write replies. Each thread is created on one node and awaited on the other, so about
+ * half of the replies end on a different node than the one that waits.
  */
 export async function measurePostgresReplies(server: PostgresServer): Promise<void> {
   const url = await server.database();

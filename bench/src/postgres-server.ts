@@ -7,19 +7,22 @@ import { ticksPerSecond } from './load.ts';
 import { end, root, start } from './processes.ts';
 
 export interface PostgresServer {
-  /** A fresh database on it, gone with it. */
+  /** Creates a database that is removed with the server. */
   database(): Promise<string>;
-  /** User and system time so far of all its processes, also of those that have ended. */
+  /** User and system time that all its processes have used so far, including processes that have ended. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
-/** Durable, as in production: the tests' server syncs nothing. And room to keep what is measured in memory. */
+/**
+ * Durable as in production, unlike the test server, which does not sync. The buffers are large enough for the measured
+ * data.
+ */
 const settings = ['fsync=on', 'shared_buffers=512MB', 'max_wal_size=2GB'];
 
 const databaseProgram = join(root, 'tests/src/postgres/database-program.ts');
 
-/** The server that the tests use, in a process of its own. */
+/** Starts the PostgreSQL server of the tests in a separate process. */
 export async function startPostgres(): Promise<PostgresServer> {
   const lenders: ChildProcess[] = [];
   const lend = async (environment: NodeJS.ProcessEnv): Promise<string> => {
@@ -44,13 +47,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
     cpuSeconds: () => cpuSecondsWithChildren(postmaster.pid),
     async stop() {
-      // The one that holds the server comes last.
+      // Stop the process that holds the server last.
       for (const lender of lenders.reverse()) await end(lender);
     },
   };
 }
 
-/** Whether a program of PostgreSQL's own can be found. */
+/** Whether a PostgreSQL program is installed. */
 export async function isOnPath(program: 'psql' | 'pgbench'): Promise<boolean> {
   return promisify(execFile)(program, ['--version']).then(
     () => true,
@@ -58,7 +61,7 @@ export async function isOnPath(program: 'psql' | 'pgbench'): Promise<boolean> {
   );
 }
 
-/** Runs statements through `psql`; answers the rows of those that have any, as text. */
+/** Runs statements through `psql` and returns their rows as text. */
 export async function sql(url: string, statements: string): Promise<string[][]> {
   const running = promisify(execFile)(
     'psql',
@@ -82,12 +85,12 @@ interface ProcessStat {
   readonly pid: number;
   readonly parent: number;
   readonly name: string;
-  /** Its own, and of those of its children that have ended. */
+  /** Its own time and that of its ended children. */
   readonly cpuSeconds: number;
   readonly endedCpuSeconds: number;
 }
 
-/** A child that ends while they are read would be counted twice or not at all: then they are read again. */
+/** A child that ends during the reading would be counted twice or not at all, so the values are read again in that case. */
 function cpuSecondsWithChildren(postmaster: number): number {
   for (;;) {
     const before = readStat(postmaster);
@@ -106,7 +109,7 @@ function childrenOf(pid: number): ProcessStat[] {
     .filter((stat) => stat?.parent === pid) as ProcessStat[];
 }
 
-/** Linux's /proc/PID/stat: fields 4 and 14 to 17. Undefined: it has ended. */
+/** Reads fields 4 and 14 to 17 of Linux's /proc/PID/stat. Undefined if the process has ended. */
 function readStat(pid: number): ProcessStat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

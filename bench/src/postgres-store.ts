@@ -23,12 +23,12 @@ export async function createOrganization(url: string, name: string): Promise<Org
   return { id, key, userId };
 }
 
-/** A node on the database, in a folder of its own. */
+/** Starts a node on the database, in its own folder. */
 export function startNode(url: string, model: string, ...words: string[]): Promise<Service> {
   return startService(temporaryFolder(), { SKEIN_DATABASE_URL: url, SKEIN_MODEL: model }, words);
 }
 
-/** A node that serves requests only, and whose statements are planned once for each connection, whatever they ask for. */
+/** Starts a node that only serves requests and whose connections plan each statement once, regardless of its parameters. */
 export function startNodeThatKeepsPlans(url: string): Promise<Service> {
   const environment = {
     SKEIN_DATABASE_URL: url,
@@ -39,9 +39,9 @@ export function startNodeThatKeepsPlans(url: string): Promise<Service> {
 }
 
 /**
- * The same organization as in the embedded store's seed, written by PostgreSQL itself: half of the threads are the measured
- * user's, one in ten of them published; the other half belongs to 49 colleagues, nine in ten published. Each thread is a
- * copy of one that the service wrote, so that a column this file does not know is right.
+ * Seeds the same organization as in the embedded store, inside PostgreSQL: half of the threads belong to the measured
+ * user, one in ten of them published; the other half belongs to 49 colleagues, nine in ten published. Each thread is a
+ * copy of one that the service wrote, so columns that this file does not know are correct, too.
  */
 export async function seedDatabase(url: string, threads: number): Promise<SeededStore> {
   const { id: organization, key, userId } = await createOrganization(url, 'Bench');
@@ -84,7 +84,7 @@ export async function seedDatabase(url: string, threads: number): Promise<Seeded
   };
 }
 
-/** What an account has is what it has in the embedded store's seed, too. */
+/** The same number of threads per account as in the seed of the embedded store. */
 function accountsAmong(threads: number): number {
   return Math.min(100, Math.max(4, Math.floor(threads / 5000)));
 }

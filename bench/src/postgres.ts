@@ -6,7 +6,7 @@ import { measurePostgresReplies } from './postgres-replies.ts';
 import { isOnPath, startPostgres } from './postgres-server.ts';
 import { say } from './table.ts';
 
-/** The store of many nodes, against the machine's limit, by nodes, by flights and by size. */
+/** Measures the PostgreSQL store: against the machine's limit, by number of nodes, by round trips and by size. */
 export async function measurePostgres(plan: Plan): Promise<void> {
   if (process.platform !== 'linux' || !(await isOnPath('psql'))) {
     say('PostgreSQL is not measured: it takes Linux, and psql on the PATH.');

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** The repository. */
+/** The root folder of the repository. */
 export const root = resolve(import.meta.dirname, '../..');
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-// However the benchmark ends, nothing of it stays: neither a process nor a folder.
+// Leave no process and no folder behind, however the benchmark ends.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -21,7 +21,7 @@ for (const [signal, code] of [
   process.once(signal, () => process.exit(code));
 }
 
-/** A folder on the disk that is measured: `SKEIN_BENCH_FOLDER`, else the system's temporary one. */
+/** A folder on the measured disk: in `SKEIN_BENCH_FOLDER`, or else in the system's temporary folder. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(process.env.SKEIN_BENCH_FOLDER ?? tmpdir(), 'skein-bench-'));
   folders.add(folder);
@@ -37,7 +37,7 @@ export function start(command: string, words: readonly string[], options: SpawnO
   return watched(spawn(command, [...words], options));
 }
 
-/** A part of the benchmark that runs in a process of its own, so that it takes no time from this one. */
+/** Starts a part of the benchmark in a separate process, so that it takes no time from this one. */
 export function startPart(file: string): ChildProcess {
   return watched(fork(join(import.meta.dirname, file), { stdio: 'inherit' }));
 }

@@ -17,7 +17,7 @@ interface Contender {
   readonly prompt: string;
 }
 
-/** What thousands of replies under way cost, in memory and for others. */
+/** Measures what thousands of replies in progress cost in memory, and how they slow down other requests. */
 export async function measureReplies({ replies }: Plan): Promise<void> {
   const provider = await startProvider();
   const places = { SKEIN_REPLY_CONCURRENCY: String(replies * 2) };
@@ -51,7 +51,7 @@ export async function measureReplies({ replies }: Plan): Promise<void> {
 
 async function measureHeld({ name, environment, prompt }: Contender, count: number): Promise<string[]> {
   const { folder, service, key } = await startFresh(environment);
-  // What the first replies load once is not what each of them costs.
+  // Exclude one-time costs of the first replies.
   await createMany(service, key, 100, prompt);
   await pause(3000);
   const idleMs = await medianGetMs(service, key);
@@ -67,7 +67,10 @@ async function measureHeld({ name, environment, prompt }: Contender, count: numb
   return [name, rate(count), mebibytes(before), mebibytes(held), micros(perReply), ms(idleMs), ms(busyMs)];
 }
 
-/** The last one made has been begun: everything before it has, too. Then a while for what is written now and then. */
+/**
+ * Waits until the reply that was created last has started, which means that all earlier ones have. Then waits for
+ * periodic writes.
+ */
 async function untilHeld(service: Service, key: string): Promise<void> {
   const { threads } = await call(service, key, 'GET', '/threads?limit=1');
   for (let waitedMs = 0; waitedMs < 60_000; waitedMs += 500) {
@@ -77,7 +80,7 @@ async function untilHeld(service: Service, key: string): Promise<void> {
   }
 }
 
-/** A key for the demo organization of a service that has started on an empty store. */
+/** Creates a key for the demo organization of a service that started on an empty store. */
 export async function prepareDemo(folder: string): Promise<string> {
   const organization = (await skein(folder, 'org', 'list'))[0].id;
   await skein(folder, 'org', 'set', organization, '--quota', quota);
@@ -148,7 +151,7 @@ export function median(values: number[]): number {
   return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The tests' provider of language models, in a process of its own. */
+/** Starts the tests' stand-in for a model provider in a separate process. */
 async function startProvider(): Promise<{ url: string; stop(): Promise<void> }> {
   const file = join(root, 'server/testing/provider-stand-in.ts');
   const child = start(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });

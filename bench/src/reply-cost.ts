@@ -12,8 +12,8 @@ const alone = 100;
 const together = 1_500;
 
 /**
- * What a reply over the demo's documents costs the service, with its create and a get that waits for it. The scripted
- * model does nothing, so the difference is what the default model adds.
+ * Measures what a reply over the demo's documents costs the service, including its create and a get that waits for it.
+ * The scripted model does nothing, so the difference is the cost of the default model.
  */
 export async function measureReplyCost(): Promise<void> {
   const questions: { set: string; question: string }[] = JSON.parse(

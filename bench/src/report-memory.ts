@@ -1,7 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-// Loaded into the measured service by NODE_OPTIONS. Only the process itself knows its heap and its buffers.
+// NODE_OPTIONS loads this file into the measured service, because only the process itself knows its heap and its
+// buffers.
 const file = process.env.SKEIN_BENCH_MEMORY_FILE;
 if (isMainThread && file !== undefined) {
   const report = () => appendFileSync(file, `${process.pid} ${JSON.stringify(process.memoryUsage())}\n`);

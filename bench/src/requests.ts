@@ -11,7 +11,7 @@ export function getThreads(ids: readonly string[], key: string): Request[] {
   return ids.map((id) => get(`${threadsPath}/${id}`, key));
 }
 
-/** A token of the application, as it gets one: in exchange for its credentials. */
+/** Exchanges the application's credentials for an access token. */
 export async function accessToken(
   service: Target,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
@@ -29,7 +29,7 @@ export function listFirstPage(key: string, accountId?: string): Request[] {
   return [get(accountId === undefined ? threadsPath : `${threadsPath}?accountId=${accountId}`, key)];
 }
 
-/** Creates as callers send them, some with an account. Its reply is generated meanwhile, as always. */
+/** Typical create requests, some with an account. Replies are generated in the background as usual. */
 export function createThreads(key: string): Request[] {
   return Array.from({ length: 256 }, (_, number) => ({
     method: 'POST',
@@ -44,7 +44,7 @@ export function createThreads(key: string): Request[] {
 
 const replyWithinMs = 10_000;
 
-/** The id of a new thread whose reply is complete. */
+/** Creates a thread, waits for its reply and returns the thread's id. */
 export async function createThreadAndAwaitReply(service: Target, key: string): Promise<string> {
   const { thread } = await answer(service, createThreads(key)[0]!);
   for (let waitedMs = 0; waitedMs < replyWithinMs; waitedMs += 20) {
@@ -64,7 +64,7 @@ export function renameThreads(ids: readonly string[], key: string): Request[] {
   }));
 }
 
-/** The page of 25 at a depth, reached as a caller reaches it: by walking. */
+/** Requests the page of 25 at a depth, reached by walking as a caller would. */
 export async function listAtDepth(
   service: Target,
   key: string,
@@ -83,7 +83,7 @@ export async function listAtDepth(
   return [get(`${threadsPath}?limit=25${query}`, key)];
 }
 
-/** How many threads a walk shows, and what its first page says of the rest. */
+/** Returns how many threads a walk shows, and whether the listing was truncated. */
 export async function walk(
   service: Target,
   key: string,

@@ -11,18 +11,18 @@ export interface RoundSettings extends LoadSettings {
 }
 
 export interface Comparison {
-  /** The median of each figure over the rounds, for each contender. */
+  /** For each contender, the median of each figure over the rounds. */
   readonly results: LoadResult[];
-  /** The median, over the rounds, of each contender's requests per second against the last contender's. */
+  /** For each contender, the median over the rounds of its requests per second relative to the last contender's. */
   readonly ratios: number[];
-  /** The same of their processor time for one request: what a busy neighbour hardly disturbs. */
+  /** The same for processor time per request, which other load on the machine hardly affects. */
   readonly cpuRatios: number[];
   readonly databaseCpuRatios: number[];
 }
 
 /**
- * Measures the contenders in turn, in several short rounds, and compares only what was measured side by side: what
- * else the machine does meets all of them alike, and the median drops the rounds in which it did not.
+ * Measures the contenders in turn in several short rounds, and compares only figures of the same round. Other load on
+ * the machine then affects all contenders alike, and the median drops the rounds in which it did not.
  */
 export async function compare(
   contenders: readonly Contender[],

@@ -2,14 +2,14 @@ import type Sqlite from 'better-sqlite3';
 
 type Value = string | number | null;
 
-/** Inserts copies of one row of `table` in which the named columns are changed. A numbering key is given anew. */
+/** Inserts copies of one row of `table` with the named columns changed. An integer primary key is assigned again. */
 export function copier(
   database: Sqlite.Database,
   table: string,
   where: string,
   value: string,
 ): (changes: Record<string, Value>) => void {
-  // Without generated columns, which the pragma leaves out.
+  // The pragma leaves out generated columns.
   const described = database.pragma(`table_info(${table})`) as { name: string; type: string; pk: number }[];
   const columns = described
     .filter(({ type, pk }) => !(type === 'INTEGER' && pk === 1))

@@ -7,7 +7,7 @@ import { createThreadAndAwaitReply } from './requests.ts';
 import { copier } from './row-copies.ts';
 import { skein, startService } from './service.ts';
 
-/** A store with threads in it, and what its listings must show. */
+/** A store with threads, and the expected sizes of its listings. */
 export interface SeededStore {
   readonly folder: string;
   readonly threads: number;
@@ -30,9 +30,10 @@ const threadsPerTransaction = 20_000;
 const everyMs = 200;
 
 /**
- * What one organization may look like: half of the threads belong to the measured user, one in ten of them published;
- * the other half to 49 colleagues, nine in ten published. Two in five have an account, one in ten was renamed, one in
- * fifty deleted. All replies are complete, so that no worker is busy with them. The same number is the same thread.
+ * A plausible organization: half of the threads belong to the measured user, one in ten of them published; the other
+ * half belongs to 49 colleagues, nine in ten published. Two in five have an account, one in ten was renamed, one in
+ * fifty deleted. All replies are complete, so that no worker is busy with them. The same number always gives the same
+ * thread.
  */
 function describeThread(number: number, startMs: number, accounts: number) {
   const chance = (what: number) => scatter(number * 8 + what);
@@ -48,7 +49,7 @@ function describeThread(number: number, startMs: number, accounts: number) {
   };
 }
 
-/** A number from 0 to 1 that looks like chance and is the same each time (the finaliser of MurmurHash3). */
+/** A pseudo-random number from 0 to 1 that depends only on `number` (the finaliser of MurmurHash3). */
 function scatter(number: number): number {
   let bits = number ^ (number >>> 16);
   bits = Math.imul(bits, 0x85ebca6b);
@@ -56,14 +57,15 @@ function scatter(number: number): number {
   return ((bits ^ (bits >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** A larger organization has more accounts; few enough threads belong to each to be walked from end to end. */
+/** Larger organizations have more accounts. Each account has few enough threads to walk all of them. */
 function accountsAmong(threads: number): number {
   return Math.min(100, Math.max(4, Math.floor(threads / 5000)));
 }
 
 /**
- * Writes the SQLite file itself, while nothing serves it: over HTTP a million threads would take most of an hour. Each
- * is a copy, with other names and times, of one that the service wrote: so a column this file does not know is right.
+ * Writes the SQLite file directly while no service runs, because creating a million threads over HTTP would take most
+ * of an hour. Each thread is a copy of one that the service wrote, with other names and times, so columns that this
+ * file does not know are correct, too.
  */
 export async function seedStore(folder: string, threads: number): Promise<SeededStore> {
   const { id: organization } = await skein(folder, 'org', 'create', 'Bench', '--quota', String(dailyQuota));
@@ -75,7 +77,7 @@ export async function seedStore(folder: string, threads: number): Promise<Seeded
 
   const database = new Sqlite(join(folder, 'data/skein.db'));
   try {
-    // Nothing here must survive a power cut; `skein doctor` checks the references afterwards.
+    // The data need not survive a power cut. `skein doctor` checks the references afterwards.
     database.pragma('synchronous = OFF');
     database.pragma('foreign_keys = OFF');
     database.pragma('cache_size = -262144');
@@ -89,7 +91,7 @@ export async function seedStore(folder: string, threads: number): Promise<Seeded
   }
 }
 
-/** One thread with a finished reply, made through the interface. Answers its id. */
+/** Creates one thread with a finished reply over HTTP and returns its id. */
 async function createPattern(folder: string, key: string): Promise<string> {
   const service = await startService(folder);
   const id = await createThreadAndAwaitReply(service, key);
@@ -159,7 +161,7 @@ async function insertThreads(
   });
   for (let from = 0; from < threads; from += threadsPerTransaction) {
     insertSome(from, Math.min(threads, from + threadsPerTransaction));
-    // Lets Ctrl-C through.
+    // Lets the process handle Ctrl-C.
     await nextTurn();
   }
   sizes.write(database);
@@ -170,7 +172,7 @@ async function insertThreads(
     publishedIds,
     accountId,
     sizes: {
-      // And the pattern itself.
+      // Plus the thread that was copied.
       personal: sizes.visibleTo(users[0]!, null) + 1,
       published: sizes.published(null),
       personalAccount: sizes.visibleTo(users[0]!, accountId),

@@ -17,8 +17,8 @@ const launcher = join(root, 'node_modules/.bin/skein');
 const readyWithinMs = 60_000;
 
 /**
- * `skein serve` as a user would run it, with its defaults, in `folder`. Its log goes to a file there: a pipe would have
- * to be read, and reading costs the machine time that is not the service's.
+ * Runs `skein serve` with its defaults in `folder`. The log goes to a file, because reading a pipe would take processor
+ * time that does not belong to the service.
  */
 export async function startService(
   folder: string,
@@ -40,7 +40,7 @@ export async function startService(
   };
 }
 
-/** The operator's command on the store in `folder`; answers its JSON. */
+/** Runs the `skein` command on the store in `folder` and returns its JSON. */
 export function skein(folder: string, ...words: string[]): Promise<any> {
   return skeinWith({}, folder, ...words);
 }
@@ -64,7 +64,7 @@ async function untilReady(child: ChildProcess, logFile: string): Promise<string>
   throw new Error(`skein serve was not ready within ${readyWithinMs} ms.`);
 }
 
-/** What the benchmark does not say must not come from the machine it runs on. */
+/** Drops the machine's own settings, so that only the benchmark's apply. */
 function cleanEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SKEIN_'));
   return { ...Object.fromEntries(inherited), ...environment };

@@ -14,11 +14,11 @@ const settleMs = 5_000;
 
 interface Sample {
   readonly seconds: number;
-  /** Bytes by name: what `process.memoryUsage()` says, and the parts of the RSS. */
+  /** Bytes by name: the values of `process.memoryUsage()` and the parts of the RSS. */
   readonly bytes: Readonly<Record<string, number>>;
 }
 
-/** How the memory of one service develops under a steady mix of all five operations, with replies. */
+/** Measures how the memory of one service develops under a steady mix of all five operations, with replies. */
 export async function measureSoak({ soakMinutes }: Plan): Promise<void> {
   const folder = temporaryFolder();
   const memoryFile = join(folder, 'memory.log');
@@ -46,13 +46,13 @@ export async function measureSoak({ soakMinutes }: Plan): Promise<void> {
   printSamples(samples);
 }
 
-/** Each caller takes its turn in a fixed interval; one that is late goes on at once, and does not catch up. */
+/** Each caller sends a request at a fixed interval. A late caller continues at once and does not catch up. */
 async function runMix(service: Service, key: string, forMs: number): Promise<number> {
   const everyMs = (callers / requestsPerSecond) * 1000;
   const end = performance.now() + forMs;
   let calls = 0;
   const runCaller = async (number: number) => {
-    // Of its own, so that no caller asks for what another has just deleted.
+    // Each caller has its own threads, so that none requests a thread that another has just deleted.
     const ids: string[] = [];
     await pause((everyMs / callers) * number);
     for (let next = performance.now(); next < end; next = Math.max(next + everyMs, performance.now())) {
@@ -84,7 +84,7 @@ async function callOnce(service: Service, key: string, ids: string[], number: nu
   }
 }
 
-/** The default model writes the reply from the documents of the demo; some callers wait for its end. */
+/** The default model writes the reply from the demo's documents. Some callers wait until it ends. */
 async function createThread(service: Service, key: string, number: number, waits: boolean): Promise<string> {
   const { thread } = await call(service, key, 'POST', '/threads', {
     prompt: `How long can customer ${number} return yarn?`,
@@ -102,7 +102,7 @@ function lastReport(file: string, { pid }: Service): Record<string, number> {
   return JSON.parse(own!.slice(String(pid).length));
 }
 
-/** Anonymous pages are the process's own; file pages are its programs and whatever it has mapped. */
+/** Anonymous pages belong to the process alone. File pages are programs and mapped files. */
 function residentParts({ pid }: Service): Record<string, number> {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
@@ -130,7 +130,7 @@ function printSamples(samples: readonly Sample[]): void {
   );
 }
 
-/** The least-squares line through the samples. */
+/** The slope of the least-squares line through the samples. */
 function slopePerSecond(samples: readonly Sample[], name: string): number {
   const mean = (of: (sample: Sample) => number) =>
     samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;

@@ -10,7 +10,7 @@ import { copier } from './row-copies.ts';
 import type { SeededStore } from './seed.ts';
 import { printTable, rate, times } from './table.ts';
 
-/** 4 KiB appended and synced, again and again, beside the store: what the disk allows if each create waits alone. */
+/** Appends and syncs 4 KiB repeatedly beside the store: the limit of the disk if each create waits for its own sync. */
 export function measureSyncs(folder: string, seconds: number): number {
   const file = join(folder, 'sync-probe');
   const descriptor = openSync(file, 'w');
@@ -26,7 +26,7 @@ export function measureSyncs(folder: string, seconds: number): number {
   }
 }
 
-/** The rows of one create in one synced transaction each, in a store of the same schema, without any server. */
+/** Writes the rows of each create in its own synced transaction, in a store with the same schema and without a server. */
 export function measureSingleCommits(store: SeededStore, seconds: number): number {
   const database = new Sqlite(join(store.folder, 'data/skein.db'));
   try {
@@ -51,7 +51,7 @@ export function measureSingleCommits(store: SeededStore, seconds: number): numbe
   }
 }
 
-/** Creates that arrive together against creates that each wait for a sync of their own, in the same rounds. */
+/** Compares creates that arrive together with creates that each wait for their own sync, in the same rounds. */
 export async function measureCreates(
   service: Target,
   store: SeededStore,

@@ -1,4 +1,4 @@
-/** Columns of text, the first to the left and the others to the right, as Markdown: a table that reads either way. */
+/** Prints a Markdown table with aligned columns, the first to the left and the others to the right. */
 export function printTable(
   title: string,
   headings: readonly string[],

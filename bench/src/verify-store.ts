@@ -4,7 +4,7 @@ import type { SeededStore } from './seed.ts';
 
 const windowDefault = 10_000;
 
-/** That the seeded store is what the service takes it for, as seen through the interface. */
+/** Checks over HTTP that the service sees the seeded store as expected. */
 export async function verifyStore(service: Target, store: SeededStore): Promise<void> {
   const { personalKey, orgWideKey, accountId, sizes } = store;
   const walks = [

@@ -11,8 +11,8 @@ const waitSeconds = 25;
 const openedAtOnce = 100;
 
 /**
- * Reads that are held by `Prefer: wait`, each on a connection of its own, for a reply that does not end: what one of them
- * takes in memory, and how long a read that is not held takes beside them.
+ * Measures reads that are held by `Prefer: wait`, each on its own connection, for a reply that does not end: the memory
+ * per held read, and how long other reads take at the same time.
  */
 export async function measureWaitingReads({ replies }: Plan): Promise<void> {
   const count = replies / 2;
@@ -48,7 +48,7 @@ export async function measureWaitingReads({ replies }: Plan): Promise<void> {
 function openWaiting({ baseUrl }: Service, key: string, path: string, agent: Agent): ClientRequest {
   const headers = { authorization: `Bearer ${key}`, prefer: `wait=${waitSeconds}` };
   const opened = request(`${baseUrl}/api/v1${path}`, { agent, headers });
-  // Those that are still held are cut off at the end.
+  // Reads that are still held are cut off at the end.
   opened.on('error', () => {});
   opened.end();
   return opened;

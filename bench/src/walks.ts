@@ -9,8 +9,8 @@ import { micros, printTable, rate, ratio } from './table.ts';
 const stages = [1, 4];
 
 /**
- * A walk shows threads renamed since its start where they stood then. What that costs a page grows with the renames
- * since: a page of an old walk is compared with the same page of a fresh one.
+ * A walk shows threads that were renamed since its start at their old position. The cost per page grows with the number
+ * of renames since then, so a page of an old walk is compared with the same page of a new one.
  */
 export async function measureOldWalks(service: Target, store: SeededStore, plan: Plan): Promise<void> {
   const { personalKey, ownIds } = store;

@@ -9,7 +9,7 @@ import type { SeededStore } from './seed.ts';
 import { startService } from './service.ts';
 import { micros, printTable } from './table.ts';
 
-/** Where the microseconds of a request go: first by what a request asks for, then by what the processor was doing. */
+/** Shows where the time of a request goes: by kind of request, and by what the processor was doing. */
 export async function showWhereTimeGoes(store: SeededStore, plan: Plan): Promise<void> {
   await showLayers(store, plan);
   const { ownIds, personalKey } = store;
@@ -19,7 +19,7 @@ export async function showWhereTimeGoes(store: SeededStore, plan: Plan): Promise
   await showProfile('rename', store, renameThreads(ownIds, personalKey), plan);
 }
 
-/** What requests of growing weight cost: the difference of two rows is what the second adds. */
+/** Measures requests that each do more than the one before. The difference between two rows is what the second one adds. */
 async function showLayers({ folder, ownIds, personalKey }: SeededStore, plan: Plan): Promise<void> {
   const service = await startService(folder);
   const gets = getThreads(ownIds, personalKey);
@@ -45,7 +45,7 @@ async function showLayers({ folder, ownIds, personalKey }: SeededStore, plan: Pl
 
 const rowsShown = 14;
 
-/** The profiler costs some time itself: the shares are right, the microseconds a little high. */
+/** The profiler itself takes some time: the shares are correct, the microseconds slightly high. */
 async function showProfile(
   name: string,
   { folder }: SeededStore,
