@@ -43,7 +43,7 @@ export function coveredPassword(access: Access): PasswordId | undefined {
 }
 
 /**
- * The password that a change replaces. Undefined where `current` is no longer a password of the person, and where `next` is
+ * The password that a change replaces. Undefined if `current` is no longer a password of the person, or if `next` is
  * already another of their passwords: at sign-in, two equal passwords could not be distinguished.
  */
 export function passwordToChange<P extends Password>(
@@ -62,13 +62,13 @@ export interface Invitee {
 export interface InvitationLink {
   /** Whether the operator created it. The operator is responsible for handing it over. */
   readonly byOperator: boolean;
-  /** Whether a new password may replace a proven one. Only the operator may say so. */
+  /** Whether a new password can replace a proven one. Only the operator can create such a link. */
   readonly resets: boolean;
 }
 
 /**
- * `choose`: the holder of the link sets a password. `prove`: the person enters the password they have. `sso`: they have
- * none, and sign in through the provider instead.
+ * `choose`: the holder of the link sets a password. `prove`: the person enters their existing password. `sso`: the
+ * person has no password and signs in through the provider.
  */
 export type InvitationTerms = 'choose' | 'prove' | 'sso';
 
@@ -89,7 +89,7 @@ export interface AcceptancePlan {
   readonly openedWith: PasswordId | null;
   /** A password to add. */
   readonly added: Password | undefined;
-  /** An unproven password that is proven from now on, with the memberships accepted with it. */
+  /** An unproven password that becomes proven, together with the memberships accepted with it. */
   readonly nowProven: PasswordId | undefined;
   /** Passwords that end, with their sessions and with the memberships accepted with them. */
   readonly voided: readonly Password[];
@@ -97,7 +97,7 @@ export interface AcceptancePlan {
   readonly startsOver: boolean;
 }
 
-/** Undefined if the link does not allow it. */
+/** Undefined if the link does not allow this acceptance. */
 export function planAcceptance(
   link: InvitationLink,
   invitee: Invitee,

@@ -6,7 +6,7 @@ import type { Message, MessageStatus } from './message.ts';
 
 const threadId = 'thr_0' as ThreadId;
 
-/** `?text` is a prompt, `completed:text` a reply; the last of them is the one to be written. */
+/** `?text` is a prompt and `completed:text` a reply. The last one is the reply to write. */
 function before(...told: string[]): string[] {
   const messages = told.map((text, at): Message => {
     const id = `msg_${at}` as MessageId;

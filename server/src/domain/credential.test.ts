@@ -19,7 +19,7 @@ describe('An API key', () => {
       (size) => Uint8Array.from({ length: size }, (_, index) => 226 + index),
       crc32,
     );
-    // 226 to 247 are used, 248 to 255 are not: they would favour the first characters.
+    // Bytes 226 to 247 are used. Bytes 248 to 255 are not, because they would favour the first characters.
     assert.equal(drawn.slice(26, 34), drawn.slice(4, 12));
   });
 
@@ -49,7 +49,7 @@ describe('A client secret', () => {
     assert.notEqual(generateClientSecret(randomBytes, crc32), secret);
     const zeros = generateClientSecret((size) => new Uint8Array(size), crc32);
     assert.equal(zeros.slice(0, -6), `eas_${'0'.repeat(30)}`);
-    // What a scanner for leaked secrets can compute: CRC-32 of everything before it, in base 62.
+    // Computes what a scanner for leaked secrets would: CRC-32 of everything before the checksum, in base 62.
     let checksum = 0;
     for (const character of zeros.slice(-6)) checksum = checksum * 62 + base62.indexOf(character);
     assert.equal(checksum, crc32(zeros.slice(0, -6)));

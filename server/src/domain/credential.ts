@@ -46,7 +46,7 @@ export interface Application {
   readonly id: ApplicationId;
   readonly name: string;
   readonly createdAt: number;
-  /** When it got the secret it has now; null for its first. */
+  /** When its current secret was created; null for its first secret. */
   readonly rotatedAt: number | null;
   /** As for an API key. */
   readonly lastUsedAt: number | null;

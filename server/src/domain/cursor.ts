@@ -10,7 +10,7 @@ export interface Position {
 export interface Walk {
   /** The position of the last row returned, as of the walk's start. */
   readonly after: Position;
-  /** The store's own mark of the moment at which the walk began. */
+  /** The store's own mark of the moment when the walk started. */
   readonly start: string;
   readonly walked: number;
   readonly truncated: boolean;
@@ -19,7 +19,10 @@ export interface Walk {
 /** Which listing a cursor belongs to. Used with another one, it is malformed. */
 export type ListingName = string;
 
-/** Turns a walk into an opaque text and back; `open` answers `undefined` to anything that `seal` did not make for that listing. */
+/**
+ * Turns a walk into an opaque text and back. `open` returns undefined for anything that `seal` did not create for that
+ * listing.
+ */
 export interface Seal {
   seal(listing: ListingName, plaintext: string): string;
   open(listing: ListingName, sealed: string): string | undefined;

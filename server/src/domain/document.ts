@@ -2,24 +2,24 @@ import type { DocumentId } from './id.ts';
 import { limits as fixed } from './limits.ts';
 import { cutText } from './text.ts';
 
-/** Something to draw on. It belongs to an organization, or to one account of it. */
+/** A document that replies can draw on. It belongs to an organization, or to one account in it. */
 export interface Document {
   readonly id: DocumentId;
-  /** Null: general, for every thread of the organization. */
+  /** Null for a general document, which is available to every thread of the organization. */
   readonly accountId: string | null;
-  /** What it was added as, a file's path; adding the same name again replaces the document. */
+  /** The file path under which it was added. Adding the same name again replaces the document. */
   readonly name: string;
   readonly title: string;
   readonly url: string | null;
   readonly passageCount: number;
-  /** What the texts and headings of its passages take in UTF-8: its part of the organization's budget. */
+  /** The UTF-8 size of its passages and their headings. It counts against the organization's budget. */
   readonly bytes: number;
   readonly addedAt: number;
 }
 
-/** A piece of a document that can be read, found and cited by itself. */
+/** A piece of a document that can be read, found and cited without the rest. */
 export interface PassageText {
-  /** The headings above it, from the outermost: 'Refunds › Digital goods'. Empty where there is none. */
+  /** The headings above it, outermost first: 'Refunds › Digital goods'. Empty if there are none. */
   readonly heading: string;
   readonly text: string;
 }
@@ -29,14 +29,14 @@ export interface IndexedPassage extends PassageText {
   readonly terms: readonly string[];
 }
 
-/** What a file says, whatever its format. */
+/** The text of a file, independent of its format. */
 export interface DocumentText {
   readonly title: string;
   readonly url: string | null;
   readonly passages: readonly PassageText[];
 }
 
-/** A document as it is stored and found. */
+/** A document with its passages and their terms. */
 export interface IndexedDocument {
   readonly title: string;
   readonly url: string | null;
@@ -55,33 +55,33 @@ export interface FoundPassage extends PassageText {
   readonly url: string | null;
 }
 
-/** What a document is about. */
+/** A summary of a document's contents. */
 export interface DocumentOutline {
   readonly title: string;
-  /** The first few, without repeats. */
+  /** The first few headings, without repeats. */
   readonly headings: readonly string[];
   /** Its first passage. */
   readonly opening: string;
 }
 
-/** A title that may be stored: with an ellipsis where it was cut. */
+/** Shortens a title to the length that can be stored, with an ellipsis. */
 export function storableTitle(title: string): string {
   return cutText(title, fixed.documentTitleLengthMax.default);
 }
 
-/** A URL that may be stored, or null: a part of a URL would lead elsewhere. */
+/** Returns the URL, or null if it is too long to store: a shortened URL would lead elsewhere. */
 export function storableUrl(url: string | null): string | null {
   return url !== null && url.length <= fixed.documentUrlLengthMax.default ? url : null;
 }
 
-/** The endings of the names of files that can be read. */
+/** File name extensions that can be read. */
 export const documentEndings = [
   ...['.md', '.markdown', '.txt', '.text', '.html', '.htm', '.pdf'],
   // Manual pages, by section.
   ...['.1', '.2', '.3', '.4', '.5', '.6', '.7', '.8'],
 ];
 
-/** Why a file cannot be opened, as it follows the file's name. */
+/** Why a file cannot be opened, worded to follow the file's name. */
 export function fileFault(code: string | undefined): string {
   return fileFaults[code ?? ''] ?? 'cannot be read';
 }

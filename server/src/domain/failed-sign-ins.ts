@@ -6,14 +6,15 @@ interface Failures {
   notedAt: number | undefined;
 }
 
-/** A flood of failures becomes one note per person in this long. */
+/** At most one note per person in this interval, even during a flood of failures. */
 const noteEveryMs = 15 * 60_000;
 const peopleMax = 10_000;
 const placesMax = 100;
 
 /**
- * Counts failed sign-ins in memory by the address that was tried, and gives them out for the audit log: the first at once,
- * what follows together. Writing happens outside the requests, so that timing does not reveal which addresses exist.
+ * Counts failed sign-ins in memory by the address that was tried, and returns them for the audit log: the first at
+ * once, later ones combined. They are written outside of requests, so that timing does not reveal which addresses
+ * exist.
  */
 export class FailedSignIns {
   readonly #now: () => number;
@@ -35,7 +36,10 @@ export class FailedSignIns {
     if (failures.places.size < placesMax) failures.places.add(place);
   }
 
-  /** What is due, or everything that was counted. It counts as noted: `giveBack` what could not be. */
+  /**
+   * Returns the counts that are due, or all of them, and treats them as noted. `giveBack` those that could not be
+   * written.
+   */
   take(all = false): { email: string; count: number; places: number; traceId: string }[] {
     const now = this.#now();
     const due = [];

@@ -1,4 +1,4 @@
-/** A string that only code which has checked or made it may treat as `Name`. */
+/** A string that only code that has checked or created it can treat as `Name`. */
 type Branded<Name extends string> = string & { readonly __brand: Name };
 
 export type OrganizationId = Branded<'OrganizationId'>;
@@ -21,7 +21,7 @@ export interface IdGenerator {
   document(): DocumentId;
   password(): PasswordId;
   keyRequest(): KeyRequestId;
-  /** Of a deed in the audit log. */
+  /** The id of an event in the audit log. */
   event(): string;
 }
 
@@ -30,7 +30,7 @@ const timeLength = 10;
 const randomLength = 16;
 
 /**
- * Ids are a prefix and 128 bits in base 32: 48 bits of time, 80 of chance. They sort in order of creation, also
+ * Ids are a prefix and 128 bits in base 32: 48 bits of time and 80 random bits. They sort in order of creation, even
  * within one millisecond and when the clock steps back: the random part is then incremented instead of drawn again.
  */
 export function createIdGenerator(now: () => number, randomBytes: (size: number) => Uint8Array): IdGenerator {
@@ -67,17 +67,17 @@ export function createIdGenerator(now: () => number, randomBytes: (size: number)
   };
 }
 
-/** Whether `text` could be the id of a thread. Anything else is simply a thread that does not exist. */
+/** Whether `text` could be the id of a thread. Any other text is treated as a thread that does not exist. */
 export function isThreadId(text: string): text is ThreadId {
   return /^thr_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }
 
-/** Whether `text` could be the id of an organization. Anything else is simply one that does not exist. */
+/** Whether `text` could be the id of an organization. Any other text is treated as one that does not exist. */
 export function isOrganizationId(text: string): text is OrganizationId {
   return /^org_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }
 
-/** Whether `text` could be the id of an application. Anything else is simply a client that does not exist. */
+/** Whether `text` could be the id of an application. Any other text is treated as one that does not exist. */
 export function isApplicationId(text: string): text is ApplicationId {
   return /^app_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }

@@ -1,21 +1,21 @@
-/** Who a provider says somebody is. */
+/** A person's identity as reported by a provider. */
 export interface Identity {
   readonly issuer: string;
-  /** The provider's own name for the person, which never changes. */
+  /** The provider's id for the person. It never changes. */
   readonly subject: string;
   readonly email: string | undefined;
-  /** Whether the provider has seen that the address is theirs. */
+  /** Whether the provider has verified that the address belongs to the person. */
   readonly emailVerified: boolean;
 }
 
-/** What the answer of the provider must fit: known to the browser that began, and to no other. */
+/** Values that the provider's answer must match. Only the browser that started the sign-in knows them. */
 export interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
 }
 
-/** Why a provider did not say who somebody is. */
+/** Why a provider did not identify the person. */
 export type ProviderFault = 'provider-unavailable' | 'cancelled' | 'failed';
 
 export class ProviderError extends Error {
@@ -28,12 +28,12 @@ export class ProviderError extends Error {
   }
 }
 
-/** Single sign-on. Whatever goes wrong is a `ProviderError`, whose message holds no token. */
+/** Single sign-on. Every failure is a `ProviderError`, whose message contains no token. */
 export interface IdentityProvider {
-  /** What people know it by. */
+  /** The name that people see. */
   readonly name: string;
-  /** Where to send the person, who comes back to `returnAddress`. */
+  /** Where to send the person, who then returns to `returnAddress`. */
   begin(returnAddress: string): Promise<{ address: string; checks: SignInChecks }>;
-  /** `callback`: the address that the person came back to, with all that the provider put into it. */
+  /** `callback` is the address that the person returned to, with the provider's parameters. */
   finish(callback: string, checks: SignInChecks): Promise<Identity>;
 }

@@ -239,7 +239,7 @@ export type LimitName = keyof typeof limits;
 export type Limits = Readonly<Record<LimitName, number>>;
 export type LimitVariable = Extract<(typeof limits)[LimitName], { variable: string }>['variable'];
 
-/** In the order of the table above. */
+/** The limits in the order of the table above. */
 export const limitEntries = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
 
 /** The value that `choose` returns for each limit. */
@@ -250,12 +250,12 @@ export function limitValues(choose: (limit: Limit) => number): Limits {
   >;
 }
 
-/** As in `50 MB`. */
+/** Formats a size like `50 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB'];
   const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   return `${Number((bytes / 1024 ** step).toFixed(1))} ${units[step]}`;
 }
 
-/** The limits if no variable is set. */
+/** The limits when no variable is set. */
 export const defaultLimits: Limits = limitValues((limit) => limit.default);

@@ -6,7 +6,10 @@ export type MessageStatus = (typeof messageStatuses)[number];
 
 export interface Step {
   readonly description: string;
-  /** When it was taken, by the worker's clock; missing in replies from before it was kept. Not part of the public interface. */
+  /**
+   * The time of the step by the worker's clock. Missing in replies from before it was recorded. Not part of the public
+   * interface.
+   */
   readonly at?: number;
 }
 
@@ -17,24 +20,24 @@ export interface Source {
   readonly snippet: string;
 }
 
-/** What became of checking a reply's statements against the passages it was written from. */
+/** The result of checking a reply's statements against the passages it was written from. */
 export interface Verdict {
   readonly statements: number;
-  /** How many of them the sources say. */
+  /** How many statements the sources support. */
   readonly found: number;
   /** In the order of the text. Only the first `checkedStatementsMax` are kept. */
   readonly checked: readonly CheckedStatement[];
 }
 
 export interface CheckedStatement {
-  /** Its place in the reply's content, in UTF-16 units: `content.slice(start, end)`. */
+  /** Its position in the reply's content, in UTF-16 units: `content.slice(start, end)`. */
   readonly start: number;
   readonly end: number;
-  /** The sources that say it, by their number in the text, from 1. Empty where none does. */
+  /** The numbers of the sources that support it, from 1. Empty if none does. */
   readonly sources: readonly number[];
 }
 
-/** `7 of 9 statements found in 2 sources` */
+/** Formats a verdict like `7 of 9 statements found in 2 sources`. */
 export function verdictText({ statements, found }: Verdict, sourceCount: number): string {
   const place = found === 0 ? 'the documents' : sourceCountText(sourceCount);
   if (statements === 1) return `The statement was ${found === 1 ? '' : 'not '}found in ${place}`;
@@ -46,7 +49,7 @@ export function sourceCountText(count: number): string {
   return count === 1 ? '1 source' : `${count} sources`;
 }
 
-/** Bounds what is kept of a verdict: about 40 bytes each. */
+/** Limits how many statements are stored with a verdict: about 40 bytes each. */
 export const checkedStatementsMax = 1_000;
 
 export interface UserMessage {
@@ -57,7 +60,7 @@ export interface UserMessage {
   readonly createdAt: number;
 }
 
-/** The assistant message is the job of writing it: there is no second queue to disagree with it. */
+/** The assistant message is itself the job of writing it, so no separate queue can disagree with it. */
 export interface AssistantMessage {
   readonly id: MessageId;
   readonly threadId: ThreadId;
@@ -90,7 +93,7 @@ const stateOf = {
   failed: 'error',
 } as const satisfies Record<MessageStatus, ThreadState>;
 
-/** §3.1: what the latest assistant message says. Never stored, so it cannot disagree with that message. */
+/** §3.1: the status of the latest assistant message. It is never stored, so it cannot disagree with that message. */
 export function deriveThreadStatus(messages: readonly Message[]): ThreadStatus {
   const latest = messages.findLast((message) => message.role === 'assistant');
   const state = latest === undefined ? 'idle' : stateOf[latest.status];

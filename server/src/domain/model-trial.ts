@@ -4,11 +4,11 @@ export interface ConfiguredModel {
   readonly name: string;
   /** Null for a model that runs inside the service: there is nothing to test. */
   readonly provider: string | null;
-  /** Asks the provider one question, without retries. Undefined where there is no provider. */
+  /** Asks the provider one question, without retries. Undefined without a provider. */
   test(question: string, withinMs: number): Promise<ModelTrial | undefined>;
 }
 
-/** What came of one question to a provider. */
+/** The outcome of one question to a provider. */
 export type ModelTrial = { readonly model: string; readonly ms: number } & (
   | { readonly ok: true; readonly firstTextMs: number; readonly answer: string }
   | { readonly ok: false; readonly error: string; readonly nextStep: string }

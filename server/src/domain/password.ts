@@ -1,10 +1,10 @@
 const lengthMin = 10;
-/** Long enough for any sentence, short enough that hashing it costs nothing more. */
+/** Long enough for any sentence, and short enough not to slow down hashing. */
 export const passwordLengthMax = 256;
 
 /**
- * Why a password cannot be taken, or `undefined` when it can. Length counts and what others try first does not, as NIST
- * SP 800-63B advises: no rule about digits or signs, which make passwords worse.
+ * Why a password cannot be used, or `undefined` if it can. As NIST SP 800-63B advises, it requires a length and rejects
+ * common passwords, but has no rules about digits or symbols, which make passwords worse.
  */
 export function passwordFault(password: string, email: string): string | undefined {
   const length = [...password].length;
@@ -18,7 +18,7 @@ export function passwordFault(password: string, email: string): string | undefin
   return undefined;
 }
 
-/** The commonest of at least that length in lists of leaked passwords. */
+/** The most common passwords of at least that length in lists of leaked passwords. */
 const commonest: ReadonlySet<string> = new Set(
   `0123456789 01234567890 0987654321 1029384756 1122334455 12345678910 1234567890 12345678900 1234567891 123456789a
   123456789q 1234567890a 1234567890q 123456abcd 1234qwerasdf 1q2w3e4r5t 1q2w3e4r5t6y 1qaz2wsx3edc 1qazxsw23edc 741852963

@@ -1,6 +1,7 @@
 /**
- * The key by which attempts are counted. A client with one IPv6 address usually has its whole /64, so that is one place. An
- * IPv4 address is one however it is written. Some proxies write the port behind it, which is another each time.
+ * The key by which attempts are counted. A client with one IPv6 address usually controls its whole /64, so a /64 is one
+ * key. All spellings of an IPv4 address give the same key. The port that some proxies append is dropped, because it
+ * changes with every connection.
  */
 export function placeOf(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(address)?.[1];

@@ -6,8 +6,8 @@ export interface UserPrincipal {
   readonly organizationId: OrganizationId;
   readonly userId: UserId;
   /**
-   * SHA-256 of the personal key, in hexadecimal: a write checks it once more, in its own transaction. Null for a person
-   * in the console, whose session is checked once the body has arrived.
+   * SHA-256 of the personal key, in hexadecimal, which every write checks again in its own transaction. Null for a
+   * person in the console, whose session is checked once the body has arrived.
    */
   readonly keyHash: string | null;
 }

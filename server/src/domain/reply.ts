@@ -9,7 +9,7 @@ export function isRunning(status: MessageStatus): status is RunningStatus {
   return status === 'in_progress' || status === 'corroborating';
 }
 
-/** What a caller reads in a failed reply. The reason goes to the log, by trace id. */
+/** The text of a failed reply. The reason is in the log, under the trace id. */
 export const failedReplyContent = 'The reply could not be generated. Please try again.';
 
 const firstRetryMs = 1000;

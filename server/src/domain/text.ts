@@ -1,11 +1,11 @@
-/** Whether a text can be kept and shown exactly as it came: PostgreSQL has no NUL, UTF-8 no lone surrogate. */
+/** Whether a text can be stored and shown unchanged: PostgreSQL does not allow NUL, and UTF-8 no lone surrogates. */
 export function isKeepable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** The text, or its beginning with an ellipsis where it has more than `lengthMax` code points. */
+/** Cuts the text to at most `lengthMax` code points, ending with an ellipsis if it was cut. */
 export function cutText(text: string, lengthMax: number): string {
-  // Only the beginning is looked at: the text may have megabytes.
+  // Read only the beginning, because the text can be megabytes long.
   const letters = [...text.slice(0, 2 * (lengthMax + 1))];
   if (letters.length <= lengthMax) return text;
   return `${letters
@@ -14,7 +14,7 @@ export function cutText(text: string, lengthMax: number): string {
     .trimEnd()}…`;
 }
 
-/** Control characters, and those that reverse the direction of text: a name with them could imitate another. */
+/** Control characters, and characters that reverse the direction of text: a name with them could imitate another name. */
 const deceptive = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 const visible = /[^\p{Cf}\p{Z}]/u;
 

@@ -36,7 +36,7 @@ const seen = (change: Partial<AssistantMessage> = {}, changed: Partial<Thread> =
 });
 const stepsOf = (...descriptions: string[]) => descriptions.map((description, at) => ({ description, at }));
 
-/** What a reader has after taking the news in. */
+/** The state of a reader who has applied the change. */
 function applied(before: AssistantMessage, { reply, stepsFrom, textFrom }: ReplyChange) {
   return {
     status: reply.status,

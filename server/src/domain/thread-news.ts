@@ -2,7 +2,7 @@ import type { AssistantMessage, Step } from './message.ts';
 import { isRunning } from './reply.ts';
 import type { Thread } from './thread.ts';
 
-/** What is compared of a thread. Messages before the latest reply never change. */
+/** The parts of a thread that are compared. Messages before the latest reply never change. */
 export interface SeenThread {
   readonly thread: Thread;
   readonly messageCount: number;

@@ -14,24 +14,24 @@ export interface Thread {
 }
 
 const generatedTitleGraphemesMax = 80;
-/** A grapheme can be thousands of combining marks long: the title is bounded in UTF-16 units, too. */
+/** A grapheme can consist of thousands of combining marks, so the title is also limited in UTF-16 units. */
 const generatedTitleUnitsMax = 500;
-/** How much of the line is read: more than a title has, since some of it may be invisible. */
+/** How much of the line is read. This is more than the title's length, because some characters may be invisible. */
 const titleSourceUnitsMax = 600;
 const fallbackTitle = 'New thread';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Control characters, zero-width and bidi controls, fillers, unassigned code points, halves of a surrogate pair. */
 const invisible = String.raw`\p{Cc}\p{Cf}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}`;
-/** U+2800 is the space of Braille. */
+/** U+2800 is the blank Braille pattern. */
 const visibleCharacter = new RegExp(String.raw`[^\s\u2800${invisible}]`, 'u');
-/** A joiner or a variation selector stays inside an emoji, where it decides what is seen. */
+/** A joiner or a variation selector is kept inside an emoji, because it changes how the emoji looks. */
 const insideEmoji = String.raw`(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F`;
 const invisibleCharacters = new RegExp(`(?!${insideEmoji})[${invisible}]`, 'gu');
 
 /**
- * The first line of the prompt that shows anything, without its invisible characters, cut at a word within 80 graphemes.
- * Deterministic, so that a repeated create with the same idempotency key shows the same title.
+ * The first visible line of the prompt, without invisible characters, cut at a word within 80 graphemes. Deterministic,
+ * so that a repeated create with the same idempotency key shows the same title.
  */
 export function titleFromPrompt(prompt: string): string {
   const start = prompt.search(visibleCharacter);
@@ -46,7 +46,7 @@ function withoutInvisible(line: string): string {
 }
 
 function cutAtWord(line: string): string {
-  // Nothing to cut, whatever the graphemes are: the usual case, and without the segmenter's cost (16 µs a line).
+  // The usual case: a line this short needs no cut, so skip the segmenter (16 µs per line).
   if (line.length <= generatedTitleGraphemesMax) return line;
   let end = 0;
   let lastWordEnd = 0;

@@ -28,7 +28,7 @@ export class MetricsServer {
       refused: () => telemetry.requestRefused(),
     });
     this.#server = server;
-    // It must not keep a failed start from exiting.
+    // The server must not keep the process alive after a failed start.
     this.#server.unref();
   }
 

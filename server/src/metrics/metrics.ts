@@ -16,7 +16,7 @@ export interface ProcessFacts {
   readonly replyPlaces: number;
 }
 
-/** From a get of a warm page to a read that waits for its reply. */
+/** From a get of a cached page to a read that waits for its reply. */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 /** From a reply of the extractive model to the default deadline. */
 const replySeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -28,7 +28,8 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'P
 export function createMetrics(facts: ProcessFacts): { registry: Registry; telemetry: Telemetry } {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  // Gauges with the suffix of a counter, which `promtool check metrics` rejects; they only sum up what is served by type.
+  // Remove gauges with the suffix of a counter, which `promtool check metrics` rejects. They only repeat, as totals,
+  // what is also exported by type.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   describeProcess(registry, facts);

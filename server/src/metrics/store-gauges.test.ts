@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import type { ReplyBacklog } from '../storage/store.ts';
 import { StoreGauges } from './store-gauges.ts';
 
-/** A store that answers when the test says so. */
+/** A store that answers when the test tells it to. */
 function askedStore() {
   const questions: PromiseWithResolvers<ReplyBacklog>[] = [];
   const store = {

@@ -50,7 +50,7 @@ const unnamed: TokenAddresses = {
   named: { issuer: false, audience: false },
 };
 
-/** What another process has: a store, a memory and a clock of its own. */
+/** Another process: it has its own store connection, cache and clock. */
 function node({
   addresses = unnamed,
   aheadMs = 0,
@@ -95,7 +95,7 @@ describe('An access token', () => {
     nowMs += 1;
     assert.equal(await tokens.read(token), undefined);
     assert.equal(await node().read(token), undefined);
-    // What has expired is not remembered either.
+    // Expired tokens are not cached either.
     assert.equal(await tokens.read(token), undefined);
   });
 
@@ -187,7 +187,7 @@ describe('A signing key', () => {
 });
 
 describe('Remembered tokens', () => {
-  // A dropped key tells them from the others: what is remembered is not verified again.
+  // A dropped key shows which tokens are cached, because a cached token is not verified again.
   it('are those that were asked for last, up to a bound', async () => {
     const reader = node({ rememberedMax: 2 });
     const [first, second, third] = [await issue(), await issue(), await issue()];
@@ -289,7 +289,7 @@ describe('A text that is nearly an access token', () => {
         before + after,
         before + token[index] + token.slice(index),
       ]) {
-        // Of two equal neighbours it does not matter which is missing.
+        // Skip texts that happen to equal the token.
         if (text !== token) assert.equal(await reader.read(text), undefined, text);
       }
     }
@@ -364,7 +364,7 @@ function payload(): Record<string, unknown> {
   };
 }
 
-/** Signed with the key of the service, as somebody could who has found a way to have it sign. */
+/** A token signed with the service's key, as an attacker could create if they got the service to sign it. */
 async function signed({
   header,
   text = JSON.stringify(payload()),

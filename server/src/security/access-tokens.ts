@@ -8,7 +8,7 @@ import {
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
 
-/** Loaded with the first token: most of the operator's commands do not need it. */
+/** Loaded with the first token, because most commands do not need it. */
 const jose = () => import('jose');
 
 /** One algorithm, so that no token can choose another (RFC 8725 §3.1). */
@@ -18,15 +18,15 @@ const type = 'at+jwt';
 const verifyMs = (accessTokenSeconds + 60) * 1000;
 const clockToleranceSeconds = 5;
 const tokenLengthMax = 4096;
-/** Each takes about a kilobyte. */
+/** Each entry takes about a kilobyte. */
 const rememberedMaxDefault = 10_000;
 
 export interface TokenAddresses {
   readonly issuer: () => string;
   readonly audience: () => string;
   /**
-   * Whether the operator named these addresses. Where not, a node knows only where it listens, which is another address
-   * on each: then it is enough that one of our own keys signed.
+   * Whether the operator configured these addresses. If not, each node knows only its own listening address, so any
+   * token that is signed with one of our keys is accepted.
    */
   readonly named: { readonly issuer: boolean; readonly audience: boolean };
 }
@@ -44,7 +44,7 @@ export function createAccessTokens(
   rememberedMax = rememberedMaxDefault,
 ): AccessTokens {
   const imported = new Map<string, Promise<CryptoKey>>();
-  /** Signatures that were verified. Checking one takes 0.2 ms; finding it here, a microsecond. */
+  /** Tokens whose signature was verified. Verifying one takes 0.2 ms, a lookup here a microsecond. */
   const verified = new Map<string, Remembered>();
 
   function keyOf({ id, privateJwk }: SigningKey, part: 'sign' | 'verify'): Promise<CryptoKey> {
@@ -82,7 +82,7 @@ export function createAccessTokens(
       });
       return toRemembered(claims);
     } catch {
-      // Whatever the error, it is not one of our tokens.
+      // Whatever the error is, this is not one of our tokens.
       return undefined;
     }
   }

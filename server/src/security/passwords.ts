@@ -27,7 +27,7 @@ export function createPasswords(): Passwords {
       sibling === undefined ? inTurn(() => hash(spelled(password), cost)) : hashLike(sibling, password),
     async find(known, password) {
       strangers ??= hash('', cost);
-      // Always awaited, so that the time does not reveal whether there is a hash.
+      // Always awaited, so that the timing does not reveal whether there is a hash.
       const stranger = await strangers;
       const salted = Map.groupBy(known.length === 0 ? [stranger] : known, saltOf);
       for (const hashes of salted.values()) {
