@@ -2,7 +2,7 @@ import { CopyButton } from '../app/copy-button.tsx';
 import classes from './markdown.module.css';
 import type { HtmlNode } from './reply-marks.ts';
 
-/** A block of code: what it is written in, and a way to take it along. */
+/** A block of code with its language and a copy button. */
 export function CodeBlock({ node }: { node: HtmlNode }) {
   const code = node.children?.find(({ tagName }) => tagName === 'code');
   const text = textOf(code ?? node).replace(/\n$/, '');

@@ -6,26 +6,29 @@ import classes from './composer.module.css';
 import { useDraft } from './draft.ts';
 
 export interface ComposerProps {
-  /** What the draft is kept under: see `draftNameOf`. Give another one a `key` of its own, too. */
+  /**
+   * The key under which the draft is stored: see `draftNameOf`. For another draft, also give the component another
+   * `key`.
+   */
   readonly draftName: string;
-  /** The name of the field. */
+  /** The label of the field. */
   readonly label: string;
-  /** Whether the name is only said, not shown. */
+  /** Whether the label is only read by screen readers. */
   readonly compact?: boolean;
   readonly placeholder?: string;
-  /** The verb on the button. */
+  /** The label of the button. */
   readonly sendLabel?: string;
   readonly sending?: boolean;
-  /** A reply is being written: the draft can be worked on, and sent later. */
+  /** A reply is being written: the draft can be edited now and sent later. */
   readonly running?: boolean;
   readonly onStop?: () => Promise<unknown>;
   readonly autoFocus?: boolean;
   readonly fieldRef?: Ref<HTMLTextAreaElement>;
-  /** The draft is forgotten once it resolves, and kept where it rejects: the caller says why. */
+  /** The draft is removed when this resolves and kept when it rejects. The caller reports the error. */
   readonly onSend: (prompt: string) => Promise<unknown>;
 }
 
-/** A field that grows. Enter sends it, Shift + Enter begins a line; on a phone's keyboard Enter begins a line. */
+/** A field that grows with its text. Enter sends, Shift + Enter starts a new line. On a phone, Enter starts a new line. */
 export function Composer(props: ComposerProps) {
   const {
     draftName,
@@ -46,7 +49,7 @@ export function Composer(props: ComposerProps) {
   const canSend = text.trim() !== '' && excess === 0 && !running && !busy;
 
   useEffect(() => {
-    // A phone's keyboard would cover half of the page.
+    // On a phone, the keyboard would cover half of the page.
     if (autoFocus && !isTouch()) field.current?.focus({ preventScroll: true });
   }, [autoFocus]);
 
@@ -104,7 +107,7 @@ export function Composer(props: ComposerProps) {
             size="sm"
             onClick={send}
             loading={busy}
-            // Not `disabled`: a button that cannot be reached cannot say why.
+            // Not `disabled`: a button that cannot be focused cannot explain why.
             aria-disabled={!canSend}
             {...(!canSend && { 'data-disabled': true })}
             rightSection={<IconArrowUp size={16} aria-hidden />}
@@ -151,7 +154,7 @@ function StopButton({ onStop, then }: { onStop: () => Promise<unknown>; then: ()
   );
 }
 
-/** In code points, as the service counts. */
+/** Counts code points, like the service. */
 function promptExcess(text: string, promptLengthMax: number): number {
   if (text.length <= promptLengthMax) return 0;
   return Math.max(0, [...text].length - promptLengthMax);

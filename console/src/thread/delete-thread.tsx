@@ -7,7 +7,7 @@ import { keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import { failureText } from '../app/failure.tsx';
 
-/** Deletes a thread, goes back to the list, and offers to take it back for as long as the service can. */
+/** Deletes a thread, returns to the list, and offers to undo for as long as the service can. */
 export function useDeleteThread(organizationId: string, { id, title }: ThreadJson) {
   const queryClient = useQueryClient();
   const router = useRouter();
@@ -34,7 +34,7 @@ export function useDeleteThread(organizationId: string, { id, title }: ThreadJso
     onSuccess: async ({ undoSeconds }) => {
       void refreshLists();
       await router.navigate({ to: '/' });
-      // Not before: the page that is left still shows it.
+      // Not earlier, because the page that is being left still shows the thread.
       queryClient.removeQueries({ queryKey: keys.thread(organizationId, id) });
       focusHeading();
       notifications.show({
@@ -62,7 +62,7 @@ function Deleted({ title, onUndo }: { title: string; onUndo: () => void }) {
   );
 }
 
-/** Screen readers announce the new page. */
+/** Moves the focus to the heading, so that screen readers announce the new page. */
 function focusHeading(): void {
   requestAnimationFrame(() => {
     const heading = document.querySelector<HTMLElement>('main h1');

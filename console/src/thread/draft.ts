@@ -6,7 +6,7 @@ export function draftNameOf(userId: string, organizationId: string, threadId: st
   return `draft.${userId}.${organizationId}.${threadId}`;
 }
 
-/** A text that a reload, a closed window or a failed request does not lose. */
+/** A text that survives a reload, a closed window or a failed request. */
 export function useDraft(name: string): [text: string, change: (text: string) => void, forget: () => void] {
   const [text, setText] = useState(() => readKept(name) ?? '');
   const change = (next: string) => {
@@ -16,7 +16,10 @@ export function useDraft(name: string): [text: string, change: (text: string) =>
   return [text, change, () => change('')];
 }
 
-/** For a field that is rendered again afterwards. Returns false and keeps the draft if its text has changed since. */
+/**
+ * Removes a draft whose field is rendered again afterwards. Returns false and keeps the draft if its text has changed
+ * since.
+ */
 export function forgetDraft(name: string, text: string): boolean {
   if (readKept(name) !== text) return false;
   keep(name, '');

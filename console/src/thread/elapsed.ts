@@ -13,7 +13,7 @@ export function durationText(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** How long each step took: until the next began, or the reply ended. Null where that is not known, or not over. */
+/** How long each step took, until the next step or the end of the reply. Null if that is unknown or still running. */
 export function stepDurationsMs(reply: ReplyJson): (number | null)[] {
   const endMs = totalMs(reply);
   return reply.steps.map(({ elapsedMs }, at) => {

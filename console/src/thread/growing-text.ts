@@ -1,8 +1,8 @@
 import { fenceAfter } from './markdown-parts.ts';
 
 /**
- * A text that is still being written, as it will look once what is open is closed: no mark of Markdown shows for a moment,
- * and nothing changes its look when the rest arrives.
+ * Closes the open Markdown marks of a text that is still being written. No mark is visible for a moment, and the text
+ * looks the same when the rest arrives.
  */
 export function closeOpenMarks(text: string): string {
   if (isInFence(text)) return text;
@@ -11,14 +11,14 @@ export function closeOpenMarks(text: string): string {
   return text.slice(0, from) + (isHeadOfTable(block) ? '\n' : closeInline(withoutLoneMarks(block)));
 }
 
-/** A fence that is not closed reaches to the end by itself. */
+/** An unclosed fence already extends to the end of the text. */
 function isInFence(text: string): boolean {
   let fence: string | undefined;
   for (const line of text.split('\n')) fence = fenceAfter(line, fence);
   return fence !== undefined;
 }
 
-/** Lines that will be a table once its second line is whole. */
+/** Whether the lines become a table once its second line is complete. */
 function isHeadOfTable(block: string): boolean {
   const [head = '', rule, ...rows] = block.trimStart().split('\n');
   if (!head.startsWith('|') || rows.length > 0) return false;
@@ -29,7 +29,7 @@ function cells(line: string): number {
   return line.split('|').length;
 }
 
-/** `-` below a paragraph makes it a heading until the blank behind it makes it a list. */
+/** A lone `-` below a paragraph makes the paragraph a heading until a space after it makes a list. */
 function withoutLoneMarks(block: string): string {
   return block.replace(/(^|\n)[ \t]*(?:[-=*+_`~#>]+|\d{1,9}[.)]?)[ \t]*$/, '$1');
 }

@@ -1,13 +1,13 @@
-/** Below this, parting costs more than it saves. */
+/** For shorter texts, splitting costs more than it saves. */
 const partLengthMin = 2_000;
-/** `[1]: https://…`: what a link of any other part may stand for. */
+/** `[1]: https://…`: links in any other part can refer to it. */
 const definition = /^ {0,3}\[[^\]\n]+\]:/m;
-/** After a blank line, these begin a block whatever came before: no list, quotation or table goes on with them. */
+/** After a blank line, these start a new block, whatever came before. They cannot continue a list, quotation or table. */
 const beginning = /^(?:\p{L}|#{1,6} |\*\*)/u;
 
 /**
- * A long Markdown text in parts that mean the same apart. While it grows, all but the last stay as they are, so that
- * they are not read again: of a text of 100 kB, that takes a second.
+ * Splits a long Markdown text into parts that can be rendered separately. While the text grows, only the last part
+ * changes, so the others are not parsed again: parsing 100 kB takes a second.
  */
 export function markdownParts(text: string): string[] {
   if (text.length < 2 * partLengthMin || definition.test(text)) return [text];
@@ -28,7 +28,7 @@ export function markdownParts(text: string): string[] {
   return [...parts, text.slice(from)];
 }
 
-/** The fence of code that is open behind a line, given the one before it. */
+/** The code fence that is open after a line, given the one that was open before it. */
 export function fenceAfter(line: string, open: string | undefined): string | undefined {
   const [, mark, rest] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
   if (mark === undefined) return open;
@@ -36,7 +36,7 @@ export function fenceAfter(line: string, open: string | undefined): string | und
   return mark.startsWith(open) && rest?.trim() === '' ? undefined : open;
 }
 
-/** Which levels of headings a text has, such as `23`: parts of it agree on their rank. */
+/** The heading levels in a text, for example `23`, so that all of its parts rank headings alike. */
 export function headingLevels(text: string): string {
   const levels = new Set<number>();
   let fence: string | undefined;

@@ -8,7 +8,7 @@ import { latestReply } from './thread-state.ts';
 interface MessagesProps {
   readonly view: ThreadViewJson;
   readonly clockAheadMs: number | null;
-  /** Undefined on another's thread. */
+  /** Undefined on another person's thread. */
   readonly onRetry: (() => Promise<unknown>) | undefined;
 }
 
@@ -48,8 +48,8 @@ function MessageList({ view, clockAheadMs, onRetry }: MessagesProps) {
 }
 
 /**
- * A long thread of one's own opens at its latest prompt, unless the browser brings back where the reader was. Another's
- * is read from its beginning.
+ * A person's own long thread opens at its latest prompt, unless the browser restores the scroll position. Another
+ * person's thread opens at its beginning.
  */
 function useLatestPromptFirst(list: { readonly current: HTMLElement | null }, isMine: boolean): void {
   useEffect(() => {

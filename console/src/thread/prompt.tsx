@@ -7,7 +7,7 @@ import hidden from './unseen.module.css';
 const lengthMax = 1_200;
 const linesMax = 14;
 
-/** Who reads a long thread looks for the replies: of a very long prompt the beginning is shown. */
+/** Only the beginning of a very long prompt is shown, because readers look for the replies. */
 function PromptOf({ prompt, author }: { prompt: UserMessageJson; author: string }) {
   const { content } = prompt;
   const isLong = content.length > lengthMax || content.split('\n', linesMax + 1).length > linesMax;

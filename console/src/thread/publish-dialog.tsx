@@ -10,7 +10,7 @@ interface PublishDialogProps {
   readonly publish: ThreadChanges['publish'];
 }
 
-/** Says who will see the thread before they do. */
+/** Explains who will see the thread before it is published. */
 export function PublishDialog({ opened, onClose, isPublished, publish }: PublishDialogProps) {
   const { name } = useOrganization();
   return (

@@ -8,11 +8,11 @@ import classes from './reply.module.css';
 
 interface ReplyEndingProps {
   readonly reply: ReplyJson;
-  /** Undefined where it cannot be written again: it is not the latest, or another person's. */
+  /** Undefined if the reply cannot be retried: it is not the latest one, or belongs to another person. */
   readonly onRetry: (() => Promise<unknown>) | undefined;
 }
 
-/** What became of a reply that did not reach its end. */
+/** Explains why a reply did not complete. */
 export function ReplyEnding({ reply, onRetry }: ReplyEndingProps) {
   if (reply.status === 'failed') return <FailedReply reply={reply} onRetry={onRetry} />;
   if (reply.status !== 'cancelled') return null;

@@ -10,7 +10,7 @@ function element(tagName: string, properties: Record<string, unknown>, ...childr
   return { type: 'element', tagName, properties, children };
 }
 
-/** What a paragraph becomes: texts as they are, other nodes as `<name attributes>content`. */
+/** The result for a paragraph: texts unchanged, other nodes as `<name attributes>content`. */
 function marked(sourceCount: number, ...children: HtmlNode[]): string[] {
   const tree = { type: 'root', children: [element('p', {}, ...children)] };
   markReply({ sourceCount, headings: '24' })(tree);

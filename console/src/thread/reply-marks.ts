@@ -1,4 +1,4 @@
-/** A node of HTML, as the Markdown library has it between reading and drawing. */
+/** An HTML node as the Markdown library represents it between parsing and rendering. */
 export interface HtmlNode {
   type: string;
   tagName?: string;
@@ -25,8 +25,8 @@ interface MarkOptions {
 const citation = /(?<![A-Za-z0-9_)])\[(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\]/g;
 
 /**
- * Makes of a reply's HTML what the page draws: citations become buttons, images become links to them (nothing is loaded
- * from elsewhere), headings find their place in the page, and ids go, which two replies could share.
+ * Prepares a reply's HTML for the page: citations become buttons, images become links (nothing is loaded from other
+ * sites), headings are ranked below those of the page, and ids are removed because two replies could share them.
  */
 export function markReply({ sourceCount, headings }: MarkOptions): (tree: HtmlNode) => void {
   return (tree) => {
@@ -35,7 +35,10 @@ export function markReply({ sourceCount, headings }: MarkOptions): (tree: HtmlNo
   };
 }
 
-/** The page has the first heading and each message the second: those of a reply begin below, and skip no level. */
+/**
+ * The page has the first heading level and each message the second. Headings in a reply start below these and skip no
+ * level.
+ */
 function rankHeadings(node: HtmlNode, levels: string): void {
   for (const child of node.children ?? []) {
     const level = /^h([1-6])$/.exec(child.tagName ?? '')?.[1];
@@ -50,7 +53,7 @@ function within(node: HtmlNode, place: Place): HtmlNode[] {
 
 function redrawn(node: HtmlNode, place: Place): HtmlNode[] {
   if (node.type === 'text') return place.isCode || place.isLink ? [node] : cited(node.value ?? '', place);
-  // Models break lines in the cells of tables with it. All other HTML is shown as the text it is.
+  // Models use `<br>` to break lines in table cells. All other HTML is shown as text.
   if (node.type === 'raw' && /^<br ?\/?>$/i.test(node.value ?? '')) return [element('br', {}, [])];
   if (node.type !== 'element') return [node];
   if (node.tagName === 'img') return [imageLink(node, place)];
@@ -78,7 +81,7 @@ function cited(text: string, { sourceCount }: Place): HtmlNode[] {
   return keptTogether(nodes);
 }
 
-/** A line does not break between a word, what it is cited from, and the stop behind: they go into a span. */
+/** Wraps a word, its citation and the punctuation after it in a span, so that no line breaks between them. */
 function keptTogether(nodes: readonly HtmlNode[]): HtmlNode[] {
   const kept: HtmlNode[] = [];
   for (const node of nodes) {
@@ -95,7 +98,7 @@ function keptTogether(nodes: readonly HtmlNode[]): HtmlNode[] {
   return kept.filter((node) => node.value !== '');
 }
 
-/** Off the end of the text that comes before; a word too long to fit a line stays. */
+/** Removes the last word from the preceding text and returns it. A word that is too long to fit on a line stays. */
 function takeLastWord(kept: HtmlNode[]): HtmlNode[] {
   const text = kept.pop()?.value ?? '';
   const word = /(?<!\S)\S{1,24} ?$/.exec(text)?.[0] ?? '';

@@ -4,7 +4,7 @@ import classes from './reply.module.css';
 import { webLink } from './safe-link.ts';
 import { SourcePopover } from './source-popover.tsx';
 
-/** What the citations of a reply stand for, under the same numbers. */
+/** The sources of a reply, numbered like its citations. */
 export function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
   return (
     <div className={classes.sources}>
@@ -13,7 +13,7 @@ export function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
       </h3>
       <ol className={classes.sourceList}>
         {sources.map((source, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a source is known by its number, and its document may come twice.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a source is identified by its number.
           <li key={at}>
             <SourcePopover source={source} number={at + 1}>
               {(toggle) => (

@@ -13,8 +13,8 @@ interface ReplyStepsProps {
 }
 
 /**
- * The steps of a reply. A reader who saw the steps appear keeps seeing them when the reply has ended: the text below does
- * not jump. Those of a reply that had ended before are put away.
+ * The steps of a reply. If the reader saw the steps appear, they stay visible when the reply has ended, so that the
+ * text below does not jump. The steps of replies that had already ended are collapsed.
  */
 export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
   const running = isRunning(reply);
@@ -46,7 +46,7 @@ export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
   );
 }
 
-/** Before the first step; a model without steps begins with its text. */
+/** Shown before the first step. A model without steps starts with its text. */
 function Beginning({ reply, clockAheadMs }: ReplyStepsProps) {
   return (
     <div className={classes.steps}>
@@ -72,7 +72,7 @@ function Steps({ reply, clockAheadMs }: ReplyStepsProps) {
         const isCurrent = running && at === reply.steps.length - 1;
         const durationMs = durationsMs[at] ?? null;
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a step is known by its place, and may be repeated.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its position; its text can repeat.
           <li key={at} className={classes.step}>
             <StepIcon isCurrent={isCurrent} isBroken={isBroken(reply, at)} />
             <span className={classes.stepText}>{description}</span>

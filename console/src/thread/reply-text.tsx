@@ -17,17 +17,20 @@ interface ReplyTextProps {
   readonly sources: readonly SourceJson[] | null;
   /** The statements that were not found in the documents. */
   readonly unsupported: readonly Span[];
-  /** Whether more of it is to come. */
+  /** Whether the reply is still being written. */
   readonly isGrowing: boolean;
 }
 
 const noSources: readonly SourceJson[] = [];
 const Sources = createContext(noSources);
 
-/** A reply's Markdown. HTML in it is shown as text, images are links, and links lead to the web or to mail alone. */
+/**
+ * Renders a reply's Markdown. HTML is shown as text, images become links, and links can only lead to web pages and mail
+ * addresses.
+ */
 function ReplyTextOf({ text, sources, unsupported, isGrowing }: ReplyTextProps) {
   const listed = sources ?? noSources;
-  // Typing goes first: a long text that grows is drawn when there is time, part by part.
+  // Typing has priority: a long text that grows is rendered part by part when there is time.
   const shown = useDeferredValue(isGrowing ? closeOpenMarks(text) : text);
   const sourceCount = useDeferredValue(listed.length);
   const spans = useDeferredValue(unsupported);
@@ -37,7 +40,7 @@ function ReplyTextOf({ text, sources, unsupported, isGrowing }: ReplyTextProps) 
     <Sources value={listed}>
       <div className={classes.markdown}>
         {parts.map(({ text, spans }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a part is known by its place.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a part is identified by its position.
           <Part key={at} text={text} sourceCount={sourceCount} headings={headings} spans={spans} />
         ))}
       </div>
@@ -49,7 +52,7 @@ export const ReplyText = memo(ReplyTextOf);
 
 const noSpans: readonly Span[] = [];
 
-/** The parts of a text, each with the spans that begin in it, counted from its own start. */
+/** The parts of a text, each with the spans that start in it, relative to the start of the part. */
 function partsWithSpans(text: string, spans: readonly Span[]) {
   let from = 0;
   return markdownParts(text).map((part) => {
@@ -125,7 +128,7 @@ function ReplyButton(props: MarkProps) {
   return props['data-unsupported'] === undefined ? <Citation {...props} /> : <UnsupportedFlag />;
 }
 
-/** Behind a statement that was not found. A word joiner keeps it on the line of the last word. */
+/** The button after a statement that was not found. A word joiner keeps it on the same line as the last word. */
 function UnsupportedFlag() {
   return (
     <>

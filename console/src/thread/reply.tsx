@@ -10,14 +10,14 @@ import { ReplySteps } from './reply-steps.tsx';
 import { isRunning } from './thread-state.ts';
 import hidden from './unseen.module.css';
 
-/** Asked for along with this file, but no part of it: drawing Markdown weighs more than all the rest of the page. */
+/** A separate chunk that loads together with this file: the Markdown renderer is larger than the rest of the page. */
 const loading = import('./reply-text.tsx');
 const ReplyText = lazy(async () => ({ default: (await loading).ReplyText }));
 
 interface ReplyProps {
   readonly reply: ReplyJson;
   readonly clockAheadMs: number | null;
-  /** Another was tried after it. */
+  /** Whether a later reply replaced this one. */
   readonly isSuperseded: boolean;
   readonly onRetry: (() => Promise<unknown>) | undefined;
 }

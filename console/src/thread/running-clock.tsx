@@ -2,9 +2,9 @@ import { useEffect, useState } from 'react';
 import { durationText } from './elapsed.ts';
 
 interface RunningClockProps {
-  /** A moment of the service's clock. */
+  /** A time by the service's clock. */
   readonly sinceMs: number;
-  /** The service's clock less the page's. */
+  /** The service's clock minus the page's. */
   readonly clockAheadMs: number | null;
 }
 

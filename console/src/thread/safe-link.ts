@@ -1,9 +1,9 @@
-/** An address that a text of a model or a document may lead to, or undefined: scripts, files and relative paths are none. */
+/** Returns the URL if a text from a model or a document may link to it. Rejects scripts, files and relative paths. */
 export function safeLink(url: string): string | undefined {
   return hasProtocol(url, ['http:', 'https:', 'mailto:']) ? url : undefined;
 }
 
-/** A page of the web. */
+/** Returns the URL if it is a web page. */
 export function webLink(url: string | null): string | undefined {
   return url !== null && hasProtocol(url, ['http:', 'https:']) ? url : undefined;
 }
@@ -13,5 +13,5 @@ function hasProtocol(url: string, protocols: readonly string[]): boolean {
   return parsed !== null && protocols.includes(parsed.protocol);
 }
 
-/** Leads out of the application: the page there learns nothing of this one, and cannot reach it. */
+/** Attributes for links that leave the application: the target page gets no referrer and cannot access this window. */
 export const outside = { target: '_blank', rel: 'noopener noreferrer nofollow' } as const;

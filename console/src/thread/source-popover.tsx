@@ -9,11 +9,11 @@ import hidden from './unseen.module.css';
 interface SourcePopoverProps {
   readonly source: SourceJson;
   readonly number: number;
-  /** The button that opens it, given what to do. */
+  /** Renders the button that calls `toggle`. */
   readonly children: (toggle: () => void) => ReactElement;
 }
 
-/** The passage that a statement was drawn from. */
+/** Shows the passage that a statement cites. */
 export function SourcePopover({ source, number, children }: SourcePopoverProps) {
   const [opened, setOpened] = useState(false);
   return (

@@ -4,7 +4,7 @@ import { keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import type { FollowedThread } from './use-thread.ts';
 
-/** What a person can do to their own thread. Each change shows immediately, here and in the lists. */
+/** What people can do with their own thread. Each change shows immediately, here and in the lists. */
 export function useThreadChanges(organizationId: string, threadId: string, followed: FollowedThread) {
   const queryClient = useQueryClient();
   const { take, takeThread } = followed;

@@ -11,7 +11,7 @@ import { useArrivedPrompt } from './use-arrived-prompt.ts';
 import type { FollowedEnd } from './use-follow-end.ts';
 
 interface ThreadDockProps {
-  /** Null on another's thread: there is nothing to write. */
+  /** Null on another person's thread, where nothing can be written. */
   readonly draftName: string | null;
   readonly view: ThreadViewJson;
   readonly changes: ThreadChanges;
@@ -21,7 +21,7 @@ interface ThreadDockProps {
   readonly fieldRef: Ref<HTMLTextAreaElement>;
 }
 
-/** What stays at the bottom of the window. */
+/** The bar at the bottom of the window. */
 export function ThreadDock({ draftName, view, changes, isRunning, isLive, end, fieldRef }: ThreadDockProps) {
   // The person who just created the thread keeps the focus in the field.
   const [wasRunning] = useState(isRunning);
@@ -32,7 +32,7 @@ export function ThreadDock({ draftName, view, changes, isRunning, isLive, end, f
   const send = async (prompt: string) => {
     changes.stop.reset();
     await changes.send.mutateAsync(prompt);
-    // Once the prompt is drawn.
+    // Scroll after the prompt has been rendered.
     requestAnimationFrame(end.toEnd);
   };
   return (
@@ -85,7 +85,7 @@ function DockFailure({ error, title }: { error: Error | null; title: string }) {
 
 const lateAfterMs = 2_000;
 
-/** Do not report short interruptions. */
+/** Short interruptions are not reported. */
 function Reconnecting({ isLive }: { isLive: boolean }) {
   const [isLate, setLate] = useState(false);
   useEffect(() => {

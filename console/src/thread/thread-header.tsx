@@ -112,7 +112,7 @@ function About({ thread }: { thread: ThreadViewJson['thread'] }) {
   );
 }
 
-/** A menu that closes gives the focus back after 10 ms, and would take it from the field. */
+/** A closing menu restores the focus after 10 ms, which would take it from the field. */
 const menuFocusMs = 50;
 
 function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps & { onRename: () => void }) {

@@ -57,10 +57,10 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
 
   const retry = async () => {
     await changes.retry.mutateAsync();
-    // Its button is gone, and would take the focus with it.
+    // The retry button disappears, and the focus would be lost with it.
     field.current?.focus({ preventScroll: true });
   };
-  // The person who deletes it is navigating to the list.
+  // The person who deletes the thread is already on the way to the list.
   if (followed.isGone && !deletion.isPending && !deletion.isSuccess) return <NotFoundPage />;
   return (
     <div className={classes.page}>

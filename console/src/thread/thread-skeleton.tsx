@@ -1,7 +1,7 @@
 import { Skeleton, VisuallyHidden } from '@mantine/core';
 import classes from './thread.module.css';
 
-/** In the shape of what is to come. */
+/** A placeholder in the shape of a thread. */
 export function ThreadSkeleton() {
   return (
     <div className={classes.page} aria-busy="true">

@@ -1,19 +1,25 @@
 import type { ReplyJson, ThreadEvents, ThreadJson, ThreadViewJson } from '../api/contract.ts';
 
-/** What is known of a thread. */
+/** The known state of a thread. */
 export interface ThreadState {
   readonly view: ThreadViewJson | null;
-  /** The service's time less the page's: a wrong clock of this machine does not matter. Null before the first event. */
+  /**
+   * The service's clock minus the page's, so that a wrong clock on this machine does not matter. Null before the first
+   * event.
+   */
   readonly clockAheadMs: number | null;
-  /** Counts the events that did not fit what was known: after each, the stream is opened again and begins with all there is. */
+  /**
+   * Counts events that did not fit the known state. After each one, the stream is opened again and starts with the full
+   * state.
+   */
   readonly misfits: number;
 }
 
 export type ThreadChange =
-  /** `pageMs`: when it arrived, on the page's monotonic clock. */
+  /** `pageMs` is the time of arrival on the page's monotonic clock. */
   | { readonly type: 'view'; readonly view: ThreadEvents['view']; readonly pageMs: number }
   | { readonly type: 'progress'; readonly progress: ThreadEvents['progress'] }
-  /** The answer to a renaming, or to publishing. */
+  /** The response to a rename or a publication. */
   | { readonly type: 'thread'; readonly thread: ThreadJson }
   /** The response to another request. It may be older than what the stream has sent since. */
   | { readonly type: 'answer'; readonly view: ThreadViewJson; readonly isLive: boolean };
@@ -41,7 +47,7 @@ export function reduceThread(state: ThreadState, change: ThreadChange): ThreadSt
   }
 }
 
-/** Whether a reply is being written: no prompt is taken meanwhile. */
+/** Whether a reply is being written. The thread accepts no prompt during this time. */
 export function isRunning(reply: ReplyJson | undefined): boolean {
   return reply?.status === 'in_progress' || reply?.status === 'corroborating';
 }
@@ -50,7 +56,7 @@ export function latestReply(view: ThreadViewJson | null): ReplyJson | undefined 
   return view?.messages.findLast((message) => message.role === 'assistant');
 }
 
-/** Undefined where the text or the steps that should come before are not there. */
+/** Undefined if the preceding text or steps are missing. */
 function withProgress(
   view: ThreadViewJson,
   { messageId, status, stepsFrom, steps, textFrom, text }: ThreadEvents['progress'],
@@ -69,7 +75,7 @@ function withProgress(
 
 /**
  * While the stream is live, only messages that it has not sent yet are taken from a response: a fast reply may have
- * ended before the answer to its prompt arrives.
+ * ended before the response to its prompt arrives.
  */
 function withAnswer(
   known: ThreadViewJson | null,
@@ -87,7 +93,7 @@ function withState(view: ThreadViewJson): ThreadViewJson {
   return { ...view, state: isRunning(reply) ? 'in_progress' : reply?.status === 'failed' ? 'error' : 'idle' };
 }
 
-/** The next view, with messages that did not change as the objects they were: they are not drawn again. */
+/** The next view. Unchanged messages keep their objects, so that they are not rendered again. */
 function keepEqual(known: ThreadViewJson | null, next: ThreadViewJson): ThreadViewJson {
   if (known === null) return next;
   const byId = new Map(known.messages.map((message) => [message.id, message]));

@@ -4,14 +4,14 @@ export interface ThreadStreamOptions {
   readonly url: string;
   onView(view: ThreadEvents['view']): void;
   onProgress(progress: ThreadEvents['progress']): void;
-  /** Whether events arrive. */
+  /** Called when events start or stop arriving. */
   onLive(isLive: boolean): void;
-  /** The service ended or refused the stream. Resolves to whether the thread is gone for good. */
+  /** Called when the service ended or rejected the stream. Resolves to whether the thread is gone for good. */
   isGone(): Promise<boolean>;
 }
 
 export interface ThreadStream {
-  /** Begins again, with all there is. */
+  /** Opens the stream again, which sends the full state. */
   restart(): void;
   close(): void;
 }
@@ -19,8 +19,8 @@ export interface ThreadStream {
 const delaysMs = [300, 1_000, 2_000, 4_000, 8_000];
 
 /**
- * Follows a thread for as long as somebody looks: a hidden page gives its connection back (a browser has six for a host on
- * HTTP/1.1, over all windows) and a page that is shown again begins with all there is.
+ * Follows a thread while the page is visible. A hidden page closes its connection, because on HTTP/1.1 a browser has
+ * only six per host for all windows. When the page is shown again, the stream starts with the full state.
  */
 export function openThreadStream(options: ThreadStreamOptions): ThreadStream {
   let source: EventSource | undefined;
@@ -42,7 +42,7 @@ export function openThreadStream(options: ThreadStreamOptions): ThreadStream {
   const later = () => {
     const delayMs = delaysMs[Math.min(failures++, delaysMs.length - 1)] as number;
     clearTimeout(timer);
-    // Windows that lost the same service do not come back in the same moment.
+    // Random jitter, so that windows that lost the same service do not reconnect at the same moment.
     timer = setTimeout(connect, delayMs * (0.75 + Math.random() / 2));
   };
   const askAndReturn = async () => {

@@ -14,7 +14,7 @@ interface ThreadTitleProps {
   readonly onEditing: (isEditing: boolean) => void;
 }
 
-/** The heading of the page. Its creator renames the thread in place: Enter or leaving the field saves, Esc does not. */
+/** The heading of the page. The creator can rename the thread in place: Enter or leaving the field saves, Esc cancels. */
 export function ThreadTitle({ title, rename, isEditing, onEditing }: ThreadTitleProps) {
   const opener = useRef<HTMLButtonElement>(null);
   const end = () => {
@@ -74,7 +74,7 @@ function TitleField({
   };
   const left = (event: FocusEvent<HTMLFormElement>) => {
     if (event.currentTarget.contains(event.relatedTarget) || isCancelled.current || rename.isPending) return;
-    // Another window took the focus: the person comes back to where they were.
+    // If another window took the focus, keep editing until the person returns.
     if (document.hasFocus()) save();
   };
   return (
@@ -110,7 +110,7 @@ function TitleField({
   );
 }
 
-/** In code points, as the service counts. */
+/** Counts code points, like the service. */
 function titleProblem(text: string, titleLengthMax: number): string | null {
   const length = [...text.trim()].length;
   if (length === 0) return 'Enter a title.';

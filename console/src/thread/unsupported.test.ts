@@ -7,7 +7,7 @@ import remarkGfm from 'remark-gfm';
 import { markReply } from './reply-marks.ts';
 import { markUnsupported } from './unsupported.ts';
 
-/** The HTML of a reply in which these statements were not found. `?` is the button. */
+/** The HTML of a reply in which these statements were not found. `?` stands for the button. */
 function drawn(source: string, ...statements: string[]): string {
   const spans = statements.map((statement) => {
     const start = source.indexOf(statement);

@@ -8,7 +8,7 @@ export interface Span {
 
 interface UnsupportedOptions {
   readonly source: string;
-  /** In order, and apart from each other. */
+  /** Sorted and without overlaps. */
   readonly spans: readonly Span[];
 }
 
@@ -21,8 +21,8 @@ interface Fragment {
 }
 
 /**
- * Wraps statements in `mark`, and puts a button behind each that explains it. A statement may begin and end in the middle
- * of emphasis, a link or a cell: every text node gets marks of its own. Code blocks have none.
+ * Wraps each statement in `mark` and adds a button after it that explains the mark. A statement can start and end
+ * inside emphasis, a link or a table cell, so every text node gets its own marks. Code blocks get none.
  */
 export function markUnsupported({ source, spans }: UnsupportedOptions): (tree: HtmlNode) => void {
   return (tree) => {
@@ -70,14 +70,14 @@ function fragmentIn(value: string, places: readonly number[], span: Span): Fragm
 
 /** The source offset of each character of a text node; empty if unknown. */
 function placesOf({ value = '', position }: HtmlNode, source: string, cursor: number): number[] {
-  // Nodes that a plugin made, such as those around a bare link, have no position.
+  // Nodes created by a plugin, such as those around a bare link, have no position.
   const start = position?.start.offset ?? source.indexOf(value, cursor);
   if (start < 0) return [];
   const end = position?.end.offset ?? start + value.length;
   const places: number[] = [];
   let at = start;
   for (let index = 0; index < value.length; index += 1) {
-    // The source also has the signs of Markdown: escapes, and what begins a line in a quotation.
+    // The source also contains Markdown syntax: escapes, and the markers at the start of quoted lines.
     const reference = /^&(?:#\w{1,8}|\w{1,32});/.exec(source.slice(at, at + 40))?.[0];
     if (reference !== undefined && !value.startsWith(reference, index)) {
       places.push(at);
@@ -92,7 +92,7 @@ function placesOf({ value = '', position }: HtmlNode, source: string, cursor: nu
   return places;
 }
 
-/** Buttons cannot stand in a link or in code: `flags` are those that belong behind the node. */
+/** Buttons cannot be inside a link or code, so `flags` are the buttons that belong after the node. */
 function rebuilt(node: HtmlNode, fragments: ReadonlyMap<HtmlNode, Fragment[]>): Rebuilt {
   const nodes: HtmlNode[] = [];
   const flags: HtmlNode[] = [];

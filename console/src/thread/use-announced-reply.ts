@@ -11,7 +11,10 @@ const words: Record<ReplyJson['status'], string> = {
   cancelled: 'Stopped',
 };
 
-/** Tells those who do not see the page what becomes of a reply, each thing once. What had ended before is not news. */
+/**
+ * Announces the progress of a reply to screen readers, each event once. Replies that had already ended are not
+ * announced.
+ */
 export function useAnnouncedReply(reply: ReplyJson | undefined): void {
   const id = reply?.id;
   const word = reply && words[reply.status];

@@ -14,7 +14,7 @@ export function useArrivedPrompt(
   const known = context?.knownMessages ?? messages.length;
   const hasArrived =
     isUnsure && messages.slice(known).some(({ role, content }) => role === 'user' && content === prompt);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it arrives once, and the callback is another one each time.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a prompt arrives once; the callback changes every time.
   useEffect(() => {
     if (!hasArrived || prompt === undefined) return;
     reset();

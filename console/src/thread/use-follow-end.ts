@@ -1,17 +1,17 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 
-/** Below this, a reader is at the end: a few pixels are lost to rounding and to bars that come and go. */
+/** Within this distance a reader counts as being at the end: rounding and disappearing scroll bars cost a few pixels. */
 const nearPixels = 64;
-/** What comes with the end of a reply (its sources) still counts as growing. */
+/** Content that appears with the end of a reply (its sources) still counts as growth. */
 const settlingMs = 1_000;
 
 export interface FollowedEnd {
-  /** The end is out of sight. */
+  /** Whether the end is out of view. */
   readonly isAway: boolean;
   readonly toEnd: () => void;
 }
 
-/** Keeps a reader who is at the end of the page there while it grows, and leaves all others where they are. */
+/** Keeps a reader who is at the end of the page there while it grows. Other readers keep their position. */
 export function useFollowEnd(content: RefObject<HTMLElement | null>, isGrowing: boolean): FollowedEnd {
   const [isAway, setAway] = useState(false);
   const isAtEnd = useRef(false);
@@ -50,7 +50,7 @@ export function useFollowEnd(content: RefObject<HTMLElement | null>, isGrowing: 
   const toEnd = useCallback(() => {
     isAtEnd.current = true;
     const isStill = !matchMedia('(prefers-reduced-motion: reduce)').matches && !follows.current;
-    // A page that grows meanwhile would leave a gentle movement behind.
+    // Smooth scrolling would fall behind on a page that grows.
     scrollToEnd(isStill ? 'smooth' : 'instant');
   }, []);
   return { isAway, toEnd };

@@ -11,12 +11,12 @@ export interface FollowedThread {
   readonly clockAheadMs: number | null;
   readonly isLive: boolean;
   readonly isGone: boolean;
-  /** Takes in what a request was answered. */
+  /** Applies the response to a request. */
   readonly take: (answer: ThreadViewJson) => void;
   readonly takeThread: (thread: ThreadJson) => void;
 }
 
-/** A thread as it is now, and as it becomes. */
+/** Loads a thread and follows its changes. */
 export function useThread(organizationId: string, threadId: string): FollowedThread {
   const queryClient = useQueryClient();
   const key = keys.thread(organizationId, threadId);
@@ -43,7 +43,7 @@ export function useThread(organizationId: string, threadId: string): FollowedThr
           dispatch({ type: 'answer', view, isLive: false });
           return false;
         } catch (error) {
-          // An ended session is noticed by the query client, which leads to signing in.
+          // The query client handles an ended session and shows the sign-in page.
           const isOver = error instanceof ApiError && (error.status === 404 || error.status === 401);
           if (isOver && error.status === 404) setGone(true);
           return isOver;
