@@ -6,26 +6,29 @@ import type { Source, Step, Thread, ThreadMessage, ThreadWithMessages } from './
 
 /** How to wait for a reply. */
 export interface WaitOptions extends CallOptions {
-  /** Called with each reasoning step, soon after it was taken. With it the thread is read about once a second. */
+  /**
+   * Called with each reasoning step, soon after it was taken. With this option, the client reads the thread about once
+   * a second.
+   */
   readonly onStep?: ((step: Step) => void) | undefined;
   /** Called with the text so far whenever it changes: when it grows, or when the reply starts again. */
   readonly onText?: ((textSoFar: string) => void) | undefined;
 }
 
-/** A reply that has succeeded, and all there is around it. */
+/** A reply that has succeeded, with its thread. */
 export interface Reply {
   readonly thread: Thread;
   readonly messages: ThreadMessage[];
   readonly reply: ThreadMessage;
   /** The reply's text. */
   readonly text: string;
-  /** What the reply referred to; empty where it referred to nothing. */
+  /** The sources that the reply cites; empty if there are none. */
   readonly sources: Source[];
   /** How many of its statements the service found in the documents; null if they were not checked. */
   readonly corroboration: Corroboration | null;
 }
 
-/** A look at a thread, and whether the service has held its answer as it was asked to. */
+/** One read of a thread, and whether the service held its response as requested. */
 export interface Look extends ThreadWithMessages {
   readonly held: boolean;
 }
@@ -37,7 +40,10 @@ const firstPollMs = 250;
 const pollMsMax = 5_000;
 const ended: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
 
-/** Reads a thread until its reply has ended. Every failure names the thread: the reply goes on without the caller. */
+/**
+ * Reads a thread until its reply has ended. Every error names the thread, because the reply continues without the
+ * caller.
+ */
 export async function untilReplied(
   threadId: string,
   responseMessageId: string | undefined,
@@ -71,7 +77,7 @@ async function watch(
     tell(reply);
     if (ended.has(reply.status)) return outcomeOf(thread, messages, reply);
     const tookMs = performance.now() - startedAt;
-    // Also a service that says that it has waited is not asked again at once when it has not.
+    // A service that claims to have waited but did not is not asked again at once.
     unheld = held && tookMs >= seconds * 500 ? 0 : unheld + 1;
     const pollMs = Math.min(firstPollMs * 1.5 ** (unheld - 1), watched ? 1_000 : pollMsMax);
     if (unheld > 0) await pause(Math.max(0, pollMs - tookMs), signal);
@@ -100,7 +106,10 @@ function outcomeOf(thread: Thread, messages: ThreadMessage[], reply: ThreadMessa
   };
 }
 
-/** Reports what is new since the last read. A reply that started again after a crash reports its steps again where they differ. */
+/**
+ * Reports changes since the last read. If a reply started again after a crash, the steps that differ are reported
+ * again.
+ */
 function teller(
   onStep: WaitOptions['onStep'],
   onText: WaitOptions['onText'],
@@ -119,7 +128,7 @@ function teller(
   };
 }
 
-/** What ended the waiting has not ended the reply. */
+/** Adds to a timeout or an abort how to continue waiting, because the reply itself continues. */
 function inItsWords(error: unknown, threadId: string): unknown {
   if (!(error instanceof TimeoutError || error instanceof AbortedError)) return error;
   const message = `${error.message} The reply goes on: threads.wait('${threadId}') waits for it.`;

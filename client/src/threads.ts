@@ -14,7 +14,7 @@ import type {
 } from './types.ts';
 
 export interface CreateOptions extends CallOptions {
-  /** Made for each call unless given. The same key and body within 24 hours make no second thread. */
+  /** Generated for each call by default. Within 24 hours, the same key and body do not create a second thread. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -23,21 +23,24 @@ export interface GetOptions extends CallOptions {
   readonly waitSeconds?: number | undefined;
 }
 
-/** What a new thread is made of, besides its prompt. */
+/** The fields of a new thread other than its prompt. */
 type Particulars = { readonly [Name in Exclude<keyof CreateThreadBody, 'prompt'>]?: string | undefined };
 
 export interface AskOptions extends WaitOptions, Particulars {
-  /** Made for each call unless given. The same key, prompt and particulars within 24 hours make no second thread. */
+  /**
+   * Generated for each call by default. Within 24 hours, the same key, prompt and options do not create a second
+   * thread.
+   */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** A thread as it was read. */
+/** A thread and the etag of this read. */
 export interface ThreadRead extends ThreadWithMessages {
-  /** For another `get` that answers null while nothing has changed. */
+  /** Pass it to another `get`, which returns null if nothing has changed. */
   readonly etag: string | undefined;
 }
 
-/** The threads that the credential may see. */
+/** The threads that the credential can access. */
 export class Threads {
   readonly #transport: Transport;
   readonly #replyTimeoutMs: number;
@@ -48,8 +51,8 @@ export class Threads {
   }
 
   /**
-   * Creates a thread; its reply is generated in the background. Safe to be tried again, and it is: its
-   * Idempotency-Key stays the same over all tries. Needs a personal key.
+   * Creates a thread; its reply is generated in the background. Failed requests are retried safely with the same
+   * Idempotency-Key. Needs a personal key.
    */
   async create(body: CreateThreadBody, options: CreateOptions = {}): Promise<CreatedThread> {
     const { idempotencyKey = randomId() } = options;
@@ -77,12 +80,12 @@ export class Threads {
     return { ...(body as ThreadWithMessages), etag: headers.get('etag') ?? undefined };
   }
 
-  /** Lists threads: `for await` walks all of them, `pages()` and `page()` give them as the service does. */
+  /** Lists threads. `for await` walks all of them; `pages()` and `page()` return whole pages. */
   list(options: ListOptions = {}): ThreadList {
     return new ThreadList(this.#transport, options);
   }
 
-  /** Gives a thread another title, which moves it to the top of lists. Only its creator may. */
+  /** Renames a thread, which moves it to the top of lists. Only its creator can. */
   async rename(id: string, title: string, options: CallOptions = {}): Promise<Thread> {
     const answer = await this.#transport.request(
       { method: 'PATCH', path: pathOf(id), body: { title }, answeredBy: 'thread' },
@@ -92,8 +95,8 @@ export class Threads {
   }
 
   /**
-   * Deletes a thread; a reply on its way is cancelled. Only its creator may. If a try got no answer and the next one finds
-   * no thread, the thread is deleted: the first may have done it, and nothing is left to delete.
+   * Deletes a thread and cancels its running reply. Only its creator can. If a request got no response and its retry
+   * finds no thread, the thread counts as deleted, because the first request may have deleted it.
    */
   async delete(id: string, options: CallOptions = {}): Promise<DeletedThread> {
     const afterLostTry = (answer: Answer): Answer =>
@@ -108,8 +111,9 @@ export class Threads {
   }
 
   /**
-   * Creates a thread and waits for its reply. Rejects with a `ReplyFailedError` if that fails or is cancelled. An abort, a
-   * timeout or any other failure once the thread exists names it in `threadId`: `wait` goes on with it.
+   * Creates a thread and waits for its reply. Rejects with a `ReplyFailedError` if the reply fails or is cancelled. If
+   * the call is aborted, times out or fails after the thread was created, the error has its id in `threadId`; call
+   * `wait` to continue.
    */
   async ask(prompt: string, options: AskOptions = {}): Promise<Reply> {
     const { title, accountId, secondaryId, idempotencyKey, ...waiting } = options;
@@ -130,7 +134,7 @@ export class Threads {
     });
   }
 
-  /** Waits for the latest reply in a thread, as `ask` does: after a timeout, or in another process. */
+  /** Waits for the latest reply in a thread like `ask` does, for example after a timeout or in another process. */
   wait(id: string, options: WaitOptions = {}): Promise<Reply> {
     const timeoutMs = options.timeoutMs ?? this.#replyTimeoutMs;
     return this.#untilReplied(id, undefined, { ...options, timeoutMs });
@@ -150,7 +154,7 @@ export class Threads {
 
   #read(id: string, options: GetOptions & { etag?: string | undefined }): Promise<Answer> {
     const { waitSeconds = 0, etag } = options;
-    // RFC 7240 knows whole seconds only; a service disregards anything else.
+    // RFC 7240 allows only whole seconds; services ignore anything else.
     const prefer = waitSeconds > 0 ? `wait=${Math.ceil(waitSeconds)}` : undefined;
     const headers = { prefer, 'if-none-match': etag };
     return this.#transport.request(
@@ -161,7 +165,7 @@ export class Threads {
 }
 
 function pathOf(id: string): string {
-  // Such an id would lead to another place than a thread.
+  // Such an id would change the path of the URL.
   if (id === '' || id === '.' || id === '..') throw new TypeError(`'${id}' is no thread's id.`);
   return `/threads/${encodeURIComponent(id)}`;
 }
