@@ -8,7 +8,7 @@ import { createLibrary, type SearchLibrary } from '../src/generation/retrieval/l
 import { termsOf } from '../src/generation/retrieval/terms.ts';
 import type { AuditNote, Store } from '../src/storage/store.ts';
 
-/** For tests: a title, and passages either as text or under a heading. */
+/** A document for tests: a title, and passages as text or under a heading. */
 export interface WrittenDocument {
   readonly title: string;
   readonly passages: readonly (string | PassageText)[];
@@ -23,7 +23,7 @@ export interface LibraryFixture {
   close(): Promise<void>;
 }
 
-/** A library on a real store in a folder of its own. A document’s id is `doc_` and its name. */
+/** A library on a real store in its own folder. A document’s id is `doc_` and its name. */
 export async function openLibrary(
   openStore: (file: string) => Store,
   documents: readonly WrittenDocument[],

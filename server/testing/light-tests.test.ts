@@ -1,6 +1,6 @@
 /**
  * Runs all test files that only compute in one process. A process for each of these 60 files would take three times the
- * processor time. Each file also runs by itself: `npx node --test FILE`.
+ * processor time. Each file can also be run alone: `npx node --test FILE`.
  */
 import { globSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** A thread for tests of the pool: its prompt says how it misbehaves. */
+/** A worker thread for tests of the pool. Its prompt decides how it misbehaves. */
 import { parentPort } from 'node:worker_threads';
 import type { Task, ToThread } from '../src/generation/threads/messages.ts';
 

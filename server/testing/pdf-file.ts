@@ -16,7 +16,7 @@ export interface PdfOptions {
   readonly hasImages?: boolean;
 }
 
-/** Makes a page of each list of lines. Letters outside WinAnsi are mapped by the font's `ToUnicode`. */
+/** Creates a PDF with one page per list of lines. Letters outside WinAnsi are mapped by the font's `ToUnicode`. */
 export function makePdf(pages: readonly (readonly PdfLine[])[], options: PdfOptions = {}): Uint8Array {
   const objects: string[] = [];
   const add = (body: string): number => objects.push(body);

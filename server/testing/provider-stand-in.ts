@@ -21,7 +21,7 @@ export interface SeenRequest {
 }
 
 export interface ProviderStandIn {
-  /** With the version: `http://127.0.0.1:40123/v1`. */
+  /** Includes the version: `http://127.0.0.1:40123/v1`. */
   readonly url: string;
   readonly requests: readonly SeenRequest[];
   close(): Promise<void>;

@@ -28,7 +28,7 @@ export function newSession(userId: UserId, change: Partial<NewSession> = {}): Ne
   return { tokenHash: freshHash(), userId, passwordHash: null, idleMs: day, lifeMs: 30 * day, ...change };
 }
 
-/** Short forms of what people do. */
+/** Short forms of what people do in the tests. */
 export class Accounting {
   readonly #world: World;
 
@@ -65,7 +65,7 @@ export class Accounting {
     return invitation.tokenHash;
   }
 
-  /** With a new password, or one that the person has already. */
+  /** Accepts with a new password, or with one that the person already has. */
   accept(tokenHash: string, password: string | { proven: string }, store: Store = this.#world.store) {
     const acceptance: Acceptance =
       typeof password === 'string'
@@ -116,7 +116,7 @@ export class Accounting {
     return { entered: ids(entered), pending: ids(pending) };
   }
 
-  /** By single sign-on, or by password if its hash is given. Returns the hash of the token. */
+  /** Signs in by single sign-on, or by password if its hash is given. Returns the hash of the token. */
   async signIn(userId: UserId, change: Partial<NewSession> = {}): Promise<string> {
     const session = newSession(userId, change);
     const started = note('session.started', userId);

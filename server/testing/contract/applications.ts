@@ -22,7 +22,7 @@ export function describeApplications(world: () => World): void {
       const { store, clock } = world();
       const organizationId = await world().organization();
       const [first, second, third] = [newApplication(), newApplication(), newApplication()];
-      // Ids grow, so that an order by id alone would put the later one first.
+      // Ids increase, so ordering by id alone would put the later one first.
       await store.createApplication(organizationId, second, note());
       const createdAt = clock.ms;
       clock.pass(1000);

@@ -64,7 +64,7 @@ export function describeAudits(world: () => World): void {
       for (const events of [1, 4, 3]) {
         clock.pass(10);
         const notes = Array.from({ length: events }, () => note('session.started', 'usr_1'));
-        // Not in the order of their ids.
+        // Written in a different order than their ids.
         for (const each of notes.toReversed()) await store.writeAudit(organization, each);
         ofHere.unshift(...notes.map(({ id }) => id).toReversed());
       }

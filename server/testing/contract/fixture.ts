@@ -30,7 +30,7 @@ import type {
 export const attemptsMax = 3;
 export const failureTexts = { content: 'It failed.', overdue: 'deadline', abandoned: 'died too often' };
 
-/** Opens another node on the same data. Each test has data of its own. */
+/** Opens another node on the same data. Each test has its own data. */
 export type OpenStore = (clock: TestClock) => Store | Promise<Store>;
 
 /** A clock that moves only when a test moves it. */

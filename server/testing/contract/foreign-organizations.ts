@@ -95,7 +95,7 @@ export function describeForeignOrganizations(world: () => World): void {
         const page = await store.beginWalk(foreign, listing, 10);
         assert.deepEqual([page.rows, page.more, page.size], [[], false, 0]);
         const after = { activityAt: Number.MAX_SAFE_INTEGER, id: thread.id };
-        // With the start of the home organization: an empty listing has none.
+        // Uses the start from the home organization, because an empty listing has none.
         const { start } = await store.beginWalk(home, { userId }, 1);
         const next = await store.continueWalk(foreign, listing, 10, { start, after });
         assert.deepEqual(next, { rows: [], more: false });

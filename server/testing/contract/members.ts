@@ -226,7 +226,7 @@ export function describeMembers(world: () => World): void {
       assert.equal(await demote(), 'last-admin');
       const removed = await store.removeMember(organization, email, true, note());
       assert.deepEqual(removed, { outcome: 'last-admin' });
-      // Whoever is invited can be demoted or removed.
+      // An invited person can be demoted or removed.
       assert.equal(await store.setMemberRole(organization, invited, 'member', note()), 'changed');
       assert.equal(await store.setMemberRole(organization, invited, 'admin', note()), 'changed');
       await people.join(organization, invited, 'other');

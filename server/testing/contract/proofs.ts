@@ -6,7 +6,7 @@ import { hashOf, note, strangers, type World } from './fixture.ts';
 
 const email = 'victim@example.org';
 
-/** What a password permits that was set through an organization's link, which its admin may have used. */
+/** What a password permits if it was set through an organization's link, which the admin may have used. */
 export function describeProofs(world: () => World): void {
   describe('passwords set through the link of an organization', () => {
     /** Two organizations with the same person. The admin of the first one has used its link. */

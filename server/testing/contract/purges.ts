@@ -19,7 +19,7 @@ const ada = 'ada@example.org';
 
 export function describePurges(world: () => World): void {
   describe('a purge', () => {
-    /** An organization with rows in every table, of a person who is in no other. */
+    /** An organization with rows in every table, whose person belongs to no other organization. */
     async function fill(
       organization: OrganizationId,
       email = ada,

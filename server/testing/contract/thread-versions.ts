@@ -31,7 +31,7 @@ export function describeThreadVersions(world: () => World): void {
       assert.ok(claim, 'one reply waits');
       return claim;
     }
-    /** Also of a deleted thread. */
+    /** Works for deleted threads, too. */
     async function versionOf(organization: OrganizationId, id: ThreadId): Promise<number> {
       const found = await world().store.getThread(organization, id);
       assert.ok(found);

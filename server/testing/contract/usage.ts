@@ -18,7 +18,7 @@ export function describeUsages(world: () => World): void {
       lastUsedAt: 1000,
       ...change,
     });
-    /** As it is listed. */
+    /** The fields that a listing shows. */
     const count = ({ organizationId: _, lastUsedAt: __, ...counted }: UsageReport) => counted;
 
     it('is added up by day, credential, operation and outcome', async () => {

@@ -9,7 +9,7 @@ export interface Exchange {
   readonly asked: Asked;
   readonly encoder: AnswerEncoder;
   readonly response: ServerResponse;
-  /** The key that came with the request. */
+  /** The API key of the request. */
   readonly key: string;
   /** The rest of the command's line. */
   readonly words: string;
@@ -58,7 +58,7 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
     for (const header of headers) response.setHeader(...(header.split(/=(.*)/s, 2) as [string, string]));
     refuse(response, Number(status), `Key ${key} asked: ${asked.prompt}`);
   },
-  /** A refusal whose body does not end. */
+  /** An error response whose body does not end. */
   'status-endless': ({ response }) => void response.writeHead(500).write('It'),
   /** `!fail 2 then ok`: the first requests with this prompt fail. */
   fail: (exchange) => {
@@ -120,7 +120,7 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
   /** Stops at the token limit. */
   length: ({ encoder, response }) =>
     send(response, [...encoder.begin(), ...encoder.text(['As far as', ' this']), ...encoder.end('length')]),
-  /** `!reasoning First. | Second.`: two paragraphs, and then an answer. */
+  /** `!reasoning First. | Second.`: two paragraphs of reasoning, then an answer. */
   reasoning: ({ asked, encoder, response, words }) => {
     const reasoning = encoder.reasoning(wordsOf(words.replaceAll(' | ', '\n\n')));
     const text = encoder.text(wordsOf(goodAnswer(asked)));
@@ -134,7 +134,7 @@ export const behaviours: Record<string, (exchange: Exchange) => Promise<void> | 
     const call = encoder.toolCall(JSON.stringify({ query: words }));
     send(response, [...encoder.begin(), ...text, ...call, ...encoder.end('tool')]);
   },
-  /** Searches as often as it may. */
+  /** Searches as often as allowed. */
   'tool-forever': (exchange) => {
     const { asked, encoder, response, words } = exchange;
     if (!asked.hasTools || asked.mustAnswer) return answerWell(exchange);
