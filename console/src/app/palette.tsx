@@ -27,7 +27,7 @@ interface Deed {
   readonly act: () => void;
 }
 
-/** Ctrl-K: pages, deeds, and threads by title. */
+/** Ctrl-K: finds pages, actions, and threads by title. */
 export default function Palette({ opened }: { opened: boolean }) {
   const [text, setText] = useState('');
   useEffect(() => (opened ? spotlight.open() : spotlight.close()), [opened]);
@@ -137,7 +137,7 @@ function Threads({ text }: { text: string }) {
   );
 }
 
-/** What arrives after the last key was pressed is selected, too, where nothing else is: Enter opens it. */
+/** Also selects the first result that arrives after the last keystroke if nothing is selected, so that Enter opens it. */
 function useFirstSelected(count: number): void {
   useEffect(() => {
     const list = document.getElementById(listId);

@@ -17,7 +17,7 @@ export function momentOf(date: Date): string {
   return moment.format(date);
 }
 
-/** Up to a week ago as a distance, then as a date. */
+/** Relative for up to a week, then a date. */
 export function relativeTime(date: Date, nowMs: number): string {
   const seconds = (date.getTime() - nowMs) / 1_000;
   if (seconds > -45) return 'just now';

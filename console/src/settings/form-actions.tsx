@@ -6,7 +6,7 @@ interface FormActionsProps {
   readonly onCancel: () => void;
 }
 
-/** The last line of a form in a dialog. */
+/** The buttons at the end of a form in a dialog. */
 export function FormActions({ submitLabel, loading, onCancel }: FormActionsProps) {
   return (
     <Group justify="flex-end">

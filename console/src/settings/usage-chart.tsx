@@ -10,7 +10,7 @@ interface UsageChartProps {
 
 /** Neighbouring colours differ in lightness, too, because not everyone can distinguish hues. */
 const colors = ['indigo.6', 'orange.5', 'grape.8', 'red.4', 'cyan.8', 'gray.5'];
-/** Whatever it is compared with, what went well looks the same. */
+/** Successful requests have the same colour in every chart. */
 const successColor = 'teal.7';
 const dayLabel = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 

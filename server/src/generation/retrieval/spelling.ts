@@ -2,12 +2,12 @@ import { termOf } from './terms.ts';
 
 const lengthMin = 5;
 const lengthMax = 20;
-/** Letters that are forgotten most. */
+/** Letters that are omitted most often. */
 const forgotten = 'aeiou';
-/** Letters that are heard, or stand on the keyboard, like each other. */
+/** Letters that sound alike or are close to each other on the keyboard. */
 const alike = ['aeiouy', 'csk', 'mn', 'dt', 'bvp', 'gj', 'fv', 'sz'];
 
-/** What a word may have been meant to be, as terms: one slip from it, the first letter always right. */
+/** Terms that a misspelled word may stand for: one typing error away, with the same first letter. */
 export function respellings(word: string): string[] {
   if (word.length < lengthMin || word.length > lengthMax || !/^[a-z]+$/.test(word)) return [];
   const terms = new Set<string>();

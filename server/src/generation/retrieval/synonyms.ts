@@ -1,6 +1,6 @@
 import { termOf } from './terms.ts';
 
-/** Words that mean nearly the same where people ask about rules, products and services: each line is one thing. */
+/** Words with nearly the same meaning in questions about rules, products and services. Each line is one group. */
 const families = `
 allow permit authorise
 answer reply respond response react
@@ -50,7 +50,7 @@ for (const line of families.trim().split('\n')) {
   }
 }
 
-/** Terms that may stand for a term. */
+/** Terms that can stand for a term. */
 export function synonymsOf(term: string): readonly string[] {
   return synonyms.get(term) ?? [];
 }

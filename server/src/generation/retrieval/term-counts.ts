@@ -1,9 +1,9 @@
 import { tokensOf } from './terms.ts';
 
-/** About 10 MB for each function that remembers. */
+/** About 10 MB per cached function. */
 const charactersMax = 500_000;
 
-/** Remembers what a pure function made of a text, so that a passage is taken apart once and not for every question. */
+/** Caches the results of a pure function of a text, so that a passage is analysed once and not for every question. */
 export function remembered<T>(compute: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   let characters = 0;
@@ -21,7 +21,7 @@ export function remembered<T>(compute: (text: string) => T): (text: string) => T
   };
 }
 
-/** How often a text holds each term. */
+/** How often a text contains each term. */
 export const termCounts = remembered((text): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const token of tokensOf(text)) counts.set(token, (counts.get(token) ?? 0) + 1);

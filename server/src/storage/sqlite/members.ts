@@ -58,7 +58,7 @@ export function sqliteMembers(
     'SELECT 1 FROM thread WHERE organization_id = ? AND user_id = ? AND deleted = 0 LIMIT 1',
   );
 
-  /** Somebody who was invited and has not joined yet cannot stand in for an admin who has. */
+  /** An invited person who has not joined yet does not count as another admin. */
   function isLastAdmin(organizationId: string, { role, service, userId, opened }: MemberRow): boolean {
     if (role !== 'admin' || service === 1) return false;
     return hasOtherAdmin.get(organizationId, userId, opened) === undefined;

@@ -20,7 +20,7 @@ const aboutItself =
 
 const readLengthMax = 100;
 
-/** What to say where nothing is asked of the documents. */
+/** The reply to a prompt that asks nothing about the documents. */
 export function smallTalkReply(prompt: string): string | undefined {
   const said = prompt.trim();
   return said.length > readLengthMax ? undefined : replies.find(([pattern]) => pattern.test(said))?.[1];
@@ -42,7 +42,7 @@ export function selfDescription(outlines: readonly DocumentOutline[], examples: 
   return `${known} For example, ask:\n\n${examples.map((example) => `- ${example}`).join('\n')}`;
 }
 
-/** Questions that headings suggest, those that are questions themselves first. */
+/** Questions suggested by headings. Headings that are questions come first. */
 export function suggestedQuestions(outlines: readonly DocumentOutline[]): string[] {
   const suggested = outlines.flatMap(({ title, headings }) => {
     const innermost = headings.map((heading) => heading.split(' › ').at(-1)!);

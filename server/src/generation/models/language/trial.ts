@@ -30,7 +30,7 @@ export async function tryModel(drafter: Drafter, question: string, signal: Abort
   return { ok: true, model, ms: elapsed(), firstTextMs: firstTextMs ?? elapsed(), answer };
 }
 
-/** Tells the operator what to try. */
+/** Suggests to the operator what to try. */
 function nextStepAfter(error: unknown): string {
   if (error instanceof ProviderRefusal) return nextStepByStatus(error.status);
   const message = error instanceof Error ? error.message : '';
