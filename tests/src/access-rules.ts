@@ -1,9 +1,9 @@
 /**
- * Who may do what, written from the specification (§4, §5, §7) and the design (§5, §9) alone: the service is held
- * against this table, so nothing here may come from the service.
+ * Who may do what, written only from the specification (§4, §5, §7) and the design (§5, §9). The tests compare the
+ * service with this table, so nothing here may be taken from the service.
  */
 
-/** Credentials by what they stand for. An application's token is `service`, as an org-wide key is (§5.2). */
+/** Credentials by the identity that they give. An application's token is `service`, like an org-wide key (§5.2). */
 export const credentials = {
   none: 'nobody',
   malformed: 'nobody',
@@ -67,7 +67,7 @@ export interface Cell {
   readonly target: Target;
 }
 
-/** Every combination that begins so. */
+/** Every combination for this credential and standing. */
 export function cellsOf(credential: CredentialName, standing: Standing): Cell[] {
   return targets.flatMap((target) =>
     operations.map((operation) => ({ credential, standing, operation, target })),
@@ -76,7 +76,7 @@ export function cellsOf(credential: CredentialName, standing: Standing): Cell[] 
 
 export interface Outcome {
   readonly status: number;
-  /** Undefined where the operation succeeds. */
+  /** Undefined if the operation succeeds. */
   readonly code: string | undefined;
 }
 
@@ -91,7 +91,7 @@ const rateLimited = { status: 429, code: 'RATE_LIMITED' };
 const forbidden = { status: 403, code: 'FORBIDDEN' };
 const invalidParams = { status: 400, code: 'INVALID_PARAMS' };
 
-/** In the order in which the service must make them: the first that refuses decides. */
+/** In the order in which the service must check: the first check that fails decides. */
 const checks: readonly Check[] = [
   { refusal: unauthorized, refuses: (_, identity) => identity === 'nobody' },
   { refusal: notFound, refuses: ({ standing }) => standing === 'out of the beta' },
@@ -115,7 +115,7 @@ export function expectedOutcome(cell: Cell): Outcome {
   return refusing?.refusal ?? { status: cell.operation === 'create' ? 201 : 200, code: undefined };
 }
 
-/** §4.2: one's own, or published; never deleted, never another organization's. */
+/** §4.2: the identity's own threads and published ones; never deleted ones, never those of another organization. */
 export function isReadable(target: Target, identity: Identity): boolean {
   if (typeof target === 'string' || target.deleted || target.organization === 'another') return false;
   return target.published || target.owner === identity;

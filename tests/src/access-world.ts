@@ -29,9 +29,9 @@ export class AccessWorld {
   readonly #organizations: Record<Side, string>;
   readonly #credentials: Record<CredentialName, string | undefined>;
   readonly #ownerKeys: Record<Side, Record<Owner, string>>;
-  /** Every thread that was ever made here, by id. */
+  /** Every thread created here, by id. */
   readonly #threads = new Map<string, ThreadKind>();
-  /** The thread that cells of a target share. Only a cell that may delete it gets one of its own. */
+  /** The thread that the cells of a target share. A cell that may delete its thread gets its own. */
   readonly #shared = new Map<string, string>();
   readonly #doomed = new Map<string, string>();
 
@@ -47,7 +47,7 @@ export class AccessWorld {
     this.#ownerKeys = ownerKeys;
   }
 
-  /** `store` is the part of the environment that names one. */
+  /** `store` is the part of the environment that configures the store. */
   static async make(store: Record<string, string>): Promise<AccessWorld> {
     const service = await Service.start({ environment: store });
     const [own, another] = await Promise.all([
@@ -152,7 +152,7 @@ export class AccessWorld {
     }
   }
 
-  /** Takes note of what a cell was allowed to do. */
+  /** Records the effect of an operation that was allowed. */
   record(cell: Cell, { body }: Answer): void {
     const identity = credentials[cell.credential] as Owner;
     if (cell.operation === 'create') {
@@ -168,7 +168,7 @@ export class AccessWorld {
     }
   }
 
-  /** The ids that a credential must find, all in all; with a target, those among the threads of its kind. */
+  /** The ids of all threads that a credential must find; with a target, only those of its kind. */
   readableIds(credential: CredentialName, target?: Target): string[] {
     const name = target && nameOf(target);
     const belongs = (id: string) =>
@@ -180,8 +180,8 @@ export class AccessWorld {
   }
 
   /**
-   * Everything that can be seen of both organizations' threads by their owners, and of one thread with its messages;
-   * comparable as text.
+   * Everything that the owners can see of both organizations' threads, and one thread with its messages, as text that
+   * can be compared.
    */
   async snapshot(id: string): Promise<string> {
     const kind = this.#threads.get(id);
@@ -193,7 +193,10 @@ export class AccessWorld {
     return seen.join('\n');
   }
 
-  /** As it is answered, less the trace id of a failure. Snapshots are many, so they are not held against openapi.json. */
+  /**
+   * The response without the trace id of a failure. There are many snapshots, so they are not checked against
+   * openapi.json.
+   */
   async #read(path: string, key: string): Promise<string> {
     const response = await fetch(`${this.service.baseUrl}/api/v1${path}`, {
       headers: { authorization: `Bearer ${key}` },
@@ -203,7 +206,7 @@ export class AccessWorld {
     return `${response.status} ${text.replace(/"trace_id":"[^"]*"/, '')}`;
   }
 
-  /** The same, of every thread that cells share. */
+  /** Snapshots of every shared thread. */
   async fullSnapshot(): Promise<string> {
     const seen: string[] = [];
     for (const id of this.#shared.values()) seen.push(await this.snapshot(id));
@@ -215,7 +218,10 @@ export function titleGivenBy({ credential, operation, target }: Cell): string {
   return `${operation} by ${credential}: ${nameOf(target)}`;
 }
 
-/** Tokens of three applications, all good once: one lives on, one was deleted, one got another secret. */
+/**
+ * Tokens of three applications, all valid when issued: one is still valid, one application was deleted, one got a new
+ * secret.
+ */
 async function makeTokens(service: Service, organization: string): Promise<[string, string, string]> {
   const make = async () => {
     const application = await makeApplication(service, organization);
@@ -235,7 +241,7 @@ async function makeTokens(service: Service, organization: string): Promise<[stri
   return [kept.token, deleted.token, rotated.token];
 }
 
-/** A key that is right in every respect, but was issued elsewhere. */
+/** A key that is valid in every respect, but was issued by another store. */
 async function keyOfAnotherStore(): Promise<string> {
   const folder = temporaryFolder();
   await operate(folder, ['org', 'create', 'Elsewhere']);

@@ -13,7 +13,7 @@ export interface AlertRule {
 
 export const rulesFile = join(root, 'docs/rules.yml');
 
-/** The alerts of docs/rules.yml, in their order. */
+/** The alerts in docs/rules.yml, in order. */
 export function readAlertRules(): AlertRule[] {
   const { groups } = parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: AlertRule[] }[] };
   return groups.flatMap(({ rules }) => rules);

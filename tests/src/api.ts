@@ -2,12 +2,12 @@ import { type Answer, checkAnswer } from './conformance.ts';
 
 export interface Call {
   readonly body?: unknown;
-  /** Sent as it is, instead of `body` as JSON. */
+  /** Sent unchanged, instead of `body` as JSON. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Record<string, string>;
 }
 
-/** The public interface as one credential's holder uses it. Every answer is held against openapi.json. */
+/** The public interface as the holder of one credential uses it. Every response is checked against openapi.json. */
 export class Api {
   readonly #baseUrl: string;
   readonly #key: string | undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Service } from './service.ts';
 
-/** A machine-to-machine application as the operator's command shows it, this once. */
+/** A machine-to-machine application as the `skein` command shows it once, with its secret. */
 export interface IssuedApplication {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -22,7 +22,7 @@ export async function makeApplication(
   return { clientId, clientSecret };
 }
 
-/** The request of §5.4, to the process at this address. */
+/** Sends the request of §5.4 to the process at this address. */
 export async function requestToken(
   authUrl: string,
   { clientId, clientSecret }: IssuedApplication,
@@ -35,7 +35,7 @@ export async function requestToken(
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-/** The access token that a good exchange brings. */
+/** Exchanges the application's credentials for an access token. */
 export async function exchange(authUrl: string, application: IssuedApplication): Promise<string> {
   const { status, body } = await requestToken(authUrl, application);
   assert.equal(status, 200, JSON.stringify(body));

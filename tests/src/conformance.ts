@@ -7,11 +7,11 @@ import { root } from './service.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; undefined where there is none. */
+  /** The parsed body; undefined if there is none. */
   readonly body: any;
 }
 
-/** The status that goes with each code (§7), written down here apart from the service. */
+/** The status of each code (§7), written down independently of the service. */
 export const statusOfCode = {
   INVALID_PARAMS: 400,
   UNAUTHORIZED: 401,
@@ -29,7 +29,7 @@ const ajv = new Ajv2020({
 ajv.addSchema({ $id: 'openapi', ...document });
 const compiled = new Map<string, ValidateFunction>();
 
-/** Fails unless the answer is one that openapi.json announces for the operation, field by field. */
+/** Fails unless openapi.json documents this response for the operation, field by field. */
 export function checkAnswer(method: string, path: string, { status, headers, body }: Answer): void {
   assert.match(headers.get('x-request-id') ?? '', /./, 'every answer bears X-Request-Id');
   if (status >= 400) assert.equal(headers.get('cache-control'), 'no-store', `${method} ${path} ${status}`);

@@ -4,7 +4,7 @@ import { type CommandOutcome, cleanEnvironment, root } from './service.ts';
 
 const startMsMax = 30_000;
 
-/** A `skein serve` that must end by itself. One that starts after all, or hangs, is killed, and rejects. */
+/** Runs a `skein serve` that must exit. If it starts or hangs, it is killed and the promise rejects. */
 export function serveInVain(folder: string, environment: Record<string, string>): Promise<CommandOutcome> {
   const launcher = join(root, 'node_modules/.bin/skein');
   const settings = { cwd: folder, env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }) };

@@ -4,7 +4,7 @@ import type { Fault, Operation, Part } from './fuzz-part.ts';
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const part = (value: Buffer, fault?: Fault): Part<Buffer> => ({ value, fault });
 
-/** What is wrong with a text, whichever field holds it. */
+/** Values that are invalid for every text field. */
 const wrongTexts = ['', null, 5, true, [], {}, ['a'], { length: 1 }, 'a\0b', '\ud800', 'x\udc00y'];
 
 const notJson = [

@@ -1,15 +1,15 @@
-/** The threads and credentials that the requests speak of. */
+/** The threads and credentials that the requests use. */
 export interface Fixture {
   readonly key: string;
   readonly orgWideKey: string;
   readonly revokedKey: string;
-  /** Of an organization outside the beta. */
+  /** A key of an organization outside the beta. */
   readonly outsideKey: string;
   readonly threadId: string;
   readonly foreignPublishedId: string;
 }
 
-/** What can be wrong with a request, in the order in which the service looks: the first fault decides the status. */
+/** The possible faults of a request, in the order in which the service checks them. The first fault decides the status. */
 export const statusOfFault = {
   http: 400,
   outside: 404,
@@ -25,7 +25,7 @@ export type Fault = keyof typeof statusOfFault;
 
 export type Operation = 'get' | 'list' | 'create' | 'rename' | 'delete';
 
-/** One piece of a request: what it contributes, and what is wrong with it. */
+/** One piece of a request: its content and its fault. */
 export interface Part<T = string> {
   readonly value: T;
   readonly fault?: Fault | undefined;
@@ -33,7 +33,7 @@ export interface Part<T = string> {
 
 export interface Framing {
   readonly style: 'length' | 'chunked' | 'broken';
-  /** Replaces the framing fields where the style is broken. */
+  /** Replaces the framing fields if the style is broken. */
   readonly fields?: readonly string[];
   readonly cut?: boolean;
 }

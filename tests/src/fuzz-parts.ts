@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { Fault, Fixture, Framing, Operation, Part } from './fuzz-part.ts';
 
-/** Well-formed, and the id of nothing. */
+/** A well-formed id that does not exist. */
 const missingId = 'thr_00000000000000000000000000';
 
 const part = <T>(value: T, fault?: Fault): Part<T> => ({ value, fault });
 const anyOf = <T>(fault: Fault | undefined, ...values: T[]): fc.Arbitrary<Part<T>> =>
   fc.constantFrom(...values).map((value) => part(value, fault));
-/** One time in `rarity`, the second kind. */
+/** Picks the second kind one time in `rarity`. */
 const rarely = <T>(rarity: number, usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: rarity - 1, arbitrary: usual }, { weight: 1, arbitrary: rare });
 
@@ -40,7 +40,7 @@ export function methods(operation: Operation): fc.Arbitrary<Part> {
 
 export function paths(operation: Operation, fixture: Fixture): fc.Arbitrary<Part> {
   const collection = operation === 'list' || operation === 'create';
-  // Deleting what is there would change what later requests find.
+  // Deleting an existing thread would affect later requests.
   const known =
     operation === 'delete'
       ? part(`/api/v1/threads/${missingId}`, 'thread')
@@ -117,7 +117,7 @@ export function paths(operation: Operation, fixture: Fixture): fc.Arbitrary<Part
       '9'.repeat(10_000),
     ),
     fc.webSegment({ size: 'small' }).map((segment) => part(`x${segment}`, 'thread')),
-    // Reading what a colleague published is fine; changing it is not.
+    // Reading a colleague's published thread is allowed; changing it is not.
     fc.constant(part(fixture.foreignPublishedId, writes(operation) ? 'creator' : undefined)),
   );
   const items = ids.map(({ value, fault }) => part(`/api/v1/threads/${value}`, fault));
@@ -219,7 +219,7 @@ export function credentials(operation: Operation, fixture: Fixture): fc.Arbitrar
     [`Cookie: session=${key}`],
   );
   const usual = rarely(10, good, orgWide);
-  // An org-wide principal may not read the fixture's unpublished thread: it is left out of get.
+  // An org-wide principal may not read the fixture's unpublished thread, so it is not used for get.
   const reading = operation === 'get' ? good : usual;
   return rarely(6, reading, rarely(8, bad, fc.constant(part(bearer(outsideKey), 'beta'))));
 }
@@ -331,7 +331,7 @@ export function framings(operation: Operation): fc.Arbitrary<Part<Framing>> {
         broken('Transfer-Encoding: xchunked'),
         broken('Transfer-Encoding: chunked', 'Transfer-Encoding: identity'),
       ),
-      // The head is whole: what is wrong with it is said first, and what is missing of the body only then.
+      // The head is complete: faults in it are reported before the missing rest of the body.
       anyOf<Framing>('validation', { style: 'broken', fields: ['Content-Length: 1000000'], cut: true }),
     ),
   );

@@ -16,13 +16,16 @@ export interface FuzzRequest {
   readonly method: string;
   readonly bytes: Buffer;
   readonly status: number;
-  /** Breaks the connection's framing, so that it cannot share one: nothing after it could be told apart. */
+  /** The request breaks the framing of its connection, so no other request can follow on it. */
   readonly alone: boolean;
-  /** Stops in the middle: the peer half-closes, or the service would rightly wait for the rest. */
+  /**
+   * The request stops in the middle. The client half-closes, because otherwise the service would rightly wait for the
+   * rest.
+   */
   readonly cut: boolean;
 }
 
-/** The same requests for the same seed. */
+/** Returns the same requests for the same seed. */
 export function fuzzRequests(fixture: Fixture, count: number, seed: number): FuzzRequest[] {
   return fc.sample(requests(fixture), { numRuns: count, seed }).map(assemble);
 }
@@ -41,7 +44,7 @@ interface Draft {
 
 const operations: readonly Operation[] = ['get', 'list', 'create', 'rename', 'delete'];
 
-/** One arbitrary per operation, made once: some of their values are large. */
+/** One arbitrary per operation, created once, because some values are large. */
 function requests(fixture: Fixture): fc.Arbitrary<Draft> {
   return fc.oneof(
     ...operations.map((operation) =>
@@ -60,7 +63,7 @@ function requests(fixture: Fixture): fc.Arbitrary<Draft> {
   );
 }
 
-/** An absent body and one that is not read cannot be wrong: those parts give no fault for such operations. */
+/** An absent or ignored body cannot be wrong, so such parts have no fault. */
 function assemble(draft: Draft, index: number): FuzzRequest {
   const { operation, method, path, query, credential, contentType, extra, body, framing } = draft;
   const hasBody = operation === 'create' || operation === 'rename';

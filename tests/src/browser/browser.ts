@@ -27,8 +27,8 @@ export async function startBrowser(): Promise<Browser> {
 }
 
 /**
- * A window of a person of its own, in which a fault of the page fails the test that caused it. It is a fault, too, to ask
- * anyone but the service for anything.
+ * A browser window with its own session. An error on the page fails the test that caused it, and so does a request to
+ * any host other than the service.
  */
 export class Window {
   readonly page: Page;
@@ -41,19 +41,19 @@ export class Window {
     page.setDefaultTimeout(15_000);
     page.on('request', (request) => {
       const { origin } = new URL(request.url());
-      // What a page makes up by itself (`data:`) has no origin.
+      // URLs that the page creates itself (`data:`) have no origin.
       if (origin !== 'null' && !origins.includes(origin)) this.#faults.push(`asked for ${request.url()}`);
     });
     page.on('pageerror', (error) => this.#faults.push(`${error}`));
     page.on('console', (message) => {
-      // Rejected requests are logged there, too, and are often what a test checks.
+      // Rejected requests are also logged there, and are often what a test checks.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
         this.#faults.push(message.text());
       }
     });
   }
 
-  /** `trusted`: origins other than the service's that it may go to. */
+  /** `trusted`: other origins that the page may request. */
   static async open(
     browser: Browser,
     baseUrl: string,
@@ -63,12 +63,12 @@ export class Window {
     return new Window(await context.newPage(), [new URL(baseUrl).origin, ...trusted]);
   }
 
-  /** Another tab of the same person. */
+  /** Opens another tab in the same session. */
   async tab(): Promise<Window> {
     return new Window(await this.page.context().newPage(), this.#origins);
   }
 
-  /** Fails if the page has thrown, or has broken its own policy, since the last look. */
+  /** Fails if the page has thrown or violated its own policy since the last check. */
   assertFaultless(): void {
     const faults = this.#faults.splice(0);
     assert.deepEqual(faults, []);
@@ -81,8 +81,8 @@ export class Window {
 }
 
 /**
- * Looks at a page as it is, in light and in dark colours: leaves pictures for people to look at, and fails where not
- * everyone can use it.
+ * Takes screenshots of a page in light and dark colours, and fails if the page does not fit its window or is not
+ * accessible.
  */
 export async function lookAt(page: Page, name: string, size = 'wide'): Promise<void> {
   await assertFits(page, name);
@@ -94,7 +94,7 @@ export async function lookAt(page: Page, name: string, size = 'wide'): Promise<v
   }
 }
 
-/** Nothing is to be scrolled to at the side, nor cut off there. */
+/** Fails if the page scrolls sideways or content is cut off at the side. */
 async function assertFits(page: Page, name: string): Promise<void> {
   const excess: number = await page.evaluate(
     `Math.max(...[document.documentElement, ...document.querySelectorAll('main')]
@@ -103,7 +103,7 @@ async function assertFits(page: Page, name: string): Promise<void> {
   assert.ok(excess <= 0, `${name} is ${excess} px wider than its window`);
 }
 
-/** To be looked at by people; the folder is not kept. */
+/** Screenshots are for people to look at. The folder is not kept. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const folder = join(root, 'screenshots');
   mkdirSync(folder, { recursive: true });
@@ -112,12 +112,12 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
-/** `contrast` alone is asked for where the rest was asked before: nothing else depends on colours. */
+/** `contrast` checks only colours, for pages whose other rules have already been checked. */
 type Rules = 'all' | 'contrast';
 
-/** Fails on what axe-core finds serious or critical, by the rules of WCAG 2.2 AA. */
+/** Fails on problems that axe-core rates serious or critical by the rules of WCAG 2.2 AA. */
 export async function assertAccessible(page: Page, what: string, rules: Rules = 'all'): Promise<void> {
-  // Handed over by the debugger's protocol: the page's own policy admits no foreign script.
+  // Injected through the debugging protocol, because the page's policy allows no foreign scripts.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axeSource);
   const violations = await page.evaluate(async (asked) => {
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<any> } };

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../service.ts';
 
-/** A browser to start, and what it needs in its environment. */
+/** A browser executable and the environment that it needs. */
 export interface Chromium {
   readonly executable: string;
   readonly environment: Record<string, string>;
@@ -14,7 +14,7 @@ export interface Chromium {
 const run = promisify(execFile);
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
-/** `CHROMIUM_PATH`, else the machine's own, else the one that npm brought, else Debian's package. */
+/** Uses `CHROMIUM_PATH`, else the machine's browser, else the npm package's, else Debian's package. */
 export async function findChromium(): Promise<Chromium> {
   const named = process.env.CHROMIUM_PATH;
   if (named) {
@@ -26,7 +26,7 @@ export async function findChromium(): Promise<Chromium> {
   return process.arch === 'x64' ? unpackedChromium() : installedFromDebian();
 }
 
-/** No npm package holds a Chromium for arm64. Test files that start together wait for each other at dpkg's lock. */
+/** No npm package contains a Chromium for arm64. Test files that start together wait for dpkg's lock. */
 async function installedFromDebian(): Promise<Chromium> {
   const install = ['install', '--yes', '--no-install-recommends', 'chromium'];
   try {
@@ -55,8 +55,8 @@ function isExecutable(file: string): boolean {
 }
 
 /**
- * The package holds the browser, the libraries that a bare machine lacks and a font, all compressed. They are unpacked
- * once for each version (2 s), beside their place, so that nobody meets half of them.
+ * The package contains the browser, the libraries that a bare machine lacks and a font, all compressed. They are
+ * unpacked once per version (2 s), in a temporary folder that is then renamed, so that nobody sees a partial copy.
  */
 async function unpackedChromium(): Promise<Chromium> {
   const packageFile = join(
@@ -69,12 +69,12 @@ async function unpackedChromium(): Promise<Chromium> {
     const fresh = `${folder}.${process.pid}`;
     mkdirSync(fresh, { recursive: true });
     const unpack = join(import.meta.dirname, 'unpack-chromium.ts');
-    // It unpacks into the system's folder for temporary files, whichever that is.
+    // The package unpacks into the system's temporary folder, so set that to ours.
     await run(process.execPath, [unpack], { env: { ...process.env, TMPDIR: fresh } });
     try {
       renameSync(fresh, folder);
     } catch {
-      // Another test file was faster: what it unpacked is as good.
+      // Another test file was faster; use its copy.
       rmSync(fresh, { recursive: true });
     }
   }

@@ -4,7 +4,7 @@ import type { ConsoleClient } from '../console/console-client.ts';
 import type { Service } from '../service.ts';
 import { Window } from './browser.ts';
 
-/** The link that `skein serve` prints when it has made its demo. */
+/** The link that `skein serve` prints after creating its demo. */
 export function demoLink(service: Service): string {
   const link = service.output
     .map((line) => line.trim())
@@ -13,14 +13,14 @@ export function demoLink(service: Service): string {
   return link;
 }
 
-/** Fills in the page that asks who is there, and leaves it. */
+/** Fills in and submits the sign-in page. */
 export async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** A window of somebody who has signed in by requests: quicker than by the page, which its own tests show. */
+/** Opens a window for a person who signed in over HTTP, which is faster than using the page. The page has its own tests. */
 export async function openAs(
   browser: Browser,
   client: ConsoleClient,
@@ -37,7 +37,7 @@ export function heading(page: Page, name: string | RegExp): Locator {
   return page.getByRole('heading', { level: 1, name, ...(typeof name === 'string' && { exact: true }) });
 }
 
-/** Waits until it can be seen, or until it cannot. */
+/** Waits until the element is visible. */
 export function shown(locator: Locator): Promise<void> {
   return locator.first().waitFor();
 }
@@ -46,12 +46,12 @@ export function gone(locator: Locator): Promise<void> {
   return locator.first().waitFor({ state: 'hidden' });
 }
 
-/** What screen readers have been told last. */
+/** Waits until the text is the last one announced to screen readers. */
 export async function untilAnnounced(page: Page, text: string): Promise<void> {
   await page.getByTestId('announcer').getByText(text, { exact: true }).waitFor({ state: 'attached' });
 }
 
-/** Chooses from the menu at the foot of the sidebar. */
+/** Chooses from the menu at the bottom of the sidebar. */
 export async function chooseFromAccountMenu(page: Page, item: string): Promise<void> {
   await page.getByRole('button', { name: /^Your account:/ }).click();
   await page.getByRole('menuitem', { name: item }).click();

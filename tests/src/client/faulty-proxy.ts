@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
 
 /**
- * What a request meets instead of the service: the connection is dropped at once; the service does its work and the answer
- * is lost; it breaks off in the middle of the body; nothing ever comes; another answer. `pass` lets it through.
+ * What happens to a request: the connection is dropped at once; the service handles it but the answer is lost; the
+ * answer breaks off in the middle of the body; no answer ever comes; a canned answer. `pass` lets it through.
  */
 export type Fault = 'drop' | 'lose the answer' | 'cut' | 'hang' | 'pass' | Canned;
 
@@ -15,7 +15,7 @@ export interface Canned {
   readonly body?: string;
 }
 
-/** A request as it came, with its path at the service. */
+/** A received request, with its path at the service. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
@@ -27,11 +27,11 @@ interface Address {
   readonly faults: Fault[];
   readonly seen: Seen[];
   readonly knowsPrefer: boolean;
-  /** How many requests hang, which is how many the client still waits for. */
+  /** The number of hanging requests, for which the client still waits. */
   hanging: number;
 }
 
-/** Stands before a service and treats its clients badly, each address in its own way. */
+/** A proxy in front of a service that injects faults, with different faults for each address. */
 export class FaultyProxy {
   readonly origin: string;
   readonly #server: Server;
@@ -54,7 +54,7 @@ export class FaultyProxy {
     return new FaultyProxy(server, upstream);
   }
 
-  /** An address of the service whose first requests meet these faults, in order; the rest pass. */
+  /** Creates an address of the service whose first requests meet these faults, in order. Later requests pass. */
   address(faults: readonly Fault[] = [], { knowsPrefer = true } = {}): string {
     const name = `/${this.#addresses.size}`;
     this.#addresses.set(name, { faults: [...faults], seen: [], knowsPrefer, hanging: 0 });
@@ -69,7 +69,7 @@ export class FaultyProxy {
     return this.#find(address).hanging;
   }
 
-  /** A file of the same origin, read when it is asked for. */
+  /** Serves a file on the same origin. It is read at each request. */
   serve(path: string, content: string | { readonly file: string }): void {
     this.#files.set(path, () => (typeof content === 'string' ? content : readFileSync(content.file)));
   }

@@ -11,19 +11,19 @@ export type Client = typeof import('../../../client/src/index.ts');
 const run = promisify(execFile);
 let unpacked: Promise<string> | undefined;
 
-/** A project of its own that has installed the packed file, and nothing else. */
+/** A project that has installed only the packed file. */
 export function consumerProject(): Promise<string> {
   unpacked ??= installPacked();
   return unpacked;
 }
 
-/** The client as the packed file has it. */
+/** The client from the packed file. */
 export async function packedClient(): Promise<Client> {
   const entry = join(await consumerProject(), 'node_modules/@skein/client/dist/index.js');
   return import(pathToFileURL(entry).href);
 }
 
-/** The files in the packed file, without those that every package has. */
+/** The files in the package, without those that every package has. */
 export async function packedFiles(): Promise<string[]> {
   const { stdout } = await run('tar', ['-tzf', join(await consumerProject(), 'client.tgz')]);
   return stdout

@@ -1,20 +1,20 @@
 import type { Client } from './packed.ts';
 
-/** Addresses of one service, by how it is reached, and what opens it. */
+/** Addresses of one service, by how it is reached, and credentials for it. */
 export interface Settings {
   readonly direct: string;
-  /** The first tries are dropped, lost, cut off, failed and answered by a proxy's page. */
+  /** The first attempts are dropped, lost, cut off, failed, and answered with a proxy's page. */
   readonly lossy: string;
-  /** `Retry-After: 1`, then the service. */
+  /** Answers with `Retry-After: 1` first, then passes. */
   readonly limited: string;
-  /** `Retry-After: 3600`. */
+  /** Answers with `Retry-After: 3600`. */
   readonly exhausted: string;
   readonly withoutPrefer: string;
   /** Never answers. */
   readonly silent: string;
-  /** A proxy's page with status 200. */
+  /** Answers with a proxy's page and status 200. */
   readonly portal: string;
-  /** Sends on to another address. */
+  /** Redirects to another address. */
   readonly moved: string;
   readonly apiKey: string;
   readonly clientId: string;
@@ -26,7 +26,7 @@ export interface Report {
   readonly lossyThreadId: string;
 }
 
-/** What the client does on any runtime. It needs nothing of one: what fails is thrown, what held is listed. */
+/** Exercises the client on any runtime without using its APIs. Failures are thrown, passed checks are listed. */
 export async function scenario(client: Client, settings: Settings): Promise<Report> {
   const { Skein, NotFoundError, RateLimitedError, ReplyFailedError, UnauthorizedError } = client;
   const { apiKey } = settings;

@@ -1,4 +1,4 @@
-/** Waits for what is about to be true. */
+/** Waits until the condition holds. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 10_000;
   while (!condition()) {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { statusOfCode } from '../conformance.ts';
 import type { ConsoleAnswer } from './console-client.ts';
 
-/** The envelope and the code of the public interface, and no challenge that a browser would ask a person about. */
+/**
+ * Fails unless the response has the envelope and code of the public interface, and no challenge that makes browsers
+ * prompt.
+ */
 export function assertRefused(
   { status, headers, body }: ConsoleAnswer,
   code: keyof typeof statusOfCode,

@@ -10,18 +10,18 @@ export interface ConsoleAnswer {
 export interface ConsoleCall {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly file?: Uint8Array;
   readonly headers?: Record<string, string>;
 }
 
-/** What a person's browser does with the console's backend: keeps cookies, and proves that the page sent a request. */
+/** Calls the console's backend like a browser: keeps cookies, and proves that the page sent the request. */
 export class ConsoleClient {
   readonly baseUrl: string;
-  /** By name: what a browser would send. */
+  /** The cookies that a browser would send, by name. */
   readonly cookies = new Map<string, string>();
   csrfToken = 'none';
-  /** As the last answer that had one told it. */
+  /** From the last response that contained one. */
   session: any;
 
   constructor(baseUrl: string) {
@@ -59,7 +59,7 @@ export class ConsoleClient {
     return answer;
   }
 
-  /** Any address of the service, with the cookies; redirects are not followed. */
+  /** Requests any address of the service with the cookies, without following redirects. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -93,12 +93,12 @@ export class ConsoleClient {
     return this.post('/sign-in', { email, password });
   }
 
-  /** `link` as `skein member add` and the Members page show it. */
+  /** `link` is the one that `skein member add` and the Members page show. */
   acceptInvitation(link: string, password: string): Promise<ConsoleAnswer> {
     return this.post('/invitation/accept', { token: tokenOf(link), password });
   }
 
-  /** The address of an organization's resource, below `/console`; of the person's first without an id. */
+  /** The path of an organization's resource, below `/console`. Defaults to the person's first organization. */
   at(path: string, organizationId: string = this.session.organizations[0].id): string {
     return `/organizations/${organizationId}${path}`;
   }
@@ -121,7 +121,7 @@ export function tokenOf(link: string): string {
   return new URL(link).hash.slice(1);
 }
 
-/** Adds a person to the organization, who accepts at once; the password is `testPassword`. */
+/** Adds a person to the organization who accepts at once. The password is `testPassword`. */
 export async function signedInMember(
   service: Service,
   organization: string,
@@ -132,7 +132,7 @@ export async function signedInMember(
   return joined(service, invitation);
 }
 
-/** For a member who is there already (of `startWorld`, say): the operator gives them a new link, which they use. */
+/** For an existing member (for example from `startWorld`): the operator creates a new link, which the member uses. */
 export async function signedInAgain(
   service: Service,
   organization: string,

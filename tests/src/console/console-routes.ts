@@ -21,7 +21,7 @@ export interface KnownRoute {
   readonly caller: 'anyone' | 'person' | 'member' | 'admin';
   /** The value of `:id`. */
   readonly thing?: Thing;
-  /** Refused to a session that was proven by a password. */
+  /** Rejected for a session that was started with a password. */
   readonly ssoOnly?: true;
   readonly query?: string;
   readonly call?: ConsoleCall;
@@ -29,7 +29,7 @@ export interface KnownRoute {
 
 const json = (body: unknown): ConsoleCall => ({ body });
 
-/** In an order in which each finds what it needs. */
+/** In an order in which each route finds the data that it needs. */
 export const knownRoutes: readonly KnownRoute[] = [
   { method: 'GET', url: '/sign-in', caller: 'anyone' },
   { method: 'POST', url: '/sign-in', caller: 'anyone' },
@@ -110,7 +110,7 @@ export const knownRoutes: readonly KnownRoute[] = [
   { method: 'POST', url: '/password', caller: 'person' },
 ];
 
-/** What the server's files define, and how often they define something. */
+/** The routes that the server's files define, and the number of definitions. */
 export function definedRoutes(): { routes: Pick<KnownRoute, 'method' | 'url' | 'caller'>[]; count: number } {
   const folder = join(root, 'server/src/http/console');
   const text = readdirSync(folder)

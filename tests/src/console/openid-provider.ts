@@ -31,7 +31,7 @@ export class OpenIdProvider {
     return new OpenIdProvider(server);
   }
 
-  /** The environment of a service whose people sign in here. */
+  /** The environment of a service that uses this provider. */
   get environment(): Record<string, string> {
     return {
       SKEIN_OIDC_ISSUER: this.issuer,
@@ -41,7 +41,7 @@ export class OpenIdProvider {
     };
   }
 
-  /** From now on it knows the service, and answers. */
+  /** Registers the service and starts to answer. */
   trust(redirectUri: string): void {
     const provider = new Provider(this.issuer, {
       clients: [
@@ -73,7 +73,7 @@ export class OpenIdProvider {
     });
   }
 
-  /** On the same address, after its end. */
+  /** Starts again on the same address. */
   async again(): Promise<void> {
     const { port } = new URL(this.issuer);
     await new Promise<void>((resolve) => this.#server.listen(Number(port), '127.0.0.1', resolve));

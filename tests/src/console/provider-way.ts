@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ConsoleClient } from './console-client.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 
-/** Follows the browser's way to the provider and back, up to the page that it ends on. */
+/** Follows the redirects to the provider and back, up to the final page. */
 export async function goThrough(
   provider: OpenIdProvider,
   browser: ConsoleClient,

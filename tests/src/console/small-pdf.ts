@@ -1,4 +1,4 @@
-/** A PDF of one page with one line, which must not hold parentheses. */
+/** A PDF of one page with one line. The line must not contain parentheses. */
 export function smallPdf(line: string): string {
   const content = `BT /F 24 Tf 72 700 Td (${line}) Tj ET`;
   const objects = [

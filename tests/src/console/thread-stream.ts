@@ -6,14 +6,14 @@ export interface StreamEvent {
   readonly data: any;
 }
 
-/** A window that shows a thread: it reads the stream, and keeps what a page would show. */
+/** A window that shows a thread: it reads the stream and keeps what a page would show. */
 export class ThreadStream {
   readonly headers: Headers;
   readonly events: StreamEvent[] = [];
-  /** How often a comment came. */
+  /** The number of comments received. */
   beats = 0;
   retryMs: number | undefined;
-  /** As a page that took every event in would show it. */
+  /** The view after applying every event. */
   view: any;
   readonly #controller: AbortController;
   readonly #reading: Promise<void>;
@@ -24,7 +24,7 @@ export class ThreadStream {
     this.headers = response.headers;
     this.#controller = controller;
     this.#reading = this.#read(response).catch((error: Error) => {
-      // A service that is killed cuts the stream off; so do we.
+      // The stream is cut off if the service is killed or the test closes it.
       assert.ok(error instanceof TypeError || error.name === 'AbortError', String(error));
     });
     this.#reading.finally(() => {
@@ -48,7 +48,7 @@ export class ThreadStream {
     return this.view?.messages.at(-1);
   }
 
-  /** Waits until what is shown, or was heard, is as it should be. */
+  /** Waits until the condition holds. */
   async until(condition: (stream: this) => boolean, withinMs = 20_000): Promise<void> {
     const deadline = Date.now() + withinMs;
     while (!condition(this)) {
@@ -69,7 +69,7 @@ export class ThreadStream {
     await this.#reading;
   }
 
-  /** The window is closed. */
+  /** Closes the window. */
   async close(): Promise<void> {
     this.#controller.abort();
     await this.#reading;
@@ -80,7 +80,7 @@ export class ThreadStream {
     const decoder = new TextDecoder();
     for await (const piece of response.body as ReadableStream<Uint8Array>) {
       const text = decoder.decode(piece, { stream: true });
-      // A long event is split once, at its end, and not with every piece of it.
+      // A long event is split once, when it is complete, and not with every chunk.
       const completes = text.includes('\n\n') || (rest.endsWith('\n') && text.startsWith('\n'));
       rest += text;
       if (!completes) continue;

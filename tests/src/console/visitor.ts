@@ -11,7 +11,7 @@ export class Visitor {
     this.#organizationId = organizationId;
   }
 
-  /** In through the link that an admin or the operator has handed over. */
+  /** Accepts an invitation link from an admin or the operator. */
   static async accept(organizationId: string, link: string): Promise<Visitor> {
     const client = new ConsoleClient(new URL(link).origin);
     assertDone(await client.acceptInvitation(link, testPassword));
@@ -47,7 +47,7 @@ export class Visitor {
     return this.call('POST', `/documents?${new URLSearchParams(query)}`, { file: Buffer.from(text) });
   }
 
-  /** The same person's request for what is another organization's. */
+  /** The same person's request for a resource of another organization. */
   intrude(
     organizationId: string,
     method: string,
@@ -58,7 +58,7 @@ export class Visitor {
   }
 }
 
-/** What a route refuses with: the code says why, the envelope is that of the public interface. */
+/** Fails unless the route rejected the request with this status and the envelope of the public interface. */
 export function assertRefused(answer: ConsoleAnswer, status: number, message = /./): void {
   assert.equal(answer.status, status, JSON.stringify(answer.body));
   assert.match(answer.body.error.message, message);
@@ -70,7 +70,7 @@ export function assertDone(answer: ConsoleAnswer, status = 200): any {
   return answer.body;
 }
 
-/** Asks, as a page would, until the answer is the one waited for. */
+/** Polls until the answer is the expected one. */
 export async function until<T>(
   read: () => Promise<T>,
   condition: (value: T) => boolean,

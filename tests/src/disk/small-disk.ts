@@ -5,24 +5,24 @@ import { join } from 'node:path';
 import { canMount } from '../machine.ts';
 import { temporaryFolder } from '../service.ts';
 
-/** Why tests on a mount are skipped here; false where they run. */
+/** Why tests on a mount are skipped; false if they run. */
 export const skipWithoutMounts = canMount() ? false : 'this process may not mount a tmpfs: run it as root';
 
-/** A disk of its own that holds `kibibytes`, mounted until the process of the tests ends. */
+/** A mounted disk of `kibibytes` that is unmounted when the test process ends. */
 export class SmallDisk {
   readonly folder = temporaryFolder();
 
   constructor(kibibytes: number) {
     this.#mount(`size=${kibibytes}k`);
-    // Before the folder is removed.
+    // Unmount before the folder is removed.
     process.prependOnceListener('exit', () => spawnSync('umount', ['--lazy', this.folder]));
   }
 
-  /** Takes all the room that is left. */
+  /** Fills the remaining space. */
   fill(): void {
     const file = openSync(join(this.folder, 'ballast'), 'a');
     try {
-      // Smaller and smaller, until not even a byte fits.
+      // Write smaller and smaller pieces, until not even a byte fits.
       for (let size = 65_536; size >= 1; ) {
         try {
           writeSync(file, Buffer.alloc(size));
@@ -40,7 +40,7 @@ export class SmallDisk {
     rmSync(join(this.folder, 'ballast'));
   }
 
-  /** Only while no file on it is open for writing. */
+  /** Works only while no file on it is open for writing. */
   makeReadOnly(): void {
     this.#mount('remount,ro');
   }

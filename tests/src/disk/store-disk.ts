@@ -5,7 +5,7 @@ import type { Api } from '../api.ts';
 import { scrape } from '../scrape.ts';
 import type { Service } from '../service.ts';
 
-/** More than a store can take on a full disk without new room: old parts of its journal are written over. */
+/** More writes than a store can take on a full disk: it can still overwrite old parts of its journal. */
 const writesMax = 400;
 
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
@@ -20,12 +20,12 @@ export async function readiness({ baseUrl }: Service): Promise<number> {
   return (await fetch(`${baseUrl}/readyz`)).status;
 }
 
-/** A prompt that PostgreSQL can neither compress nor fit into a page that it has already. */
+/** A prompt that PostgreSQL can neither compress nor fit into an existing page. */
 function largePrompt(): string {
   return randomBytes(15_000).toString('base64');
 }
 
-/** Creates threads one after the other until one fails; answers the ids of those that were acknowledged. */
+/** Creates threads one after the other until one fails. Returns the ids of the acknowledged ones. */
 export async function createUntilRefused(api: Api): Promise<string[]> {
   const acknowledged: string[] = [];
   while (acknowledged.length < writesMax) {
@@ -38,8 +38,8 @@ export async function createUntilRefused(api: Api): Promise<string[]> {
 }
 
 /**
- * Fails unless the service lives and says everywhere that it cannot serve, once in its log. Answers the ids of threads that
- * were acknowledged meanwhile: a write may still find room that another one did not.
+ * Fails unless the service is running, reports everywhere that it cannot serve, and logged so once. Returns the ids of
+ * threads that were acknowledged during the check: one write can still find room after another did not.
  */
 export async function assertDown(service: Service, api: Api, reason: RegExp): Promise<string[]> {
   await until(async () => (await readiness(service)) === 503, 'unready');
@@ -55,7 +55,7 @@ export async function assertDown(service: Service, api: Api, reason: RegExp): Pr
   return acknowledged;
 }
 
-/** Waits until the service is ready again by itself, and fails unless it has lost nothing and writes the replies. */
+/** Waits until the service is ready again without help. Fails if it lost anything or does not write the replies. */
 export async function assertRecovers(
   service: Service,
   api: Api,

@@ -6,20 +6,20 @@ import { root } from '../service.ts';
 export interface Sample {
   readonly language: string;
   readonly text: string;
-  /** What it prints, where the page says so: the block of text or JSON directly below it. */
+  /** The expected output: the block of text or JSON directly below it, if there is one. */
   readonly output: string | undefined;
 }
 
 export interface PageOfSamples {
-  /** Its path in the repository. */
+  /** The path of the page in the repository. */
   readonly page: string;
   readonly samples: readonly Sample[];
 }
 
-/** Languages that are run, and so can print something. */
+/** Languages that are run and can therefore print something. */
 const run = ['sh', 'ts'];
 
-/** What is not run here, and why. */
+/** Samples that are not run, with the reason. */
 export const exempt: readonly { page: string; text: string; because: string }[] = [
   {
     page: 'docs/getting-started.md',
@@ -43,13 +43,13 @@ export const exempt: readonly { page: string; text: string; because: string }[] 
   },
 ];
 
-/** Every page under `docs` with a block in it. */
+/** Every page under `docs` that contains a block. */
 export const pages: readonly PageOfSamples[] = globSync('docs/**/*.md', { cwd: root })
   .sort()
   .map((page) => ({ page, samples: samplesOf(readFileSync(join(root, page), 'utf8')) }))
   .filter(({ samples }) => samples.length > 0);
 
-/** The blocks of a language that are to be run, page by page. */
+/** The blocks of a language to run, by page. */
 export function toRun(language: string): PageOfSamples[] {
   return pages
     .map(({ page, samples }) => ({
@@ -63,7 +63,7 @@ function isExempt(page: string, { text }: Sample): boolean {
   return exempt.some((exemption) => exemption.page === page && exemption.text.trim() === text.trim());
 }
 
-/** Also those that stand in a list, which are indented. */
+/** Includes blocks inside lists, which are indented. */
 export function samplesOf(markdown: string): Sample[] {
   const blocks = [...markdown.matchAll(/^( *)```(\w+)\n([\s\S]*?)^\1```$/gm)].map((found) => ({
     language: found[2] as string,

@@ -6,8 +6,8 @@ import { dropDatabase, testDatabase } from '../postgres/databases.ts';
 import { cleanEnvironment, root, runSkein, Service, temporaryFolder } from '../service.ts';
 
 /**
- * Where the samples of a page are run: a folder with what `npm ci` brought and a question in a file, a service with the demo, and the things that
- * a reader would put in the place of the names on the page.
+ * Where the samples of a page are run: a folder with the installed packages and a question in a file, a service with
+ * the demo, and values that replace the placeholders on the page.
  */
 export class Stage {
   readonly folder: string;
@@ -22,7 +22,7 @@ export class Stage {
     replacements: readonly (readonly [string, string])[],
   ) {
     this.folder = service.folder;
-    // Where the pages rely on the default address.
+    // Replaces the default address, which the pages rely on.
     this.environment = cleanEnvironment({ ...service.store, SKEIN_BASE_URL: service.baseUrl });
     this.#service = service;
     this.#database = database;
@@ -30,7 +30,7 @@ export class Stage {
   }
 
   static async set(): Promise<Stage> {
-    // As `npm test` has done before; alone, a test file does it by itself.
+    // `npm test` has already built the client; a test file that is run alone needs this.
     execFileSync(process.execPath, [join(root, 'client/build.ts')]);
     const folder = temporaryFolder();
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -38,7 +38,7 @@ export class Stage {
     writeFileSync(join(folder, 'question.txt'), 'What is a skein?');
     const environment = { SKEIN_DATABASE_URL: `sqlite:${join(folder, 'served.db')}` };
     const service = await Service.start({ folder, environment });
-    // The pages use `./data/skein.db` while no service runs on it.
+    // The pages use `./data/skein.db` while no service is running on it.
     const { exitCode, stderr } = await runSkein(folder, ['org', 'create', 'Resting']);
     assert.equal(exitCode, 0, stderr);
     const { key } = await service.skein('key', 'create', 'Demo', '--user', 'admin@demo.example');
@@ -53,7 +53,7 @@ export class Stage {
     ]);
   }
 
-  /** The sample as a reader would run it. */
+  /** The sample with its placeholders replaced. */
   filledIn(sample: string): string {
     const text = this.#replacements.reduce((filled, [name, value]) => filled.replaceAll(name, value), sample);
     const code = text.replaceAll(/^ *(?:\/\/|#).*$/gm, '');
