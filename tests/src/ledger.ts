@@ -4,7 +4,7 @@ import type { Api } from './api.ts';
 import type { Answer } from './conformance.ts';
 import type { Asked } from './replies/observations.ts';
 
-/** What a caller knows of a thread: `pending` holds what was asked for and not answered. */
+/** What a caller knows about a thread. `pending` holds requests without an answer. */
 interface Known {
   readonly reply: string;
   title: string;
@@ -12,7 +12,7 @@ interface Known {
   pending?: { title: string } | 'deletion';
 }
 
-/** A create that was never answered: it may have happened, once. */
+/** A create without an answer: it may have happened, once. */
 interface Unanswered {
   readonly body: { prompt: string; title: string };
   readonly idempotencyKey: string;
@@ -21,7 +21,7 @@ interface Unanswered {
 
 const pauseAfterFailureMs = 25;
 
-/** What writers were told, to be held against what is found after something went wrong. */
+/** Records what writers were told, to compare it with what is found after a failure. */
 export class Ledger {
   readonly #replyMs: number;
   readonly #storeMayFail: boolean;
@@ -29,19 +29,19 @@ export class Ledger {
   #unanswered: Unanswered[] = [];
   /** Writes that were sent and not answered yet, by the caller that sent them. */
   readonly #underWay = new Map<Api, number>();
-  /** Requests that were answered as they should be. */
+  /** The number of requests with the expected answer. */
   acknowledged = 0;
-  /** Requests that got the envelope of a failure, 500. */
+  /** The number of requests with the error envelope of status 500. */
   failed = 0;
   slowestMs = 0;
 
-  /** A reply takes `replyMs`. Where the store may fail a caller may be told so; otherwise that is a fault. */
+  /** A reply takes `replyMs`. A failed request fails the test unless `storeMayFail` is set. */
   constructor({ replyMs = 200, storeMayFail = false } = {}) {
     this.#replyMs = replyMs;
     this.#storeMayFail = storeMayFail;
   }
 
-  /** Threads that somebody knows of. */
+  /** The number of known threads. */
   get size(): number {
     return this.#known.size;
   }
@@ -59,13 +59,13 @@ export class Ledger {
     return [...this.#known.values()].filter(({ deleted }) => deleted).length;
   }
 
-  /** The replies of all that was not deleted. */
+  /** The replies of all threads that were not deleted. */
   get asked(): Asked[] {
     const living = [...this.#known].filter(([, { deleted }]) => !deleted);
     return living.map(([threadId, { reply }]) => ({ threadId, whole: reply }));
   }
 
-  /** A writer: creates threads until it has enough, or until nothing answers any more. */
+  /** Creates threads until there are enough, or until nothing answers any more. */
   async write(api: Api, writer: string, isEnough: () => boolean): Promise<void> {
     for (let turn = 0; !isEnough(); turn += 1) {
       const outcome = await this.#writeOnce(api, `${writer}-${turn}`, turn);
@@ -74,7 +74,7 @@ export class Ledger {
     }
   }
 
-  /** Creates and reads a thread, renames every second and deletes every third. */
+  /** Creates and reads a thread. Renames every second one and deletes every third. */
   async #writeOnce(api: Api, name: string, turn: number): Promise<'done' | 'failed' | 'gone'> {
     const prompt = `Prompt ${name}\n#say Done \n#wait ${this.#replyMs}\n#say ${name}.`;
     const made = {
@@ -136,7 +136,10 @@ export class Ledger {
     return answer;
   }
 
-  /** A caller that got no answer asks again with its Idempotency-Key: one thread comes of it, whatever had happened. */
+  /**
+   * Repeats unanswered creates with the same Idempotency-Key. The result is one thread, whether or not the first
+   * request succeeded.
+   */
   async retryUnanswered(first: Api, second = first): Promise<void> {
     for (const { body, idempotencyKey, reply } of this.#unanswered) {
       const headers = { 'idempotency-key': idempotencyKey };
@@ -151,7 +154,10 @@ export class Ledger {
     this.#unanswered = [];
   }
 
-  /** The listing holds exactly what was acknowledged; what was cut off has happened whole or not at all. */
+  /**
+   * Fails unless the listing contains exactly the acknowledged threads. A request that was cut off has happened fully
+   * or not at all.
+   */
   async assertAllThere(api: Api): Promise<void> {
     const listed = new Map((await api.walk({ limit: 100 })).map((thread) => [thread.id as string, thread]));
     for (const id of listed.keys()) assert.ok(this.#known.has(id), `${id} was made by nobody, or twice`);
@@ -173,12 +179,12 @@ export class Ledger {
   }
 }
 
-/** No answer is an outcome here; an answer that is not as it should be is not. */
+/** A missing answer is a valid outcome here; an unexpected answer is not. */
 function connectionLost(error: unknown): undefined {
   if (!(error instanceof TypeError)) throw error;
 }
 
-/** A change that was asked for and not answered: from what is found, the caller learns which way it went. */
+/** Decides from the state that was found whether an unanswered change happened. */
 function settle(thread: Known, status: number, title: string | undefined): void {
   if (thread.pending === 'deletion') thread.deleted = status === 404;
   else if (thread.pending !== undefined && title === thread.pending.title) thread.title = title;

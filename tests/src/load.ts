@@ -1,6 +1,6 @@
 import type { Answer } from './conformance.ts';
 
-/** Sends `count` requests, `atOnce` of them under way at any time. */
+/** Sends `count` requests, `atOnce` of them concurrently. */
 export async function sendMany<T>(
   count: number,
   atOnce: number,
@@ -21,16 +21,16 @@ export async function sendMany<T>(
 }
 
 export interface LoadAround {
-  /** Answers to requests sent before the change had ended. */
+  /** Answers to requests that were sent before the change had ended. */
   readonly before: Answer[];
-  /** Answers to requests sent after it. */
+  /** Answers to requests that were sent after the change. */
   readonly after: Answer[];
 }
 
 const connections = 8;
 const answersEach = 12;
 
-/** Requests without a pause on several connections; the change is made while they come, and they go on after it. */
+/** Sends requests without a pause on several connections before, during and after the change. */
 export async function loadAround(
   send: (place: number) => Promise<Answer>,
   change: () => Promise<unknown>,

@@ -3,7 +3,10 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { temporaryFolder } from './service.ts';
 
-/** Where a program is installed; undefined where it is not. Debian keeps some out of an ordinary user's path. */
+/**
+ * The path of an installed program; undefined if it is not installed. Debian keeps some programs out of an ordinary
+ * user's path.
+ */
 export function findProgram(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
   return folders.map((folder) => join(folder, name)).find(isExecutable);
@@ -20,7 +23,7 @@ function isExecutable(file: string): boolean {
 
 let mounts: boolean | undefined;
 
-/** Whether this process may mount a tmpfs: it needs root, and a container that allows it. */
+/** Whether this process can mount a tmpfs, which needs root and a container that allows it. */
 export function canMount(): boolean {
   if (mounts === undefined) {
     const folder = temporaryFolder();

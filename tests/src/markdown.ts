@@ -15,7 +15,7 @@ export function blocksOf(markdown: string): Block[] {
 /** The text under a heading, up to the next one of the same or a higher level. */
 export function sectionOf(markdown: string, heading: string): string {
   const level = /^#+/.exec(heading)?.[0].length ?? 0;
-  // A comment in a shell block looks like a heading: only text outside of blocks counts.
+  // A comment in a shell block looks like a heading, so only text outside of blocks counts.
   const lines = markdown.split('\n');
   const visible = withoutBlocks(markdown).split('\n');
   const start = visible.indexOf(heading);
@@ -25,7 +25,7 @@ export function sectionOf(markdown: string, heading: string): string {
   return lines.slice(start + 1, length === -1 ? undefined : start + 1 + length).join('\n');
 }
 
-/** The cells of the rows of every table, without head and rule, and without code marks around a whole cell. */
+/** The cells of all table rows, without header and delimiter rows, and without code marks around a whole cell. */
 export function tableRows(markdown: string): string[][] {
   const tables = withoutBlocks(markdown).match(/(?:^\|.*\|\n?)+/gm) ?? [];
   return tables.flatMap((table) =>
@@ -42,7 +42,7 @@ export function tableRows(markdown: string): string[][] {
   );
 }
 
-/** The same lines, those of fenced blocks emptied. */
+/** The text with the lines of fenced blocks emptied. */
 export function withoutBlocks(markdown: string): string {
   return markdown.replaceAll(/^```\w*\n.*?^```$/gms, (block) => block.replaceAll(/[^\n]/g, ''));
 }

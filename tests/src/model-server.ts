@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { root } from './service.ts';
 
-/** A request as the provider saw it. */
+/** A request that the provider received. */
 export interface ProviderRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
@@ -13,7 +13,7 @@ export interface ProviderRequest {
   readonly closedEarly: boolean;
 }
 
-/** A provider of language models, in a process of its own. What it does is decided by the prompt: `!status 500`. */
+/** A stand-in for a model provider, in a separate process. The prompt decides what it does: `!status 500`. */
 export interface ModelServer {
   /** For `SKEIN_MODEL_BASE_URL`. */
   readonly url: string;
@@ -21,7 +21,7 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** `port`: where one listened before, to come back. */
+/** `port`: the port of an earlier server, to start again on the same address. */
 export async function startModelServer(port = 0): Promise<ModelServer> {
   const program = join(root, 'server/testing/provider-stand-in.ts');
   const child = spawn(process.execPath, [program, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });

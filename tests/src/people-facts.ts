@@ -5,11 +5,11 @@ import { goThrough } from './console/provider-way.ts';
 import { Service } from './service.ts';
 import type { Made } from './world.ts';
 
-/** What people hold in their hands when the service moves. */
+/** The credentials that people hold while the service moves. */
 export interface PeopleHeld {
   readonly passwordCookies: ReadonlyMap<string, string>;
   readonly providerCookies: ReadonlyMap<string, string>;
-  /** From a link that has not been used. */
+  /** From an unused link. */
   readonly invitationToken: string;
 }
 
@@ -48,7 +48,7 @@ export async function signPeopleIn(folder: string, made: Made): Promise<PeopleHe
   }
 }
 
-/** What people can see of a store, and do with what they hold. */
+/** What people can see of a store and do with their credentials. */
 export async function peopleFacts({ baseUrl }: Service, held: PeopleHeld): Promise<unknown> {
   const signedIn = async (cookies: ReadonlyMap<string, string>) => {
     const client = new ConsoleClient(baseUrl);

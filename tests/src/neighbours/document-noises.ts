@@ -19,7 +19,7 @@ const large = Buffer.alloc(50 * megabyte, sentence);
 
 const outcomes = ['201', '400', '429', '200', 'cut off'];
 
-/** Uploads at once, and then removes what was stored. */
+/** Uploads concurrently, then removes what was stored. */
 async function uploadAndRemove({ noisy }: Neighbourhood, count: number, name: string, file: Buffer) {
   const uploads = Array.from({ length: count }, (_, place) => upload(noisy, `${place}-${name}`, file));
   return [...(await Promise.all(uploads)), ...(await removeDocuments(noisy))];

@@ -2,16 +2,16 @@ import type { Neighbourhood } from './neighbourhood.ts';
 import { ProcessUsage } from './process-usage.ts';
 import type { TimedReport, TimedTenant } from './timed-tenant.ts';
 
-/** What happened to the quiet tenant, to the service and to the noisy tenant meanwhile. */
+/** What happened to the quiet tenant, the service and the noisy tenant during the measurement. */
 export interface Measured extends TimedReport {
   readonly grownMb: number;
   readonly cpuSeconds: number;
   readonly seconds: number;
-  /** How often the noisy tenant met each outcome. */
+  /** How often the noisy tenant got each outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
-/** Times the quiet tenant while `work` runs again and again, for at least so long. */
+/** Times the quiet tenant while `work` runs repeatedly, for at least this long. */
 export async function measureBeside(
   timed: TimedTenant,
   world: Neighbourhood,
@@ -30,7 +30,7 @@ export async function measureBeside(
   return { ...(await timed.stop()), grownMb, cpuSeconds, seconds, outcomes };
 }
 
-/** What the quiet tenant saw, what the service took, and what the noisy tenant was told. */
+/** A summary of response times, resource use, and the outcomes of the noisy tenant. */
 export function describeMeasured({ figures, grownMb, cpuSeconds, seconds, outcomes }: Measured): string[] {
   const times = Object.entries(figures).map(
     ([operation, { count, p50Ms, p99Ms, maxMs }]) =>

@@ -49,7 +49,7 @@ async function makeTenant(service: Service, name: string): Promise<Tenant> {
   return { organizationId, email, admin, key, api: new Api(service.baseUrl, key) };
 }
 
-/** What a browser sends with a change: the session's cookies and its proof. */
+/** The headers that a browser sends with a change: the session's cookies and its proof. */
 export function sessionHeaders({ admin }: Tenant): Record<string, string> {
   const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   return { cookie, 'x-skein-csrf': admin.csrfToken };

@@ -6,23 +6,23 @@ import { keptDocuments, type Neighbourhood, sessionHeaders, type Tenant } from '
 /** One thing that a hostile or careless tenant does. */
 export interface Noise {
   readonly name: string;
-  /** What it may be told: a status, how a reply ended, or that it was cut off. */
+  /** The outcomes that it may get: a status, how a reply ended, or that it was cut off. */
   readonly outcomes: readonly string[];
-  /** MiB that the service may grow by meanwhile. */
+  /** How many MiB the service may grow during the noise. */
   readonly grownMbMax: number;
-  /** Whether it is about the store, so that it matters which one it is. */
+  /** Whether it depends on the store, so that it runs on both. */
   readonly isAboutStore: boolean;
-  /** Does it once, with as many requests as the size says; answers the outcome of each. */
+  /** Makes the noise once, with a number of requests that depends on the size. Returns the outcome of each. */
   make(world: Neighbourhood, size: NoiseSize): Promise<readonly string[]>;
 }
 
 /** `short` for every run of the tests, `full` for the benchmark. */
 export type NoiseSize = 'short' | 'full';
 
-/** Far below what it was when nothing bounded it: gigabytes. */
+/** Far below the gigabytes that it took without limits. */
 export const usualGrownMbMax = 400;
 
-/** What the others are compared with. */
+/** The baseline for the others. */
 export const silence: Noise = {
   name: 'nobody',
   outcomes: [],
@@ -33,7 +33,7 @@ export const silence: Noise = {
 
 const chunkBytes = 65_536;
 
-/** Uploads a document of the tenant's and answers the status. The rest of a file that is refused early is not sent. */
+/** Uploads a document of the tenant and returns the status. The rest of a file that is rejected early is not sent. */
 export function upload(tenant: Tenant, name: string, file: Buffer): Promise<string> {
   const { admin, organizationId } = tenant;
   const url = new URL(`/console/organizations/${organizationId}/documents?name=${name}`, admin.baseUrl);
@@ -64,7 +64,7 @@ export function upload(tenant: Tenant, name: string, file: Buffer): Promise<stri
   });
 }
 
-/** All but those that stay. */
+/** Removes all documents except the kept ones. */
 export async function removeDocuments({ admin, organizationId }: Tenant): Promise<string[]> {
   const { body } = await admin.get(admin.at('/documents', organizationId));
   const added: { id: string; name: string }[] = body.documents.filter(
@@ -76,7 +76,7 @@ export async function removeDocuments({ admin, organizationId }: Tenant): Promis
   return answers.map(({ status }) => String(status));
 }
 
-/** Creates a thread and waits for its reply; answers how it ended. */
+/** Creates a thread, waits for its reply and returns how it ended. */
 export async function ask({ api }: Tenant, prompt: string): Promise<string> {
   const { status, body } = await api.create({ prompt });
   if (status !== 201) return String(status);

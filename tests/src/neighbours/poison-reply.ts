@@ -2,7 +2,7 @@ import { Service } from '../service.ts';
 import type { NeighbourhoodSettings } from './neighbourhood.ts';
 import { type Noise, usualGrownMbMax } from './noise.ts';
 
-/** The scripted model can be told to kill its process. Requests are answered by a process that writes no replies. */
+/** The scripted model can kill its process. Requests are answered by another process, which writes no replies. */
 export const poisonSettings: NeighbourhoodSettings = {
   environment: { SKEIN_MODEL: 'scripted' },
   words: ['--role', 'api'],
@@ -19,7 +19,7 @@ export const poisonReply: Noise = {
     const outcomes: string[] = [];
     let worker: Service | undefined;
     for (;;) {
-      // The last worker lives, and settles the reply as failed: it has had its attempts.
+      // The last worker survives and settles the reply as failed, because no attempts are left.
       if (worker === undefined || !isRunning(worker)) worker = await startWorker(folder);
       const { status, messages } = (await api.get(body.thread.id, { prefer: 'wait=1' })).body;
       if (status.state !== 'in_progress') return [...outcomes, messages[1].status];
@@ -36,7 +36,7 @@ function isRunning({ pid }: Service): boolean {
   }
 }
 
-/** Undefined where it died before it said that it was ready. */
+/** Undefined if it died before it was ready. */
 async function startWorker(folder: string): Promise<Service | undefined> {
   try {
     return await Service.start({

@@ -10,13 +10,13 @@ export class ProcessUsage {
 
   constructor(pid: number) {
     this.#pid = pid;
-    // Resets the high-water mark, so that it is that of the time from now on.
+    // Resets the high-water mark, so that it covers only the time from now on.
     attempt(() => writeFileSync(`/proc/${pid}/clear_refs`, '5'));
     this.#residentMb = memoryMb(pid, 'VmRSS');
     this.#cpuSeconds = cpuSeconds(pid);
   }
 
-  /** The most that the process had in memory since, above what it had at the beginning. */
+  /** The peak memory since the start, above the memory at the start. */
   get grownMb(): number {
     return memoryMb(this.#pid, 'VmHWM') - this.#residentMb;
   }

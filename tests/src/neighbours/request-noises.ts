@@ -5,7 +5,7 @@ import { sendMany } from '../load.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import { ask, type Noise, sessionRequest, usualGrownMbMax } from './noise.ts';
 
-/** Of the documents that the noisy tenant has. */
+/** Questions about the noisy tenant's documents. */
 const questions = [
   'How long does a session of the console last?',
   'What happens to a reply when its process dies, and how often is it tried?',
@@ -68,12 +68,13 @@ export const requestNoises: readonly Noise[] = [
   {
     name: '24 live streams that do not read',
     outcomes: ['200', '429', cutOff],
-    // The streams alone may take 50 MB: unread-streams.test.ts. Here the requests of both tenants are in it, too.
+    // The streams alone can take 50 MB (see unread-streams.test.ts). This figure also includes the requests of both
+    // tenants.
     grownMbMax: 100,
     isAboutStore: true,
     async make(world, size) {
       const { noisy } = world;
-      // 300 kB, which every change of the thread shows to every stream again.
+      // 300 kB that every change of the thread sends to every stream again.
       const prompt = '長'.repeat(100_000);
       const { body } = await noisy.api.create({ prompt });
       const path = `/console/organizations/${noisy.organizationId}/threads/${body.thread.id}/events`;
@@ -93,7 +94,7 @@ export const requestNoises: readonly Noise[] = [
     async make(world, size) {
       const [clients, lists] = size === 'full' ? [200, 200] : [50, 50];
       const list = `GET /api/v1/threads?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.noisy.key}\r\n\r\n`;
-      // Until the service has filled what the kernel buffers for a connection, and longer.
+      // Longer than the service needs to fill the kernel's buffers for a connection.
       return openMany(world, clients, list.repeat(lists), () => pause(size === 'full' ? 5_000 : 500));
     },
   },
@@ -126,7 +127,7 @@ export const requestNoises: readonly Noise[] = [
       const guesses = await sendMany(size === 'full' ? 400 : 60, 16, (place) =>
         stranger.signIn(quiet.email, `guess ${place}`),
       );
-      // On a device that has signed in before. A sign-in ends the session whose cookie it brings.
+      // Sends only the device's cookie, because a sign-in ends the session whose cookie it sends.
       const owner = new ConsoleClient(service.baseUrl);
       owner.cookies.set('skein-device', quiet.admin.cookies.get('skein-device')!);
       const { status } = await owner.signIn(quiet.email, testPassword);
@@ -144,7 +145,7 @@ export const requestNoises: readonly Noise[] = [
     },
   },
   {
-    // The last one: the organization is refused everything from then on.
+    // This one comes last, because every later request of the organization is rejected.
     name: 'requests above the daily quota',
     outcomes: ['429'],
     grownMbMax: usualGrownMbMax,

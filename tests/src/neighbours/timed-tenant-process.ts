@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Figures, Operation, TimedOrder, TimedReport } from './timed-tenant.ts';
 
-// Runs in a process of its own, so that the noise takes no time from its measurements. Requests are sent at a fixed rate,
+// Runs in a separate process, so that the noise takes no time from its measurements. Requests are sent at a fixed rate,
 // whether or not earlier ones were answered: a service that stalls for a second delays a hundred gets, not one.
 const everyMs: Readonly<Record<Operation, number>> = { get: 10, list: 50, create: 150, upload: 250 };
 const answerWithinMs = 60_000;
@@ -83,7 +83,7 @@ class TimedRun {
     this.#timers.push(timer);
   }
 
-  /** A reply is written for us, too, whatever the others have asked for. */
+  /** Checks that the quiet tenant also gets its replies, whatever the noisy one asks for. */
   async #awaitReply(): Promise<void> {
     const { body } = await this.#create();
     const deadline = performance.now() + answerWithinMs;
@@ -99,7 +99,7 @@ class TimedRun {
     return this.#api('POST', '/threads', JSON.stringify({ prompt, title: 'Quiet' }));
   }
 
-  /** One at a time, as a person does it. */
+  /** Uploads one file at a time, as a person would. */
   async #upload(): Promise<CheckedAnswer> {
     this.#isUploading = true;
     try {

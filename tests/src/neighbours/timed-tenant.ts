@@ -19,14 +19,14 @@ export interface TimedOrder {
   readonly sessionHeaders: Record<string, string>;
 }
 
-/** What the timing process saw. */
+/** The results of the timing process. */
 export interface TimedReport {
   readonly figures: Readonly<Record<Operation, Figures>>;
   /** Requests that failed or got a wrong answer. */
   readonly faults: readonly string[];
 }
 
-/** Sends and times the quiet tenant's requests, in a process of its own. */
+/** Sends and times the quiet tenant's requests in a separate process. */
 export class TimedTenant {
   readonly #child: ChildProcess;
 

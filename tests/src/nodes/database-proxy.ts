@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A port between nodes and PostgreSQL: it can be pointed at another server, and it can fall silent. */
+/** A proxy between nodes and PostgreSQL. It can switch to another server, and it can drop all traffic. */
 export class DatabaseProxy {
   readonly #server = createServer((client) => this.#accept(client));
   readonly #sockets = new Set<Socket>();
@@ -16,19 +16,19 @@ export class DatabaseProxy {
     const proxy = new DatabaseProxy(targetPort);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
-    // A test that fails halfway does not wait for it.
+    // The proxy must not keep a failed test running.
     proxy.#server.unref();
     return proxy;
   }
 
-  /** The same database, through here. */
+  /** The URL of the same database through the proxy. */
   urlOf(databaseUrl: string): string {
     const url = new URL(databaseUrl);
     url.port = String((this.#server.address() as AddressInfo).port);
     return url.href;
   }
 
-  /** New connections lead there; those that exist are closed. */
+  /** Directs new connections to another port and closes existing ones. */
   switchTo(targetPort: number): void {
     this.#targetPort = targetPort;
     this.#closeAll();
@@ -40,7 +40,7 @@ export class DatabaseProxy {
     for (const socket of this.#sockets) socket.unpipe().pause();
   }
 
-  /** New connections pass again; the silent ones are closed. */
+  /** Forwards new connections again and closes the silent ones. */
   speakAgain(): void {
     this.#silent = false;
     this.#closeAll();

@@ -6,7 +6,7 @@ import { type CommandOutcome, operate, runSkein, Service, temporaryFolder } from
 
 type Environment = Record<string, string>;
 
-/** Far above what a test asks for. */
+/** Far more than any test uses. */
 const ampleQuota = '10000000';
 
 /** One PostgreSQL database, the nodes that share it, and Ada of Acme, who calls them. */
@@ -23,7 +23,7 @@ export class Nodes {
     this.#environment = { SKEIN_MODEL: 'scripted', SKEIN_DATABASE_URL: databaseUrl, ...environment };
   }
 
-  /** On a fresh database of the tests' own server, or on the one that is given. */
+  /** Uses a new database on the tests' own server unless a URL is given. */
   static async prepare(environment: Environment = {}, databaseUrl?: string): Promise<Nodes> {
     const nodes = new Nodes(databaseUrl ?? (await testDatabase()), environment);
     await nodes.hireAda();
@@ -56,7 +56,7 @@ export class Nodes {
     return service;
   }
 
-  /** A node that callers reach at `baseUrl`, say through a proxy; it listens at `address`. */
+  /** Starts a node that callers reach at `baseUrl`, for example through a proxy. It listens at `address`. */
   async startBehind(baseUrl: string): Promise<Service & { readonly address: string }> {
     const service = await startAddressed(
       () => ({ ...this.#environment, SKEIN_BASE_URL: baseUrl }),
@@ -70,31 +70,31 @@ export class Nodes {
     return new Api(node.baseUrl, this.#key);
   }
 
-  /** The operator's command, on a machine that is none of the nodes. */
+  /** Runs the `skein` command on a machine that is not one of the nodes. */
   run(...words: string[]): Promise<CommandOutcome> {
     return runSkein(this.#folder, words, { SKEIN_DATABASE_URL: this.databaseUrl });
   }
 
-  /** One that must succeed; answers its JSON. */
+  /** Runs a command that must succeed, and returns its JSON. */
   async skein(...words: string[]): Promise<any> {
     return operate(this.#folder, words, { SKEIN_DATABASE_URL: this.databaseUrl });
   }
 
-  /** Leaves nothing running, also when a test has failed halfway. */
+  /** Stops everything, even if a test has failed halfway. */
   async end(): Promise<void> {
     await Promise.all(this.#started.map((service) => service.end('SIGKILL')));
     if (/\/skein_test_\w+$/.test(this.databaseUrl)) await dropDatabase(this.databaseUrl);
   }
 }
 
-/** Whether a node says that it can serve. */
+/** Whether a node reports that it is ready. */
 export async function isReady({ baseUrl }: Service): Promise<boolean> {
   const { status } = await fetch(`${baseUrl}/readyz`);
   assert.ok(status === 200 || status === 503, `/readyz answered ${status}`);
   return status === 200;
 }
 
-/** The lines of a node's log that tell of a fault of its own. */
+/** The lines of a node's log that report an internal error. */
 export function faultsOf({ output }: Service): string[] {
   return output.filter((line) => /"level":(?:50|60)/.test(line));
 }

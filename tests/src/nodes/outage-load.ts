@@ -5,13 +5,13 @@ import { eventually } from '../replies/shared-store.ts';
 import type { Service } from '../service.ts';
 import { isReady, type Nodes } from './nodes.ts';
 
-/** So short that outages outlast it, and so long that both nodes have time to renew once the database is back. */
+/** Short enough for outages to outlast it, and long enough for both nodes to renew once the database is back. */
 export const leaseMs = 2000;
-/** An outage that cost a reply an attempt would fail it. */
+/** With one attempt, a reply fails if an outage counts as an attempt. */
 export const replySettings = { SKEIN_REPLY_LEASE_MS: String(leaseMs), SKEIN_REPLY_ATTEMPTS: '1' };
 const writersEach = 3;
 const writesBetween = 40;
-/** Five seconds for a connection; the rest is for a machine that is busy. A request that hangs takes 35 s. */
+/** A connection may take five seconds; the rest is for a busy machine. A request that hangs takes 35 s. */
 export const answeredWithinMs = 30_000;
 
 /** Writers on every node, while the database goes away and comes back. */
@@ -34,7 +34,7 @@ export class OutageLoad {
     );
   }
 
-  /** So many writes more than now are acknowledged. */
+  /** Waits until a number of new writes has been acknowledged. */
   async goOn(): Promise<void> {
     const before = this.ledger.acknowledged;
     await Promise.race([
@@ -47,7 +47,7 @@ export class OutageLoad {
     ]);
   }
 
-  /** Callers get errors, and the nodes report that they are not ready. */
+  /** Waits until callers get errors and the nodes report that they are not ready. */
   async suffer(): Promise<void> {
     const before = this.ledger.failed;
     await Promise.all([
@@ -59,7 +59,7 @@ export class OutageLoad {
     ]);
   }
 
-  /** Ends the writers; all that they were told is there, on every node, and every reply ends. */
+  /** Stops the writers. Fails unless every node has everything that was acknowledged, and every reply ends. */
   async judge(): Promise<void> {
     this.#enough = true;
     await this.#writing;

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { temporaryFolder } from '../service.ts';
 
-/** A PgBouncer in front of a database, on a port of 127.0.0.1. Root must not run it: it then runs as `nobody`. */
+/**
+ * A PgBouncer in front of a database, on a port of 127.0.0.1. PgBouncer refuses to run as root, so it then runs as
+ * `nobody`.
+ */
 export class PgBouncer {
   readonly url: string;
   readonly #start: () => Promise<ChildProcess>;
@@ -52,7 +55,7 @@ export class PgBouncer {
     await ended;
   }
 
-  /** After `stop`, with the same settings and on the same port. */
+  /** Starts again after `stop`, with the same settings and port. */
   async startAgain(): Promise<void> {
     this.#process = await this.#start();
   }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Service } from '../service.ts';
 
-/** A service on a port that its own settings can name. */
+/** Starts a service on a known port, so that its settings can contain its own address. */
 export async function startAddressed(
   settings: (port: number) => Record<string, string>,
   folder?: string,

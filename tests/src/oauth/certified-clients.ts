@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import type { IssuedApplication } from '../applications.ts';
 
-/** How a client proves who it is: RFC 6749 §2.3.1. */
+/** How a client authenticates: RFC 6749 §2.3.1. */
 export const methods = ['client_secret_basic', 'client_secret_post'] as const;
 export type Method = (typeof methods)[number];
 
@@ -13,16 +13,16 @@ export interface Granted {
   readonly scope?: string | undefined;
 }
 
-/** A client library that knows only the issuer and an application's credentials; the rest it finds out. */
+/** A client library that knows only the issuer and an application's credentials, and discovers the rest. */
 export interface CertifiedClient {
-  /** The metadata of the issuer, which it has held against RFC 8414. */
+  /** The metadata of the issuer, which the library has checked against RFC 8414. */
   discover(issuer: string): Promise<oauth.AuthorizationServer>;
   grant(issuer: string, application: IssuedApplication, method: Method): Promise<Granted>;
-  /** The status of a GET, and what it found. */
+  /** The status and body of a GET. */
   read(issuer: string, token: string, url: string): Promise<{ status: number; body: any }>;
 }
 
-/** Loopback speaks plain HTTP. */
+/** Allows plain HTTP, which the loopback interface uses. */
 const plainHttp = { [oauth.allowInsecureRequests]: true };
 
 async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
@@ -89,7 +89,7 @@ export const certifiedClients: Record<string, CertifiedClient> = {
   },
 };
 
-/** What a resource server of RFC 9068 reads in a token, once the issuer's published keys have verified it. */
+/** Reads a token like a resource server of RFC 9068, after verifying it with the issuer's published keys. */
 export async function readAsResourceServer(
   issuer: string,
   token: string,

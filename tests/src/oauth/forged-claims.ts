@@ -1,7 +1,7 @@
 import type { ForgersKit } from './forgers-kit.ts';
 import { type Claims, encoded, headerFor, mint, signES256 } from './token-forge.ts';
 
-/** Signed by the service's own key, under the right header: only what they say is not what the service says. */
+/** Tokens signed with the service's own key and the correct header. Only their claims are wrong. */
 export function forgedClaims(kit: ForgersKit): Record<string, string> {
   const header = headerFor(kit.own);
   const changed = Object.entries({ ...otherParties(kit), ...otherTimes(kit), ...otherEpochs() });
@@ -84,7 +84,7 @@ function otherEpochs(): Record<string, Claims> {
   return Object.fromEntries(epochs.map((epoch) => [`epoch ${JSON.stringify(epoch)}`, { epoch }]));
 }
 
-/** JSON that some reader takes for the good claims. */
+/** JSON that some parsers read as the valid claims. */
 function otherSpellings({ good, claims }: ForgersKit): Record<string, unknown> {
   const text = JSON.stringify(claims());
   const bytes = (change: (text: string) => string) => Buffer.from(change(text));
@@ -118,7 +118,7 @@ function otherSpellings({ good, claims }: ForgersKit): Record<string, unknown> {
   };
 }
 
-/** The parts of a good token, cut, exchanged, and written otherwise. */
+/** The parts of a valid token, cut, swapped and encoded differently. */
 export function brokenTokens({ good, another, own, claims }: ForgersKit): Record<string, string> {
   const [header, payload, signature] = good.split('.') as [string, string, string];
   const input = `${header}.${payload}`;
@@ -165,7 +165,7 @@ export function brokenTokens({ good, another, own, claims }: ForgersKit): Record
   };
 }
 
-/** The same bytes to a lenient reader: the last character has bits to spare. */
+/** The same bytes to a lenient decoder, because the last character has unused bits. */
 function respelt(part: string): string {
   const spare = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const other = [...spare].find((last) => {
@@ -176,7 +176,7 @@ function respelt(part: string): string {
   return part.slice(0, -1) + other;
 }
 
-/** Signed as it is spelt, so that only the spelling is wrong. */
+/** Signed in this encoding, so that only the encoding is wrong. */
 function respeltPayload(own: ForgersKit['own'], claims: ForgersKit['claims']): string {
   for (const jti of ['x', 'xx', 'xxx']) {
     const payload = encoded(claims({ jti }));
@@ -187,7 +187,7 @@ function respeltPayload(own: ForgersKit['own'], claims: ForgersKit['claims']): s
   throw new Error('one length in three has no bits to spare');
 }
 
-/** With `+` and `/` in the signature, where base64url has others. */
+/** A signature with `+` and `/` instead of the characters of base64url. */
 function inOldAlphabet(own: ForgersKit['own'], claims: ForgersKit['claims']): string {
   for (;;) {
     const token = mint(headerFor(own), claims(), own.privateKey);

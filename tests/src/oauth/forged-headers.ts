@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, type KeyObject, type SignKeyObjectInpu
 import type { ForgersKit } from './forgers-kit.ts';
 import { encoded, headerFor, mint } from './token-forge.ts';
 
-/** Tokens that choose how they are verified, or by which key (RFC 8725 §2.1, §2.2, §3.1, §3.5, §3.10, §3.11). */
+/** Tokens that choose how, or with which key, they are verified (RFC 8725 §2.1, §2.2, §3.1, §3.5, §3.10, §3.11). */
 export function forgedHeaders(kit: ForgersKit): Record<string, string> {
   return {
     ...unsigned(kit),
@@ -132,7 +132,7 @@ function otherKeyIds({ own, claims }: ForgersKit): Record<string, string> {
   };
 }
 
-/** Signed by the own key: only the header is not as the service writes it. */
+/** Tokens signed with the service's own key. Only the header is not what the service writes. */
 function otherHeaders({ own, claims, attackersUrl }: ForgersKit): Record<string, string> {
   const header = headerFor(own);
   const { typ: _typ, ...untyped } = header;

@@ -11,31 +11,31 @@ import {
   type TokenRequest,
 } from './token-requests.ts';
 
-/** Never sent by anything else, so that finding one in an answer or in the log means that it leaked. */
+/** A text that nothing else sends, so finding it in a response or in the log means that it leaked. */
 export const canary = 'CANARY-5e1d-lantern';
 export const formBytesMax = 16 * 1024;
 
-/** Applications in every condition; `app` is as it should be. */
+/** Applications in every state. `app` is a valid one. */
 export interface Clients {
   readonly app: IssuedApplication;
   readonly colleague: IssuedApplication;
   readonly foreign: IssuedApplication;
   readonly deleted: IssuedApplication;
   readonly rotated: IssuedApplication;
-  /** The rotated one, with the secret it had before. */
+  /** The rotated application with its previous secret. */
   readonly stale: IssuedApplication;
   readonly outside: IssuedApplication;
-  /** An API key, in place of client id and secret. */
+  /** An API key in place of the client id and secret. */
   readonly apiKey: IssuedApplication;
 }
 
 interface Refusal {
   readonly error: OAuthErrorName;
-  /** By what is wrong with each. */
+  /** Requests by what is wrong with each. */
   requests(clients: Clients): Record<string, TokenRequest>;
 }
 
-/** RFC 6749 §2.3.1, §3.2, §4.4.2 and §5.2, by the guarantee that each group shows. */
+/** RFC 6749 §2.3.1, §3.2, §4.4.2 and §5.2, grouped by guarantee. */
 export const refusals: Record<string, Refusal> = {
   'refuses another media type': {
     error: 'invalid_request',
@@ -166,7 +166,7 @@ export const refusals: Record<string, Refusal> = {
   },
 
   'reads a plus in Basic as the space that it is in a form': {
-    // Were it a plus, this client_id would differ from the other, which is an invalid request.
+    // If the plus were kept, the two client ids would differ, and the error would be `invalid_request`.
     error: 'invalid_client',
     requests: () => ({
       'the same client twice': byAuthorization(`Basic ${base64('a+b:x')}`, `${grant}&client_id=a+b`),

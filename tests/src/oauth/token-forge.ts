@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 export type Claims = Record<string, unknown>;
 
-/** What the service signs tokens with, in the hands of someone who should not have it. */
+/** The service's signing key, in the hands of an attacker. */
 export interface SigningKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
@@ -13,7 +13,7 @@ export interface SigningKey {
   readonly publicJwk: JsonWebKey;
 }
 
-/** The key that signs at this moment, read from the store of a service in this folder. */
+/** Reads the current signing key from the store of a service in this folder. */
 export function stealSigningKey(folder: string): SigningKey {
   const database = new DatabaseSync(join(folder, 'data/skein.db'), { readOnly: true });
   const row = database.prepare('SELECT id, private_jwk FROM signing_key WHERE retired_at IS NULL').get();
@@ -30,7 +30,7 @@ export function headerFor({ kid }: Pick<SigningKey, 'kid'>): Claims {
   return { alg: 'ES256', typ: 'at+jwt', kid };
 }
 
-/** A value as JSON, or a text as it is, in base64url. */
+/** Encodes a value as JSON, or a text unchanged, in base64url. */
 export function encoded(part: unknown): string {
   const text = typeof part === 'string' || part instanceof Uint8Array ? part : JSON.stringify(part);
   return Buffer.from(text as string).toString('base64url');
@@ -44,7 +44,7 @@ export function signES256(
   return sign('sha256', Buffer.from(input), { key, dsaEncoding });
 }
 
-/** A token of these parts, signed as ES256 says whatever its header claims. */
+/** Creates a token from these parts, signed with ES256 whatever its header claims. */
 export function mint(header: unknown, payload: unknown, key: KeyObject): string {
   const input = `${encoded(header)}.${encoded(payload)}`;
   return `${input}.${encoded(signES256(input, key))}`;

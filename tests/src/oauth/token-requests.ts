@@ -5,11 +5,11 @@ import type { IssuedApplication } from '../applications.ts';
 export interface TokenRequest {
   readonly method?: string;
   readonly path?: string;
-  /** As they are sent, in order: a name may come twice. */
+  /** Sent in this order. A name can appear twice. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Uint8Array;
   readonly chunked?: boolean;
-  /** The address of the loopback network that it comes from; one of its own where none is given. */
+  /** The loopback address that the request comes from. By default, a new one. */
   readonly from?: string;
 }
 
@@ -17,7 +17,7 @@ export interface TokenResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
-  /** Undefined where there is no body. */
+  /** Undefined if there is no body. */
   readonly json: any;
 }
 
@@ -26,7 +26,7 @@ export const grant = 'grant_type=client_credentials';
 
 let addresses = 0;
 
-/** An address that nothing came from yet: failures are counted by address. */
+/** An address that has sent nothing yet, because failures are counted by address. */
 export function newAddress(): string {
   addresses += 1;
   return `127.0.${1 + Math.floor(addresses / 250)}.${1 + (addresses % 250)}`;
@@ -59,14 +59,14 @@ export async function sendTokenRequest(baseUrl: string, sent: TokenRequest): Pro
       },
     );
     outgoing.on('error', reject);
-    // In two pieces, so that chunked means something.
+    // Sent in two chunks, so that the encoding matters.
     const middle = chunked && bytes ? Math.floor(bytes.length / 2) : 0;
     if (bytes && middle > 0) outgoing.write(bytes.subarray(0, middle));
     outgoing.end(bytes?.subarray(middle));
   });
 }
 
-/** The request of §5.4, with whatever else is asked for in the form. */
+/** The request of §5.4, with additional form fields. */
 export function byBody(
   application: Partial<IssuedApplication>,
   more: Record<string, string> = {},
@@ -81,7 +81,7 @@ export function byBody(
   return { headers: [formType], body: form.toString() };
 }
 
-/** The same by HTTP Basic: both halves encoded as in a form, then joined (RFC 6749 §2.3.1). */
+/** The request of §5.4 with HTTP Basic: both halves form-encoded, then joined (RFC 6749 §2.3.1). */
 export function byBasic({ clientId, clientSecret }: IssuedApplication, body = grant): TokenRequest {
   const encoded = [clientId, clientSecret].map(encodeURIComponent).join(':');
   return byAuthorization(`Basic ${base64(encoded)}`, body);
@@ -99,7 +99,7 @@ export function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** What every answer of the token endpoint has, good or bad (RFC 6749 §5.1, §5.2). */
+/** Checks what every response of the token endpoint has in common (RFC 6749 §5.1, §5.2). */
 function assertForm({ headers }: TokenResponse): void {
   assert.equal(headers.get('cache-control'), 'no-store');
   assert.equal(headers.get('pragma'), 'no-cache');
@@ -108,7 +108,7 @@ function assertForm({ headers }: TokenResponse): void {
   assert.match(headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
 }
 
-/** Fails unless a token was issued; answers it. */
+/** Fails unless a token was issued. Returns the token. */
 export function assertIssued(answer: TokenResponse, what = ''): string {
   assert.equal(answer.status, 200, `${what}: ${answer.text}`);
   assertForm(answer);
@@ -128,7 +128,7 @@ const statusOf = {
 } as const;
 export type OAuthErrorName = keyof typeof statusOf;
 
-/** Fails unless this is the refusal, told as RFC 6749 §5.2 says and repeating nothing of `secrets`. */
+/** Fails unless the response is this error in the form of RFC 6749 §5.2 and contains none of `secrets`. */
 export function assertRefused(
   answer: TokenResponse,
   error: OAuthErrorName,
