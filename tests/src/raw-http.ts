@@ -6,20 +6,20 @@ import type { Service } from './service.ts';
 
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case; a repeated field is joined by a comma. */
+  /** Names are in lower case. Repeated fields are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** What a connection that ended, or stayed silent, said instead of an answer. */
+/** Thrown if a connection ends or stays silent instead of answering. The message contains what it sent. */
 export class NoAnswer extends Error {}
 
 const silentMsMax = 30_000;
 
-/** A TCP connection that sends any bytes, and reads what HTTP answers come back, in order. */
+/** A TCP connection that sends arbitrary bytes and reads the HTTP answers in order. */
 export class RawConnection {
   readonly #socket: Socket;
-  /** The TCP connection below: under TLS another socket. */
+  /** The underlying TCP connection. With TLS, it is not the socket that is written to. */
   readonly #tcp: Socket;
   #received: Buffer = Buffer.alloc(0);
   #ended = false;
@@ -32,7 +32,7 @@ export class RawConnection {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
     });
-    // A reset counts as an end: what matters is whether an answer came before it.
+    // A reset counts as an end. The tests check whether an answer came before it.
     socket.on('error', () => {});
     socket.on('close', () => this.#finish());
     socket.on('end', () => this.#finish());
@@ -54,19 +54,19 @@ export class RawConnection {
     this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** Resolves when the kernel has taken everything that was sent; rejects when the connection broke first. */
+  /** Resolves when the kernel has accepted everything that was sent. Rejects if the connection broke first. */
   async sent(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#socket.write('', (error) => (error ? reject(error) : resolve()));
     });
   }
 
-  /** Says that nothing more will be sent; answers can still come. */
+  /** Half-closes the connection. Answers can still arrive. */
   finish(): void {
     this.#socket.end();
   }
 
-  /** Leaves whatever comes in the kernel's buffer. */
+  /** Leaves incoming data in the kernel's buffer. */
   stopReading(): void {
     this.#socket.pause();
   }
@@ -75,7 +75,7 @@ export class RawConnection {
     this.#socket.resume();
   }
 
-  /** Ends the connection by a TCP reset; what was received is not read. */
+  /** Ends the connection with a TCP reset, without reading what was received. */
   reset(): void {
     this.#tcp.resetAndDestroy();
   }
@@ -84,7 +84,7 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  /** The next answer; `method` is that of its request, since HEAD has no body. */
+  /** The next answer. `method` is that of its request, because answers to HEAD have no body. */
   async answer(method = 'GET', timeoutMs = silentMsMax): Promise<RawAnswer> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
@@ -105,7 +105,7 @@ export class RawConnection {
     if (this.#received.length === 0 && !this.#ended) await this.#change(timeoutMs);
   }
 
-  /** Waits for the other side to close; answers what it said that was not read yet. */
+  /** Waits for the other side to close. Returns what it sent that was not read yet. */
   async ended(timeoutMs = silentMsMax): Promise<string> {
     const deadline = Date.now() + timeoutMs;
     while (!this.#ended) {
@@ -136,7 +136,7 @@ export class RawConnection {
   }
 }
 
-/** The answers to requests other than HEAD; what is left at the end must be nothing. */
+/** The answers to requests other than HEAD. Nothing may be left over at the end. */
 export function answersIn(received: Buffer): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let rest = received; rest.length > 0; ) {
@@ -173,7 +173,7 @@ function takeAnswer(received: Buffer, method: string): { answer: RawAnswer; rest
   };
 }
 
-/** Fails unless the answer is the one envelope of §7, with the code of its status; answers the message. */
+/** Fails unless the answer is the envelope of §7 with the code of its status. Returns the message. */
 export function assertEnvelope(answer: RawAnswer, method = 'GET'): string {
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json\b/);
   assert.match(answer.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);

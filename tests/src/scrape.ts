@@ -10,7 +10,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** One answer of `/metrics`, read as Prometheus reads it: a line that it would not take fails. */
+/** One response of `/metrics`, parsed like Prometheus does. A line that Prometheus would reject fails. */
 export class Scrape {
   readonly text: string;
   /** Kinds by name: counter, gauge, histogram or summary. */
@@ -34,7 +34,7 @@ export class Scrape {
     );
   }
 
-  /** The sum of the samples with these labels, of which there must be one. */
+  /** The sum of the samples with these labels. Fails if there are none. */
   value(name: string, labels: Labels = {}): number {
     const found = this.find(name, labels);
     assert.ok(found.length > 0, `${name} ${JSON.stringify(labels)} is not among:\n${this.text}`);
@@ -58,7 +58,7 @@ export class Scrape {
   }
 }
 
-/** Where its line `ready` says that metrics are served; undefined where they are not. */
+/** The metrics address in the service's `ready` line; undefined if metrics are off. */
 export function metricsUrlOf({ output }: Pick<Service, 'output'>): string | undefined {
   const ready = output.find((line) => line.includes('"msg":"ready"'));
   assert.ok(ready);

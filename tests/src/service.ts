@@ -7,25 +7,25 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
-/** The repository. */
+/** The root folder of the repository. */
 export const root = resolve(import.meta.dirname, '../..');
 const launcher = join(root, 'node_modules/.bin/skein');
 
 type Environment = Record<string, string>;
 
-/** A folder that is gone when the tests of the file have ended. */
+/** A folder that is removed when the tests of the file have ended. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'skein-test-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** What the tests do not say must not come from the machine they run on. */
+/** Drops the machine's own settings, so that only the tests' apply. */
 export function cleanEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SKEIN_') && name !== 'NODE_TEST_CONTEXT',
   );
-  // Last on the path: what the machine has comes first.
+  // Last on the path, so that programs of the machine come first.
   const path = `${process.env.PATH}:${join(root, 'tests/stand-ins')}`;
   return { ...Object.fromEntries(inherited), PATH: path, ...environment };
 }
@@ -36,7 +36,7 @@ export interface CommandOutcome {
   readonly stderr: string;
 }
 
-/** The operator's command, as typed. */
+/** Runs the `skein` command as typed. */
 export async function runSkein(
   folder: string,
   words: readonly string[],
@@ -56,7 +56,7 @@ export async function runSkein(
 
 let operator: Operator | undefined;
 
-/** An operator's command that must succeed; answers its JSON. All commands of a test file share one process. */
+/** Runs an operator's command that must succeed and returns its JSON. All commands of a test file share one process. */
 export async function operate(
   folder: string,
   words: readonly string[],
@@ -97,11 +97,11 @@ class Operator {
   }
 }
 
-/** A running `skein serve`, in its own folder and on a free port. */
+/** A running `skein serve` with its own folder, on a free port. */
 export class Service {
   readonly folder: string;
   readonly baseUrl: string;
-  /** The part of its environment that names its store, for other processes on the same. */
+  /** The part of its environment that configures the store, for other processes on the same store. */
   readonly store: Environment;
   /** Everything the process has printed so far, line by line. */
   readonly output: string[];
@@ -142,7 +142,7 @@ export class Service {
       env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    // A test that fails halfway leaves nothing running.
+    // Leave nothing running if a test fails halfway.
     const killAtExit = () => child.kill('SIGKILL');
     process.once('exit', killAtExit);
     child.once('exit', () => process.removeListener('exit', killAtExit));
@@ -159,7 +159,7 @@ export class Service {
       );
     });
     const baseUrl = await ready;
-    // A test that fails before it ends the service must not wait for it for ever: see `killAtExit`.
+    // A test that fails before it stops the service must not wait for it forever: see `killAtExit`.
     keepWaitingFor(child, false);
     return new Service(folder, baseUrl, storeOf(environment), output, child);
   }
@@ -168,14 +168,14 @@ export class Service {
     return this.#process.pid as number;
   }
 
-  /** Sends a signal and waits for the end; answers the exit code, or the signal that ended it. */
+  /** Sends a signal and waits for the process to end. Returns the exit code, or the signal that ended it. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
     keepWaitingFor(this.#process, true);
     this.#process.kill(signal);
     return this.#exited;
   }
 
-  /** Waits for a process that ends by itself; the answer is that of `end`. */
+  /** Waits for a process that ends without a signal. Returns the same as `end`. */
   async exit(): Promise<number | NodeJS.Signals> {
     this.#mayFail = true;
     keepWaitingFor(this.#process, true);
@@ -186,7 +186,7 @@ export class Service {
     this.#process.kill(signal);
   }
 
-  /** The operator's command on this service's store, which must succeed; answers its JSON. */
+  /** Runs an operator's command on this service's store, which must succeed. Returns its JSON. */
   async skein(...words: string[]): Promise<any> {
     return operate(this.folder, words, this.store);
   }
@@ -196,7 +196,7 @@ function storeOf({ SKEIN_DATABASE_URL: url }: Environment): Environment {
   return url === undefined ? {} : { SKEIN_DATABASE_URL: url };
 }
 
-/** Whether the process of the tests lives on for its sake. */
+/** Whether the test process keeps running while the child does. */
 function keepWaitingFor(child: ChildProcess, wait: boolean): void {
   const way = wait ? 'ref' : 'unref';
   child[way]();

@@ -11,7 +11,7 @@ const pageSize = 3;
 type Person = 'ada' | 'eve';
 const people: readonly Person[] = ['ada', 'eve'];
 
-/** What callers hold in their hands when the service moves. */
+/** The credentials, cursors and idempotency keys that callers hold while the service moves. */
 export interface Held {
   readonly cursors: { readonly person: Person; readonly cursor: string; readonly restOfWalk: string[] }[];
   readonly idempotent: { readonly person: Person; readonly key: string; readonly answer: any }[];
@@ -24,7 +24,7 @@ export function nothingHeldBut(people: PeopleHeld): Held {
   return { cursors: [], idempotent: [], tokens: [], applications: [], people };
 }
 
-/** A service on a store, and the operator's command on the same. */
+/** A service on a store, and the operator's command on the same store. */
 export interface Served {
   readonly service: Service;
   readonly made: Made;
@@ -39,8 +39,8 @@ export async function serveStore(folder: string, url: string, made: Made): Promi
 const as = ({ service, made }: Served, person: Person) => new Api(service.baseUrl, made[`${person}Key`].key);
 
 /**
- * Work of two organizations, with whatever leaves something behind: accounts, publishing, deletion, idempotency keys,
- * applications, and walks in whose middle threads are created and renamed.
+ * Creates data in two organizations with every feature that leaves something behind: accounts, publishing, deletion,
+ * idempotency keys, applications, and walks during which threads are created and renamed.
  */
 export async function work(store: Served, held: Held, round: string): Promise<void> {
   await Promise.all(people.map((person) => workAs(person, store, held, round)));
@@ -61,7 +61,7 @@ async function workAs(person: Person, store: Served, held: Held, round: string):
   held.idempotent.push({ person, key, answer: placeless(service, answer) });
   await store.operate('thread', 'publish', organization, threads[3].id);
   assert.equal((await api.delete(threads[4].id)).status, 200);
-  // Before the walk; in it, where the walk has been; and in it, where the walk is yet to come.
+  // Renames before the walk, in the part that it has passed, and in the part that it has not reached.
   await api.rename(threads[0].id, `${round} 0, before`);
   const { body: page } = await api.list({ limit: pageSize });
   for (const place of [7, 2, 1]) await api.rename(threads[place].id, `${round} ${place}, since`);
@@ -74,7 +74,7 @@ async function workAs(person: Person, store: Served, held: Held, round: string):
   held.tokens.push(await exchange(service.baseUrl, application));
 }
 
-/** What can be seen of a store from outside: equal facts, equal stores. */
+/** What can be seen of a store from outside. Equal facts mean equal stores. */
 export async function factsOf(store: Served, held: Held): Promise<unknown> {
   const { service, made, operate } = store;
   const facts: Record<string, unknown> = {};
@@ -108,7 +108,7 @@ export async function factsOf(store: Served, held: Held): Promise<unknown> {
   return placeless(service, facts);
 }
 
-/** Without when each was used last: that is now, for these facts. */
+/** Without the time of last use, because collecting these facts uses the keys. */
 async function keysOf({ operate, made }: Served): Promise<unknown> {
   const keys: { lastUsedAt: number | null }[] = await operate('key', 'list', made.acme);
   return keys.map(({ lastUsedAt, ...key }) => key);
@@ -122,7 +122,7 @@ async function changesIn({ operate, made }: Served): Promise<unknown> {
   return changes;
 }
 
-/** Without the address of this process, which is part of every `threadUrl`. */
+/** Removes the address of this process, which is part of every `threadUrl`. */
 function placeless(service: Service, value: unknown): any {
   return JSON.parse(JSON.stringify(value).replaceAll(service.baseUrl, 'http://skein.example'));
 }
@@ -139,7 +139,7 @@ async function restOfWalk(api: Api, cursor: string): Promise<string[]> {
   return ids;
 }
 
-/** The operator's command on a store, which must succeed; answers its JSON. */
+/** Runs an operator's command on a store, which must succeed. Returns its JSON. */
 export async function operate(folder: string, url: string, ...words: string[]): Promise<any> {
   const outcome = await runSkein(folder, [...words, '--json'], { SKEIN_DATABASE_URL: url });
   assert.equal(outcome.exitCode, 0, `skein ${words.join(' ')}: ${outcome.stderr}`);

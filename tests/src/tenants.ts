@@ -1,14 +1,14 @@
 import { Api } from './api.ts';
 import type { Service } from './service.ts';
 
-/** A credential as the operator's command shows it, this once, and the public interface as its holder uses it. */
+/** A credential as the `skein` command shows it once, and the public interface with that credential. */
 export interface IssuedKey {
   readonly id: string;
   readonly key: string;
   readonly api: Api;
 }
 
-/** Far above what a test asks for, so that only tests of the quota meet it. */
+/** Far more than any test uses, so that only tests of the quota reach it. */
 const ampleQuota = 10_000_000;
 
 export async function makeOrganization(service: Service, name: string, quota = ampleQuota): Promise<string> {

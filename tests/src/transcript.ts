@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 const mark = '=== the next block ===';
 
-/** All blocks in one shell, as they are pasted; answers what each of them printed. */
+/** Runs all blocks in one shell, as if pasted, and returns what each of them printed. */
 export function transcript(blocks: readonly string[], folder: string, env: NodeJS.ProcessEnv): string[] {
   const { stdout, stderr, status } = spawnSync('sh', ['-eu'], {
     input: blocks.join(`echo '${mark}'\n`),
@@ -16,17 +16,17 @@ export function transcript(blocks: readonly string[], folder: string, env: NodeJ
   return stdout.split(`${mark}\n`);
 }
 
-/** The blocks as one program that marks, in what it prints, where each begins. */
+/** Joins the blocks into one program whose output marks where each block starts. */
 export function program(blocks: readonly string[]): string {
   return blocks.join(`console.log('${mark}');\n`);
 }
 
-/** What each block of such a program printed. */
+/** Splits the output of such a program by block. */
 export function printedBy(stdout: string): string[] {
   return stdout.split(`${mark}\n`);
 }
 
-/** Ids become numbers in order of appearance, so that the same id twice is still the same; times become one word. */
+/** Replaces ids with numbers in order of appearance, so that equal ids stay equal, and times with one word. */
 export function withoutChance(outputs: readonly string[]): unknown[] {
   const seen: string[] = [];
   const numbered = (id: string) => {

@@ -21,7 +21,7 @@ interface Key {
   readonly key: string;
 }
 
-/** What the operator has made: Ada and Ben work at Acme, Eve at Globex; Acme has an org-wide key, too. */
+/** What the operator has created: Ada and Ben work at Acme, Eve at Globex. Acme also has an org-wide key. */
 export interface Made {
   readonly acme: string;
   readonly globex: string;
@@ -31,7 +31,7 @@ export interface Made {
   readonly wideKey: Key;
 }
 
-/** Two organizations on a service of their own, and those who call it. */
+/** Two organizations on their own service, and their callers. */
 export interface World extends Made {
   readonly service: Service;
   readonly ada: Api;
@@ -39,7 +39,7 @@ export interface World extends Made {
   readonly eve: Api;
   readonly acmeWide: Api;
   readonly nobody: Api;
-  /** The public interface by another credential. */
+  /** The public interface with another credential. */
   as(key: string): Api;
   publish(...threadIds: string[]): Promise<void>;
   end(): Promise<void>;
@@ -47,7 +47,7 @@ export interface World extends Made {
 
 let template: Promise<string> | undefined;
 
-/** A folder with a store of its own, in which the operator has made what the tests need; nothing runs on it yet. */
+/** Creates a folder with a store in which the operator has created what the tests need. No service runs on it yet. */
 export async function prepareStore(): Promise<Made & { folder: string }> {
   template ??= makeTemplate();
   const folderToCopy = await template;
@@ -78,8 +78,8 @@ export async function startWorld(environment: Record<string, string> = {}): Prom
 }
 
 /**
- * A folder with the store as the operator's nine commands leave it. They take 2 s, more than the tests of most files,
- * so it is made once for each state of the service's source, and copied.
+ * A folder with the store as nine `skein` commands leave it. They take 2 s, more than the tests of most files, so the
+ * template is created once per state of the service's source and copied.
  */
 async function makeTemplate(): Promise<string> {
   const template = join(root, 'node_modules/.cache/skein-world', sourceHash());
@@ -90,7 +90,7 @@ async function makeTemplate(): Promise<string> {
   try {
     renameSync(folder, template);
   } catch {
-    // Another test file was faster: its template is as good.
+    // Another test file was faster; use its template.
     rmSync(folder, { recursive: true });
   }
   const cache = dirname(template);
@@ -123,21 +123,21 @@ async function makeStore(folder: string): Promise<Made> {
   return { acme, globex, adaKey, benKey, eveKey, wideKey };
 }
 
-/** A thread that was really created, with the ids of its messages. */
+/** Creates a thread and returns it with the ids of its messages. */
 export async function createThread(api: Api, body: object = {}): Promise<any> {
   const answer = await api.create({ prompt: 'What is a skein?', ...body });
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
   return answer.body;
 }
 
-/** Fails unless the answer is this failure: its code, and the status that goes with it (§7). */
+/** Fails unless the answer is this error, with its code and status (§7). */
 export function assertFails(answer: Answer, code: keyof typeof statusOfCode, what = ''): void {
   const found = `${what} answered ${answer.status} ${JSON.stringify(answer.body)}`;
   assert.equal(answer.body?.error?.code, code, found);
   assert.equal(answer.status, statusOfCode[code], found);
 }
 
-/** Fails unless the refusal is `INVALID_PARAMS` and its message names the field. */
+/** Fails unless the error is `INVALID_PARAMS` and its message names the field. */
 export function assertInvalid(answer: Answer, field: string, what = ''): void {
   assertFails(answer, 'INVALID_PARAMS', what);
   assert.ok(

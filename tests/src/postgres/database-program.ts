@@ -1,7 +1,7 @@
 /**
- * `node tests/src/postgres/database-program.ts [NAME=VALUE…]`, for programs that cannot import this folder: prints the URL
- * of a fresh database as one line, and keeps the database (and the server, if it had to start one, with these lines of
- * `postgresql.conf`) until its standard input closes.
+ * `node tests/src/postgres/database-program.ts [NAME=VALUE…]`, for programs that cannot import this folder. It prints
+ * the URL of a new database and keeps the database until its standard input closes. If it has to start a server, the
+ * server uses these lines of `postgresql.conf` and also runs until then.
  */
 import { once } from 'node:events';
 import { dropDatabase, testDatabase } from './databases.ts';

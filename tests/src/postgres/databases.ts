@@ -7,9 +7,9 @@ const namePrefix = 'skein_test_';
 let ownServer: Promise<PostgresServer> | undefined;
 
 /**
- * The URL of a fresh, empty database, on the server that SKEIN_TEST_POSTGRES_URL names. Without one, this process starts
- * a server at its first database, with these settings, and the server is gone with the process. On a server that stays,
- * `dropDatabase` removes what a test no longer needs.
+ * Returns the URL of a new, empty database on the server that SKEIN_TEST_POSTGRES_URL names. Without that variable,
+ * this process starts a server with these settings for its first database, and the server ends with the process. On a
+ * server that keeps running, `dropDatabase` removes a database that a test no longer needs.
  */
 export async function testDatabase(settings: Settings = {}): Promise<string> {
   const serverUrl = process.env.SKEIN_TEST_POSTGRES_URL || (await startOwnServer(settings)).url;
@@ -18,7 +18,7 @@ export async function testDatabase(settings: Settings = {}): Promise<string> {
   return withDatabase(serverUrl, name);
 }
 
-/** Sends away who is connected. Refuses a database that `testDatabase` did not make. */
+/** Disconnects all clients first. Rejects a database that `testDatabase` did not create. */
 export async function dropDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   if (!/^skein_test_\w+$/.test(name)) throw new Error(`${name} is no database of the tests.`);

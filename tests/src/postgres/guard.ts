@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 
 /**
- * Ends the server of a folder, by the pid that the server itself wrote there, and removes the folder. A server that was
- * killed leaves its pid, which may be another's by then, and a segment of shared memory that only `ipcrm` removes.
+ * Stops the server of a folder, using the pid that the server wrote there, and removes the folder. A killed server
+ * leaves behind its pid, which another process may have by then, and a shared memory segment that only `ipcrm` removes.
  */
 const removal = `
 pidFile=$1/data/postmaster.pid
@@ -19,14 +19,14 @@ rm -rf "$1"
 `;
 
 /**
- * Sees to it that the server and its folder are gone when this process has ended, however it ends. At an orderly end that
- * is done before this process is gone. After SIGKILL, or a SIGTERM that nobody handles, a shell does it: it waits for
- * the end of a pipe that only this process holds.
+ * Makes sure that the server and its folder are removed when this process ends. On an orderly exit, this happens before
+ * the process ends. After SIGKILL or an unhandled SIGTERM, a shell does it: it waits until a pipe closes that only this
+ * process holds.
  */
 export function guardFolder(folder: string): { release(): void } {
   const guard = spawn('/bin/sh', ['-c', `cat >/dev/null\n${removal}`, 'sh', folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    // A session of its own: what the terminal sends to the tests does not reach it.
+    // A separate session, so that signals from the terminal to the tests do not reach it.
     detached: true,
     cwd: '/',
   });

@@ -16,10 +16,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Who runs the server: nobody in particular, or an unprivileged user, because PostgreSQL refuses root. */
+/** The user that runs the server: the current one or, because PostgreSQL refuses to run as root, an unprivileged one. */
 export type Runner = { readonly uid: number; readonly gid: number } | Record<string, never>;
 
-/** Programs that the runner can execute, in `bin`. */
+/** PostgreSQL programs in `bin` that the runner can execute. */
 export interface Installation {
   readonly bin: string;
   readonly runner: Runner;
@@ -27,12 +27,12 @@ export interface Installation {
   readonly temporaryRoot: string;
 }
 
-/** What a program of PostgreSQL sees: nothing of the machine, and no `PG…` variable. */
+/** The environment of PostgreSQL programs: no settings of the machine and no `PG…` variables. */
 export const programEnvironment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
 let installation: Installation | undefined;
 
-/** The server that npm installed. A missing one is an error: tests of PostgreSQL never skip. */
+/** Finds the server that npm installed. A missing server is an error: tests of PostgreSQL never skip. */
 export function findInstallation(): Installation {
   installation ??= locate();
   return installation;
@@ -60,7 +60,7 @@ function packagedFolder(): string {
   }
 }
 
-/** By name, since `initdb` wants its user to have one. */
+/** Found by name, because `initdb` requires its user to have one. */
 function unprivilegedUser(): Runner {
   const users = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -83,8 +83,8 @@ function everyoneEnters(folder: string): boolean {
 }
 
 /**
- * Makes the links that npm cannot pack; the package lists them. False where they cannot be made. Several processes may
- * do it at once: a link appears whole, and who comes second finds it there.
+ * Creates the links that npm cannot pack. The package lists them. Returns false if they cannot be created. Several
+ * processes can do this at once: a link appears atomically, and the second process uses it.
  */
 function linkLibraries(packageFolder: string, into = packageFolder): boolean {
   const links = JSON.parse(readFileSync(join(packageFolder, 'native/pg-symlinks.json'), 'utf8'));
@@ -98,7 +98,7 @@ function linkLibraries(packageFolder: string, into = packageFolder): boolean {
   return true;
 }
 
-/** Why the runner cannot use this copy: it may lie under a folder that is root's alone. */
+/** Why the runner cannot use this copy. For example, it may be in a folder that only root can read. */
 function failureOf(native: string, runner: Runner): string | undefined {
   for (const program of ['initdb', 'postgres']) {
     const options = { ...runner, cwd: '/', env: programEnvironment, encoding: 'utf8' } as const;
@@ -108,13 +108,13 @@ function failureOf(native: string, runner: Runner): string | undefined {
   return undefined;
 }
 
-/** One copy per version and user of the machine, made when first needed: 58 MB, about a second. */
+/** Creates one copy per version and user of the machine when first needed: 58 MB, about a second. */
 function copyOnce(packaged: string, temporaryRoot: string, runner: Runner): string {
   const { version } = JSON.parse(readFileSync(join(packaged, 'package.json'), 'utf8'));
   const shared = join(temporaryRoot, `skein-postgres-${version}-${process.getuid?.()}`);
   if (isOurs(shared)) {
     if (failureOf(join(shared, 'native'), runner) === undefined) return join(shared, 'native');
-    // Something clears old files out of the temporary folder, here and there.
+    // Some machines clear old files out of the temporary folder, so replace the incomplete copy.
     rmSync(shared, { recursive: true, force: true });
   }
   const made = copyOf(packaged, temporaryRoot);
@@ -126,7 +126,7 @@ function copyOnce(packaged: string, temporaryRoot: string, runner: Runner): stri
   return join(publish(made, shared), 'native');
 }
 
-/** No other user may have placed programs there for us to run. */
+/** Whether the folder is ours: another user could have placed programs there for us to run. */
 function isOurs(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return false;
@@ -152,7 +152,7 @@ function copyOf(packaged: string, temporaryRoot: string): string {
   return made;
 }
 
-/** A rename shows the copy whole or not at all. Who comes second takes what is there. */
+/** Renaming publishes the copy atomically. If another process was first, its copy is used. */
 function publish(made: string, shared: string): string {
   try {
     renameSync(made, shared);

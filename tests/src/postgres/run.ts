@@ -1,6 +1,6 @@
 /**
  * `node tests/src/postgres/run.ts COMMAND…` runs a command with one PostgreSQL server for all its processes, named in
- * SKEIN_TEST_POSTGRES_URL. Where that is set already, its server is used. Ends as the command ended.
+ * SKEIN_TEST_POSTGRES_URL. If that is already set, its server is used. Exits like the command.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const server = given ? undefined : await startPostgres();
 const child = spawn(program, words, {
   stdio: 'inherit',
   env: {
-    // Compiled code is kept from one test file to the next, as the launcher keeps it for the service.
+    // Test files share a cache of compiled code, as the launcher does for the service.
     NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../../node_modules/.cache/skein'),
     ...process.env,
     SKEIN_TEST_POSTGRES_URL: given || server?.url,
@@ -37,7 +37,7 @@ else process.exit(exitCode);
 function forwardSignals(to: ChildProcess): void {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      // The terminal has sent it to the command as well; a second one would cut its report short.
+      // The terminal has already sent it to the command. A second signal would cut the command's report short.
       const sentByTerminal = name === 'SIGINT' && process.stdin.isTTY;
       if (!sentByTerminal) to.kill(name);
     });

@@ -12,15 +12,18 @@ import { findInstallation, type Installation, programEnvironment } from './insta
 export type Settings = Readonly<Record<string, string | number>>;
 
 export interface PostgresOptions {
-  /** Lines of `postgresql.conf`, over those that the tests usually have. */
+  /** Lines of `postgresql.conf` that override the tests' defaults. */
   readonly settings?: Settings;
-  /** The password of `postgres`, the superuser. A fresh one unless the data comes from another server. */
+  /** The password of the superuser `postgres`. A new one unless the data comes from another server. */
   readonly password?: string;
-  /** Puts a cluster into an empty folder; `initdb` unless told. */
+  /** Creates a cluster in an empty folder. Defaults to `initdb`. */
   readonly fill?: (dataFolder: string) => Promise<void>;
 }
 
-/** What PostgreSQL calls them: waits for clients to leave, sends them away, or leaves recovery to the next start. */
+/**
+ * The names are PostgreSQL's: `smart` waits for clients to disconnect, `fast` disconnects them, `immediate` skips the
+ * checkpoint.
+ */
 export type StopMode = 'smart' | 'fast' | 'immediate';
 
 const stopSignals = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
@@ -32,9 +35,9 @@ const testSettings: Settings = {
   unix_socket_directories: '',
   max_connections: 200,
   shared_buffers: '64MB',
-  // A killed process loses nothing by it, only a power cut does.
+  // Only a power cut would lose data, not a killed process.
   fsync: 'off',
-  // In the data folder, so that a killed server leaves nothing elsewhere.
+  // Kept in the data folder, so that a killed server leaves nothing elsewhere.
   dynamic_shared_memory_type: 'mmap',
   max_wal_size: '256MB',
   log_line_prefix: '%m [%p] %d ',
@@ -42,7 +45,7 @@ const testSettings: Settings = {
   log_timezone: 'UTC',
 };
 
-/** A fresh server on a free port of 127.0.0.1, in a temporary folder. Both are gone when this process has ended. */
+/** Starts a new server on a free port of 127.0.0.1, in a temporary folder. Both are removed when this process ends. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const installation = findInstallation();
   const folder = mkdtempSync(join(installation.temporaryRoot, 'skein-test-postgres-'));
@@ -95,12 +98,12 @@ export class PostgresServer {
     return this.#process?.pid;
   }
 
-  /** As the superuser, to the database `postgres`. */
+  /** Connects as the superuser to the database `postgres`. */
   get url(): string {
     return `postgres://postgres:${this.password}@127.0.0.1:${this.#port}/postgres`;
   }
 
-  /** Resolves when it takes connections. The port stays the same from the first start on. */
+  /** Resolves when the server accepts connections. The port stays the same after the first start. */
   async start(): Promise<void> {
     if (this.#process !== undefined) throw new Error('The server runs already.');
     const deadline = Date.now() + startWithinMs;
@@ -109,7 +112,7 @@ export class PostgresServer {
       this.#port = fixedPort || (await freePort());
       const log = await this.#attempt(deadline);
       if (log === undefined) return;
-      // The port was taken in between; or backends of a killed server have not noticed yet that it is gone.
+      // The port was taken in the meantime, or backends of a killed server have not noticed yet that it is gone.
       const passes = /Address already in use|pre-existing shared memory block/.test(log);
       if (!passes || Date.now() > deadline) throw new Error(`PostgreSQL did not start:\n${log}`);
       await after(pollMs);
@@ -120,24 +123,24 @@ export class PostgresServer {
     await this.#end(stopSignals[mode]);
   }
 
-  /** SIGKILL: no goodbye to clients, no checkpoint. The backends end as soon as they notice. */
+  /** Sends SIGKILL: clients are not notified and there is no checkpoint. The backends end as soon as they notice. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** Same port, same data; also after `stop` or `kill`. */
+  /** Keeps the port and the data. Also works after `stop` or `kill`. */
   async restart(mode: StopMode = 'fast'): Promise<void> {
     if (this.#process !== undefined) await this.stop(mode);
     await this.start();
   }
 
-  /** Ends the server and removes its data. */
+  /** Stops the server and removes its data. */
   async remove(): Promise<void> {
     if (this.#process !== undefined) await this.stop('immediate');
     this.#removeFolder();
   }
 
-  /** What the server logged if it ended instead of becoming ready. */
+  /** Returns the server's log if it ended instead of becoming ready. */
   async #attempt(deadline: number): Promise<string | undefined> {
     writeFileSync(join(this.dataFolder, 'postgresql.conf'), configuration(this.#settings, this.#port));
     const log = openSync(this.logFile, 'w');
@@ -146,7 +149,7 @@ export class PostgresServer {
       cwd: this.dataFolder,
       env: programEnvironment,
       stdio: ['ignore', log, log],
-      // The terminal's Ctrl-C is for the tests; they end their server themselves.
+      // Ctrl-C in the terminal is for the tests, which stop their server themselves.
       detached: true,
     });
     closeSync(log);
@@ -182,7 +185,10 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** The server says so in the last line of its pid file, as `pg_ctl` reads it. A killed one leaves its file behind. */
+/**
+ * The last line of the server's pid file says whether it is ready, as for `pg_ctl`. A killed server leaves its file
+ * behind.
+ */
 function isReady(dataFolder: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8').split('\n');

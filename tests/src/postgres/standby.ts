@@ -7,7 +7,7 @@ import { type PostgresServer, type Settings, startPostgres } from './server.ts';
 
 export interface Standby {
   readonly server: PostgresServer;
-  /** Resolves when it takes writes. */
+  /** Resolves when the standby accepts writes. */
   promote(): Promise<void>;
 }
 
@@ -26,14 +26,14 @@ const copiedEmpty = new Set([
 ]);
 
 /**
- * The one synchronous standby of a running primary: from here on a commit on the primary is answered only when the
- * standby has it, too. `stop` of the standby leaves commits waiting.
+ * Starts the only synchronous standby of a running primary. From then on, the primary confirms a commit only when the
+ * standby has it, too. While the standby is stopped, commits wait.
  */
 export async function startStandby(primary: PostgresServer, settings: Settings = {}): Promise<Standby> {
   const client = new pg.Client({ connectionString: primary.url });
   await client.connect();
   try {
-    // Keeps all write-ahead log from here on, so that the copy needs none of it.
+    // Keeps all write-ahead log from here on, so that the copy does not need to contain any.
     await client.query('SELECT pg_create_physical_replication_slot($1, true)', [standbyName]);
     const server = await startPostgres({
       settings: { ...settings, ...followSettings(primary) },
@@ -55,12 +55,15 @@ function followSettings({ port, password }: PostgresServer): Settings {
     hot_standby: 'on',
     primary_conninfo: `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=${standbyName}`,
     primary_slot_name: standbyName,
-    // Otherwise a connection that fails once is tried again after five seconds.
+    // By default, a failed connection is retried only after five seconds.
     wal_retrieve_retry_interval: '100ms',
   };
 }
 
-/** A base copy while the primary runs. No `pg_basebackup` is packaged; this is the low-level way to the same. */
+/**
+ * Copies the cluster while the primary runs. `pg_basebackup` is not packaged; this uses the low-level API for the same
+ * result.
+ */
 async function copyCluster(client: pg.Client, from: string, to: string): Promise<void> {
   await client.query("SELECT pg_backup_start('standby', fast => true)");
   await copyFolder(from, to);
@@ -81,7 +84,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** A file that is removed during the copy is removed by the write-ahead log as well. */
+/** If a file is removed during the copy, the write-ahead log removes it from the copy as well. */
 async function copyPresent(source: string, target: string): Promise<void> {
   try {
     await copyFile(source, target);

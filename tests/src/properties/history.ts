@@ -6,7 +6,7 @@ interface Shown {
   readonly updatedAt: string | null;
 }
 
-/** A write whose moment lies somewhere between the two times. */
+/** A write that happened at some moment between the two times. */
 interface Moment {
   readonly sentAt: number;
   readonly answeredAt: number;
@@ -14,7 +14,7 @@ interface Moment {
 
 interface Past {
   readonly created: Moment;
-  /** The activity that the creation and each rename gave it, in order. */
+  /** The activity times from its creation and each rename, in order. */
   readonly activities: (Moment & { readonly activity: string })[];
   deleted: Moment | undefined;
   deleting: boolean;
@@ -25,7 +25,7 @@ export interface ShownWalk {
   readonly pages: readonly (Moment & { readonly ids: readonly string[] })[];
 }
 
-/** What was written when, as far as the writers can know: enough to judge a walk that ran beside them. */
+/** Records what was written when, as precisely as the writers can know. This is enough to check a concurrent walk. */
 export class History {
   readonly #threads = new Map<string, Past>();
 
@@ -49,14 +49,14 @@ export class History {
     (this.#threads.get(id) as Past).deleted = { sentAt, answeredAt };
   }
 
-  /** A thread at the upper or lower end that no other writer uses. Every third thread is never renamed. */
+  /** The oldest or newest entry that no other writer uses. Every third thread is never renamed. */
   pickToRename(fromBelow: boolean): string {
     const idle = [...this.#threads].filter(
       ([, past], place) => place % 3 !== 0 && !past.deleting && !past.renaming,
     );
     const [id, past] = (fromBelow ? idle[0] : idle.at(-1)) as [string, Past];
     past.renaming = true;
-    // Last in the map: the next rename takes another one.
+    // Moved to the end of the map, so that the next rename takes another thread.
     this.#threads.delete(id);
     this.#threads.set(id, past);
     return id;
@@ -69,7 +69,7 @@ export class History {
     return id;
   }
 
-  /** Fails unless the walk can be explained; answers how much of it was put to the test. */
+  /** Fails unless the history can explain the walk. Returns how much of the walk was checked. */
   judge({ pages }: ShownWalk): { existedThroughout: number; placesKnown: number; renamedDuring: number } {
     const [start, end] = [pages[0]!, pages.at(-1)!];
     const ids = pages.flatMap((page) => page.ids);
@@ -106,7 +106,7 @@ export class History {
     );
   }
 
-  /** Sorts as the listing does; undefined where a write under way at the start leaves it open. */
+  /** The thread's sort key at the start. Undefined if a concurrent write makes it ambiguous. */
   #placeAt(id: string, start: Moment): string | undefined {
     const { activities } = this.#threads.get(id) as Past;
     const before = activities.filter(({ sentAt }) => sentAt < start.answeredAt);

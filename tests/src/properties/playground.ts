@@ -13,17 +13,17 @@ import {
 
 type Maker = { readonly organization: Organization; readonly owner: PrincipalName };
 
-/** Published threads are dear (an operator's command each), so they outlive a run, within these bounds. */
+/** Publishing is slow (one `skein` command each), so published threads are kept between runs, within these bounds. */
 const publishedMin = 6;
 const publishedMax = 12;
 
 interface Setting {
   readonly window?: number;
-  /** By how much the service's clock is behind. */
+  /** How far the service's clock is behind. */
   readonly behindMs?: number;
 }
 
-/** A running service that random commands play on, and what they may leave behind between two runs. */
+/** A running service for random commands, and the data that they leave behind between two runs. */
 export class Playground {
   readonly #keys: Record<PrincipalName, string>;
   readonly #organizations: Record<Organization, string>;
@@ -31,7 +31,7 @@ export class Playground {
   #service: Service;
   #window = 10_000;
   #runs = 0;
-  /** How often something came about that a property speaks of; what never does was not tested. */
+  /** How often each situation that a property is about occurred. A situation that never occurs was not tested. */
   tally = emptyTally();
 
   private constructor(
@@ -44,7 +44,7 @@ export class Playground {
     this.#keys = keys;
   }
 
-  /** `store` is the part of the environment that names one. */
+  /** `store` is the part of the environment that configures the store. */
   static async make(store: Record<string, string>): Promise<Playground> {
     const service = await Service.start({ environment: store });
     const [home, away] = await Promise.all([
@@ -90,7 +90,7 @@ export class Playground {
     return `run ${this.#runs}`;
   }
 
-  /** A model of what is there now: published threads of earlier runs, and a few new ones of each user. */
+  /** A model of the current data: published threads of earlier runs, and a few new threads of each user. */
   async freshModel(operatorCalls: number): Promise<ThreadModel> {
     this.#runs += 1;
     const model = new ThreadModel(this.#window, operatorCalls);
@@ -124,7 +124,7 @@ export class Playground {
     return this.note(body.thread, { owner, organization: organizationOf[owner] });
   }
 
-  /** Takes note of a created thread, so that it is cleared away before the next run. */
+  /** Records a created thread, so that it is removed before the next run. */
   note(shown: Record<string, unknown>, maker: Maker): ModelThread {
     const thread = modelThread(shown, maker);
     this.#makers.set(thread.id, maker);
@@ -146,7 +146,7 @@ function modelThread(shown: any, maker: Maker): ModelThread {
   return { id, title, accountId, createdAt, updatedAt, published, deleted, ...maker };
 }
 
-/** A thread as an answer must show it: all that the model knows, less who made it. */
+/** Fails unless a response shows the thread with all fields of the model, except for its creator. */
 export function assertShows(shown: any, { organization, owner, ...fields }: ModelThread): void {
   const { threadUrl, secondaryId, ...rest } = shown;
   assert.deepEqual({ organization, owner, ...rest }, { organization, owner, ...fields });

@@ -14,7 +14,7 @@ type Command = fc.AsyncCommand<ThreadModel, Playground, boolean>;
 type Run = (model: ThreadModel, playground: Playground) => Promise<void>;
 
 const principals = fc.constantFrom<PrincipalName>('ada', 'ben', 'service', 'carol');
-/** Mostly the one who may; the others are to be refused. */
+/** Usually the owner. All others must be rejected. */
 const actors = fc.oneof({ weight: 3, arbitrary: fc.constant('owner' as const) }, principals);
 const accounts = fc.constantFrom(undefined, undefined, 'x', 'y');
 const limits = fc.oneof(
@@ -23,7 +23,7 @@ const limits = fc.oneof(
 );
 const index = fc.nat(9_999);
 
-/** Any sequence of what callers and operators do. */
+/** Random sequences of actions by callers and operators. */
 export function threadCommands(maxCommands: number): fc.Arbitrary<Iterable<Command>> {
   const create = fc
     .record({ principal: principals, accountId: accounts, key: fc.option(fc.nat(1), { freq: 3 }) })
@@ -140,7 +140,7 @@ const deleteThread =
   (given: OnThread): Run =>
   async (model, { apis }) => {
     const { thread, principal } = find(model, given);
-    // To replace a published thread takes the operator's command.
+    // Replacing a published thread needs the operator's command.
     if (thread.published && thread.owner === principal && !thread.deleted) {
       if (model.operatorCallsLeft === 0) return;
       model.operatorCallsLeft -= 1;
@@ -206,7 +206,7 @@ const proceedWalk =
     await showPage(model, playground, walk, limit, text);
   };
 
-/** Asks for a page, holds it against the model, and answers the cursor that leads on. */
+/** Requests a page, compares it with the model, and returns the cursor of the next page. */
 export async function showPage(
   model: ThreadModel,
   playground: Playground,

@@ -11,7 +11,7 @@ export const organizationOf = {
   carol: 'away',
 } as const satisfies Record<PrincipalName, Organization>;
 
-/** What the public interface shows of a thread, and who made it. */
+/** The public fields of a thread, and its creator. */
 export interface ModelThread {
   readonly id: string;
   readonly organization: Organization;
@@ -31,10 +31,13 @@ export interface Listing {
 
 /** The position of a walk. It is immutable: the same cursor may be used again later. */
 export interface ModelWalk extends Listing {
-  /** The organization's threads (of that account) at the walk's start, in the order of that moment, hidden ones too. */
+  /**
+   * The organization's threads (of that account) at the start of the walk, in their order at that time, including
+   * hidden ones.
+   */
   readonly order: readonly string[];
   readonly visibleAtStart: ReadonlySet<string>;
-  /** How many of `order` lie behind. */
+  /** How many of `order` the walk has passed. */
   readonly passed: number;
   readonly walked: number;
   readonly truncated: boolean;
@@ -46,12 +49,12 @@ export interface Page {
   readonly truncated: boolean;
 }
 
-/** Threads, and who sees them, in memory: as SPEC.md §4.3 and DESIGN.md §6 have it, and as slow as it likes. */
+/** An in-memory model of threads and who sees them, written from SPEC.md §4.3 and DESIGN.md §6 without regard to speed. */
 export class ThreadModel {
   readonly threads = new Map<string, ModelThread>();
   readonly cursors: { readonly walk: ModelWalk; readonly text: string }[] = [];
   readonly idempotent = new Map<string, { readonly body: string; readonly id: string }>();
-  /** How often the operator's command, which is slow, may still be used. */
+  /** How many more times the operator's command, which is slow, can be used. */
   operatorCallsLeft: number;
   readonly #window: number;
 
@@ -104,8 +107,8 @@ export class ThreadModel {
   }
 
   /**
-   * Fails unless the page is one that may follow here; answers where the walk stands after it. Threads visible at the
-   * start and now must be shown, those published since may be.
+   * Fails unless the page is a valid next page. Returns the position of the walk after it. Threads visible at the start
+   * and now must be shown; those published since may be.
    */
   judge(walk: ModelWalk, limit: number, { threads, nextCursor, truncated }: Page): ModelWalk {
     const count = Math.min(limit, this.#window - walk.walked);
@@ -136,7 +139,10 @@ export class ThreadModel {
   }
 }
 
-/** §4.3.1: most recent activity first, the id breaking ties. Times are of one width, so texts compare as times do. */
+/**
+ * §4.3.1: most recent activity first, the id breaking ties. All times have the same width, so they can be compared as
+ * text.
+ */
 function byActivity(a: ModelThread, b: ModelThread): number {
   const key = ({ id, createdAt, updatedAt }: ModelThread) => `${updatedAt ?? createdAt} ${id}`;
   return key(a) < key(b) ? 1 : key(a) > key(b) ? -1 : 0;

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A provider of a language model whose every reply ends when the test says so, and not before. */
+/** A model provider whose replies end only when the test says so. */
 export class HeldModel {
   readonly #server = createServer((request, response) => {
     request.resume().once('end', () => this.#asked.push(response));
   });
   #asked: ServerResponse[] = [];
 
-  /** Listens, and answers the environment of a service that asks it. */
+  /** Starts to listen. Returns the environment of a service that uses it. */
   async start(): Promise<Record<string, string>> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -20,17 +20,17 @@ export class HeldModel {
     };
   }
 
-  /** How many replies are being asked for. */
+  /** The number of open requests for replies. */
   get asked(): number {
     return this.#asked.length;
   }
 
-  /** A piece of every reply that was asked for; more is to come. */
+  /** Sends a piece of text to every open request. */
   say(text: string): void {
     for (const response of this.#asked) send(response, [chunk({ role: 'assistant', content: text }, null)]);
   }
 
-  /** All that were asked for are answered. */
+  /** Sends the text and completes every open request. */
   answer(text: string): void {
     this.say(text);
     for (const response of this.#asked.splice(0)) {
@@ -39,7 +39,7 @@ export class HeldModel {
     }
   }
 
-  /** All that were asked for are refused, for good. */
+  /** Rejects every open request with a permanent error. */
   refuse(): void {
     for (const response of this.#asked.splice(0)) response.writeHead(400).end();
   }

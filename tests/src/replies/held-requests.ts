@@ -6,17 +6,17 @@ import type { Service } from '../service.ts';
 export interface HeldAnswer {
   readonly status: number;
   readonly body: any;
-  /** By the clock of this machine. */
+  /** By this machine's clock. */
   readonly answeredAtMs: number;
 }
 
-/** Callers that wait for a reply (`Prefer: wait`), as many as it takes, each on a connection of its own. */
+/** Any number of callers that wait for a reply (`Prefer: wait`), each on its own connection. */
 export class HeldRequests {
   readonly #agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
   readonly #service: Service;
   readonly #key: string;
   readonly #requests: ClientRequest[] = [];
-  /** Sent, and not answered yet. */
+  /** The number of requests without an answer. */
   waiting = 0;
 
   constructor(service: Service, key: string) {
@@ -24,7 +24,7 @@ export class HeldRequests {
     this.#key = key;
   }
 
-  /** Rejects when the connection ends without an answer. */
+  /** Rejects if the connection ends without an answer. */
   async hold(threadId: string, seconds: number): Promise<HeldAnswer> {
     const sent = request(`${this.#service.baseUrl}/api/v1/threads/${threadId}`, {
       agent: this.#agent,
@@ -43,7 +43,7 @@ export class HeldRequests {
     }
   }
 
-  /** All of them hang up. */
+  /** Disconnects all callers. */
   abandon(): void {
     for (const sent of this.#requests.splice(0)) sent.destroy();
   }

@@ -4,18 +4,18 @@ import type { Api } from '../api.ts';
 import { sendMany } from '../load.ts';
 import { createThread } from '../world.ts';
 
-/** Polls under way at once: enough to look at hundreds of replies several times a second. */
+/** Concurrent polls: enough to check hundreds of replies several times a second. */
 const looksAtOnce = 16;
 /** Hundreds of replies, their service and the observer share two cores. */
 const betweenLooksMs = 60;
 
-/** A reply that was asked for and the text that it must have once it is completed, where that is known. */
+/** A requested reply, and the text that it must have when it is completed, if that is known. */
 export interface Asked {
   readonly threadId: string;
   readonly whole?: string;
 }
 
-/** Creates a thread whose reply is a script of `pieces`, with a pause after each but the last. */
+/** Creates a thread whose reply is a script of `pieces`, with a pause after each one except the last. */
 export async function askForPieces(
   api: Api,
   pieces: readonly string[],
@@ -27,7 +27,7 @@ export async function askForPieces(
   return { threadId: thread.id, whole: pieces.join('') };
 }
 
-/** What a poller sees of replies, held against what must be true of each look, and of any later one. */
+/** What a poller sees of replies. Each observation is checked against the rules for one read and against earlier ones. */
 export class Observations {
   readonly #ended = new Map<string, object>();
 
@@ -36,8 +36,8 @@ export class Observations {
   }
 
   /**
-   * `whole` is the text that a completed reply has; one that runs shows a beginning of it. `before` is how it was seen to
-   * end before this look began: of two looks at once the later answer may tell of the earlier moment.
+   * `whole` is the text of the completed reply; while it runs, it shows a beginning of it. `before` is the end that was
+   * observed before this read started: of two concurrent reads, the later response can show the earlier state.
    */
   see(
     body: any,
@@ -57,7 +57,7 @@ export class Observations {
     else if (reply.status !== 'failed') assert.ok(whole.startsWith(reply.content), reply.content);
   }
 
-  /** One look at each. */
+  /** Reads each reply once. */
   async lookAt(api: Api, asked: readonly Asked[]): Promise<void> {
     await sendMany(asked.length, looksAtOnce, async (place) => {
       const { threadId, whole } = asked[place]!;
@@ -68,7 +68,7 @@ export class Observations {
     });
   }
 
-  /** Looks again and again at those that have not been seen to end, until that is enough. */
+  /** Reads the replies that have not ended yet, repeatedly, until the condition holds. */
   async lookUntil(
     isEnough: () => boolean,
     api: Api,
@@ -84,19 +84,19 @@ export class Observations {
     }
   }
 
-  /** The ended ones are looked at again, at the end. */
+  /** Reads the ended replies once more at the end. */
   async untilAllEnded(api: Api, asked: readonly Asked[]): Promise<void> {
     await this.lookUntil(() => asked.every(({ threadId }) => this.#ended.has(threadId)), api, asked);
     await this.lookAt(api, asked);
   }
 
-  /** The statuses that the ended ones have, each once. */
+  /** The distinct statuses of the ended replies. */
   statuses(): string[] {
     return [...new Set([...this.#ended.values()].map((reply) => (reply as { status: string }).status))];
   }
 }
 
-/** The rules of one look (§2.3, §3.3). */
+/** The rules for one read (§2.3, §3.3). */
 function assertConsistent({ messages, status }: any): void {
   const [, reply] = messages;
   const runs = reply.status === 'in_progress' || reply.status === 'corroborating';

@@ -5,7 +5,7 @@ import { type Made, prepareStore } from '../world.ts';
 type Environment = Record<string, string>;
 type Person = 'ada' | 'ben' | 'eve' | 'wide';
 
-/** One store, and the processes that work on it: one after the other, or several at once. */
+/** One store, and the processes that use it, one after the other or several at once. */
 export class SharedStore {
   readonly folder: string;
   readonly made: Made;
@@ -18,7 +18,7 @@ export class SharedStore {
     this.#environment = { SKEIN_MODEL: 'scripted', ...environment };
   }
 
-  /** `environment` is that of every process on it. */
+  /** `environment` applies to every process on the store. */
   static async prepare(environment: Environment = {}): Promise<SharedStore> {
     return new SharedStore(await prepareStore(), environment);
   }
@@ -33,17 +33,17 @@ export class SharedStore {
     return service;
   }
 
-  /** The public interface of one process, as one of the people uses it. */
+  /** The public interface of one process, with the key of one person. */
   as(person: Person, service: Service): Api {
     return new Api(service.baseUrl, this.made[`${person}Key`].key);
   }
 
-  /** So that a test that polls without end meets no quota. */
+  /** Raises the quota, so that a test that polls does not reach it. */
   async allowMany(service: Service, organization: 'acme' | 'globex' = 'acme'): Promise<void> {
     await service.skein('org', 'set', this.made[organization], '--quota', '10000000');
   }
 
-  /** Leaves nothing running, also when a test has failed halfway. */
+  /** Stops everything, even if a test has failed halfway. */
   async killAll(): Promise<void> {
     await Promise.all(this.#started.map((service) => service.end('SIGKILL')));
   }

@@ -19,7 +19,7 @@ export interface FuzzOutcome {
 const lanes = 8;
 const failuresMax = 5;
 
-/** Runs scripts from number 0 on, until `isDone` says so of their number, and checks every answer. */
+/** Runs scripts from number 0 until `isDone` returns true for a number, and checks every answer. */
 export async function fuzzTarget(
   target: FuzzTarget,
   seed: number,
@@ -56,7 +56,7 @@ async function runScript(target: FuzzTarget, seed: number, index: number): Promi
     }
     if (ending === 'reset') connection.reset();
     if (ending !== 'finish') return [];
-    // Over TLS a peer that closes its side gives up the answers.
+    // With TLS, a client that closes its side gives up the answers.
     if (isTls(target)) await connection.somethingReceived(50);
     connection.finish();
     return check(target, Buffer.concat(pieces), await connection.ended(60_000));
@@ -65,14 +65,14 @@ async function runScript(target: FuzzTarget, seed: number, index: number): Promi
   }
 }
 
-/** Answers the status of each answer. Fails for a 5xx, a refusal without the envelope, and where nothing was answered. */
+/** Returns the status of each answer. Fails on a 5xx, on an error without the envelope, and if nothing was answered. */
 function check(target: FuzzTarget, sent: Buffer, received: string): number[] {
   const answers = answersIn(Buffer.from(received, 'latin1'));
   // Empty lines before a request are skipped (RFC 9112 §2.2).
   if (answers.length === 0 && !isTls(target)) assert.match(sent.toString('latin1'), /^[\r\n]*$/, 'no answer');
   for (const answer of answers) {
     assert.ok(answer.status < 500, `${answer.status} ${answer.body}`);
-    // The one text of the metrics port: there is nothing but GET /metrics.
+    // The only plain-text answer of the metrics port, which serves nothing but GET /metrics.
     const isPlain = target.name === 'metrics' && answer.status === 404;
     if (answer.status >= 400 && !isPlain) assertEnvelope(answer);
   }

@@ -6,7 +6,7 @@ export interface Script {
   readonly ending: 'finish' | 'leave' | 'reset';
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Pseudo-random numbers, the same for the same seed (mulberry32). */
 export class Chance {
   #state: number;
 
@@ -14,7 +14,7 @@ export class Chance {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, `end`. */
+  /** From 0 up to but not including `end`. */
   below(end: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -32,7 +32,7 @@ export class Chance {
   }
 }
 
-/** Script number `index` of a run. The first ones cut a pair of requests at every byte, and end in each way. */
+/** Script number `index` of a run. The first scripts cut a pair of requests at every byte and end in each way. */
 export function scriptOf(index: number, seed: number, key: string): Script {
   const chance = new Chance(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b));
   const endings = ['reset', 'finish', 'leave'] as const;
@@ -170,7 +170,7 @@ function refusedOnes(key: string): string {
   );
 }
 
-/** Good requests before the fault, whose answers must not be touched by it. */
+/** Valid requests before the fault. The fault must not affect their answers. */
 function before(chance: Chance, key: string): string {
   return chance.pick(['', '', get(key), list(key) + create(key)]);
 }

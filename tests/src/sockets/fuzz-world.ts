@@ -3,7 +3,7 @@ import { metricsUrlOf } from '../scrape.ts';
 import { root, Service } from '../service.ts';
 import type { FuzzTarget } from './fuzz-run.ts';
 
-/** A service that speaks HTTP and one that speaks HTTPS, with three ports to send anything to. */
+/** An HTTP and an HTTPS service, with three ports in total to send anything to. */
 export class FuzzWorld {
   readonly services: readonly Service[];
   readonly targets: readonly FuzzTarget[];
@@ -37,12 +37,12 @@ export class FuzzWorld {
     );
   }
 
-  /** Lines of the logs that tell of something unexpected. */
+  /** Log lines that report something unexpected. */
   faults(): string[] {
     return this.services.flatMap(({ output }) => output.filter((line) => /"level":[56]0/.test(line)));
   }
 
-  /** Whether every service stopped as it should: one that died before did not exit with 0 now. */
+  /** Whether every service stopped cleanly. One that had died before does not exit with 0. */
   async end(): Promise<boolean> {
     return (await Promise.all(this.services.map((service) => service.end()))).every((code) => code === 0);
   }
