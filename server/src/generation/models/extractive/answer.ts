@@ -84,6 +84,8 @@ function isAboutAnother({ concepts, ranked }: SearchFindings, passage: FoundPass
   return told.some((weight, at) => weight === 0 && titles.some((title) => title[at]! > 0));
 }
 
+/** A word with this share of a question decides what it is about: 'Do you accept bitcoin?' */
+const decisiveShare = 0.42;
 const placing = new Set('to in from within outside for with on using via at of like'.split(' '));
 
 /**
@@ -92,11 +94,11 @@ const placing = new Set('to in from within outside for with on using via at of l
  */
 function unknownNameOf({ concepts }: SearchFindings, question: string): string | undefined {
   const asked = wordsOf(question);
-  return concepts.find(({ wordings, word }) => {
+  return concepts.find(({ wordings, word, share }) => {
     if (wordings.length > 0) return false;
     const at = asked.indexOf(word);
     const isPlaced = placing.has(asked[at - 1] ?? '') || placing.has(asked[at - 2] ?? '');
     const isCapitalised = question.includes(`${word.charAt(0).toUpperCase()}${word.slice(1)}`);
-    return isPlaced || (at > 0 && isCapitalised);
+    return isPlaced || (at > 0 && isCapitalised) || share >= decisiveShare;
   })?.word;
 }

@@ -57,6 +57,7 @@ describe('an answer from the documents of the demo', () => {
       'How much does shipping to the USA cost?',
       'how much is shipping to canada',
       'How long does delivery to the UK take?',
+      'Does the shop accept bitcoin?',
     ]) {
       assert.match(await ask(question), /^I did not find a/, question);
     }
