@@ -27,7 +27,7 @@ export interface MembershipFacts {
   readonly passwordId: PasswordId | null;
 }
 
-/** `pending`: the session may accept the membership, and cannot enter it before. */
+/** `pending`: the session can accept the membership, and must do so before it can enter it. */
 export type Standing = 'entered' | 'pending' | 'closed';
 
 export function standingOf(access: Access, { service, accepted, passwordId }: MembershipFacts): Standing {
@@ -37,7 +37,7 @@ export function standingOf(access: Access, { service, accepted, passwordId }: Me
   return access.proven || access.passwordId === passwordId ? 'entered' : 'closed';
 }
 
-/** The password whose sessions this session may end; undefined: all sessions of the person. */
+/** The password whose sessions this session can end; undefined if it can end all sessions of the person. */
 export function coveredPassword(access: Access): PasswordId | undefined {
   return access.proof === 'password' && !access.proven ? access.passwordId : undefined;
 }

@@ -34,7 +34,7 @@ export interface KeyRequest {
   readonly id: KeyRequestId;
   readonly userId: UserId;
   readonly name: string;
-  /** `approved`: its owner may reveal the key, which creates it. */
+  /** `approved`: its owner can reveal the key, which creates it. */
   readonly state: 'pending' | 'approved' | 'declined';
   readonly requestedAt: number;
   readonly expiresAt: number;
@@ -48,7 +48,7 @@ export interface Application {
   readonly createdAt: number;
   /** When its current secret was created; null for its first secret. */
   readonly rotatedAt: number | null;
-  /** As for an API key. */
+  /** To within a few seconds; null before the first request. */
   readonly lastUsedAt: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** The closed set of codes a caller may branch on (§7). */
+/** The closed set of error codes that callers can rely on (§7). */
 export const errorCodes = [
   'INVALID_PARAMS',
   'UNAUTHORIZED',

@@ -31,7 +31,7 @@ export function retryDelayMs(
   return delayMs < failed.remainingMs ? delayMs : undefined;
 }
 
-/** An organization may take another place while it has fewer than this many times the number of free places. */
+/** An organization can take another place while it has fewer than this many times the number of free places. */
 const placesPerFree = 1;
 
 /**

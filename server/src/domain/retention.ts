@@ -14,7 +14,7 @@ export const retentionKinds = [
 
 export type RetentionKind = (typeof retentionKinds)[number];
 
-/** The operator's settings in days; undefined: kept forever. */
+/** The operator's settings in days; undefined if the data is kept forever. */
 export interface RetentionDays {
   readonly deletedThreads: number | undefined;
   readonly audit: number | undefined;
@@ -23,7 +23,7 @@ export interface RetentionDays {
   readonly sessions: number | undefined;
 }
 
-/** How long each kind is kept; undefined: forever. */
+/** How long each kind is kept; undefined if forever. */
 export type Kept = Readonly<Record<RetentionKind, number | undefined>>;
 
 const dayMs = 86_400_000;

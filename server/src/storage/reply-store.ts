@@ -139,7 +139,7 @@ export interface Replies {
 
 /** What happened to replies on one node. */
 export interface ReplyNotice {
-  /** Whether some may be waiting to be written. */
+  /** Whether some of them may be waiting for a worker. */
   readonly waiting: boolean;
   readonly ended: readonly ReplyName[];
 }

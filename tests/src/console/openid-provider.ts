@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-// It has no types of its own.
+// The package has no type declarations.
 // @ts-expect-error
 import { Provider } from 'oidc-provider';
 

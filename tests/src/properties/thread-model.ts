@@ -29,7 +29,7 @@ export interface Listing {
   readonly accountId: string | undefined;
 }
 
-/** The position of a walk. It is immutable: the same cursor may be used again later. */
+/** The position of a walk. It is immutable, because the same cursor can be used again later. */
 export interface ModelWalk extends Listing {
   /**
    * The organization's threads (of that account) at the start of the walk, in their order at that time, including

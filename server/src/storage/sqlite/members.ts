@@ -22,7 +22,7 @@ export function sqliteMembers(
 ): Members & Pick<Accounts, 'setMemberRole'> {
   const audit = auditWriter(database);
   const organizationExists = database.prepare<[string]>('SELECT 1 FROM organization WHERE id = ?');
-  // The update changes nothing, but makes RETURNING answer for a known address, too.
+  // The update changes nothing, but RETURNING then also returns a row for a known address.
   const upsertUser = database
     .prepare<[string, string, number], UserId>(
       `INSERT INTO user (id, email, created_at) VALUES (?, ?, ?)
