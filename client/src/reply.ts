@@ -131,7 +131,7 @@ function teller(
 /** Adds to a timeout or an abort how to continue waiting, because the reply itself continues. */
 function inItsWords(error: unknown, threadId: string): unknown {
   if (!(error instanceof TimeoutError || error instanceof AbortedError)) return error;
-  const message = `${error.message} The reply goes on: threads.wait('${threadId}') waits for it.`;
+  const message = `${error.message} The reply continues: threads.wait('${threadId}') waits for it.`;
   if (error instanceof AbortedError) return new AbortedError(message, error.cause);
   return new TimeoutError(message, { code: 'TIMEOUT', cause: error.cause });
 }

@@ -166,6 +166,6 @@ export class Threads {
 
 function pathOf(id: string): string {
   // Such an id would change the path of the URL.
-  if (id === '' || id === '.' || id === '..') throw new TypeError(`'${id}' is no thread's id.`);
+  if (id === '' || id === '.' || id === '..') throw new TypeError(`'${id}' is not a thread id.`);
   return `/threads/${encodeURIComponent(id)}`;
 }

@@ -13,7 +13,7 @@ export function passwordFault(password: string, email: string): string | undefin
   const plain = password.toLowerCase().trim();
   if (plain === email || plain === email.split('@')[0]) return 'must not be your address';
   if (new Set(plain).size < 3 || commonest.has(plain)) {
-    return 'is one that others try first: take a few words that do not belong together';
+    return 'is too common: use a few unrelated words';
   }
   return undefined;
 }

@@ -36,7 +36,7 @@ export function createMetrics(facts: ProcessFacts): { registry: Registry; teleme
   if (facts.storeFile !== undefined) showFreeDisk(registry, dirname(facts.storeFile));
   const linesDropped = new Counter({
     name: 'skein_log_lines_dropped_total',
-    help: 'Log lines dropped because standard output took none, as on a full disk.',
+    help: 'Log lines dropped because standard output could not be written, as on a full disk.',
     registers: [registry],
   });
   return {

@@ -198,7 +198,7 @@ describe('Remembered tokens', () => {
     assert.deepEqual(await reader.read(third), claims);
   });
 
-  it('are not driven out by what is no token of ours', async () => {
+  it('are not evicted by foreign tokens', async () => {
     const reader = node({ rememberedMax: 1 });
     const token = await issue();
     assert.deepEqual(await reader.read(token), claims);

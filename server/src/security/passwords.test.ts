@@ -11,7 +11,7 @@ describe('Passwords', () => {
     assert.notEqual(one, other);
   });
 
-  it('are recognised, and nothing else is, nor anything where there is none', async () => {
+  it('match only the right password, and never without a hash', async () => {
     const hash = await passwords.hash('violin sky');
     const found = await Promise.all([
       passwords.find([hash], 'violin sky'),

@@ -35,7 +35,7 @@ describe('Signals of threads', () => {
     assert.equal(signals.followed, 0);
   });
 
-  it('tell a function that follows twice twice, and one that stops meanwhile at most once more', () => {
+  it('call a listener once per subscription, and at most once more after it unsubscribes', () => {
     const signals = new ChangeSignals<ThreadId>();
     let told = 0;
     const stops: (() => void)[] = [];

@@ -87,7 +87,7 @@ describe('A request of the console', () => {
     }
   });
 
-  it('with a session that is none is refused', async () => {
+  it('with an invalid session is rejected', async () => {
     for (const token of ['', 'x', 'A'.repeat(43), 'A'.repeat(4000), '%00', '../..']) {
       const client = new ConsoleClient(service.baseUrl);
       client.cookies.set('skein', token);

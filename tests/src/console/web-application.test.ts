@@ -93,7 +93,7 @@ describe('The web application', () => {
     assert.deepEqual([head.status, await head.text()], [200, '']);
   });
 
-  it('is not what machines find where there is nothing', async () => {
+  it('is not served to programs at unknown paths', async () => {
     const missing: [string, Record<string, string>][] = [
       ['/nowhere', { accept: '*/*' }],
       ['/', { accept: 'application/json' }],
