@@ -33,7 +33,8 @@ export async function startNeighbourhood(settings: NeighbourhoodSettings = {}): 
   for (const name of keptDocuments) {
     const file = readFileSync(join(root, 'docs', name));
     const path = noisy.admin.at(`/documents?name=${name}`, noisy.organizationId);
-    assert.equal((await noisy.admin.call('POST', path, { file })).status, 201);
+    const { status, body } = await noisy.admin.call('POST', path, { file });
+    assert.equal(status, 201, JSON.stringify(body));
   }
   return { service, quiet, noisy };
 }
