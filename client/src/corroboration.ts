@@ -12,7 +12,7 @@ const one = /^The statement was (not )?found in (?:(\d+) sources?|the documents)
 const several = /^(All|None of|\d+ of) (\d+) statements found in (?:(\d+) sources?|the documents)$/;
 
 /**
- * What a reply's steps say about checking its statements; null if they were not checked. A statement that was found bears
+ * What a reply's steps say about checking its statements; null if they were not checked. A statement that was found has
  * a citation such as `[1]` in the text; the step after the count names statements that were not found.
  */
 export function corroborationOf({ steps }: Pick<ThreadMessage, 'steps'>): Corroboration | null {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PassageText } from '../src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
 import { defaultLimits } from '../src/domain/limits.ts';
-import { createLibrary, type SearchLibrary } from '../src/generation/retrieval/library.ts';
+import { createLibrary } from '../src/generation/retrieval/library.ts';
 import { termsOf } from '../src/generation/retrieval/terms.ts';
 import type { AuditNote, Store } from '../src/storage/store.ts';
 
@@ -17,7 +17,7 @@ export interface WrittenDocument {
 }
 
 export interface LibraryFixture {
-  readonly library: SearchLibrary;
+  readonly library: ReturnType<typeof createLibrary>;
   readonly store: Store;
   readonly organizationId: OrganizationId;
   close(): Promise<void>;

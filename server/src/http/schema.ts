@@ -23,7 +23,7 @@ export const count = Type.Integer({ minimum: 0 });
 /** The response of a change that has nothing to report. */
 export const nothing = object({});
 
-/** Text that the store can keep, of so many code points. */
+/** Text that the store can keep, with a length in code points. */
 export const text = (lengthMin: number, lengthMax: number, description?: string) =>
   Type.String({
     format: 'text',

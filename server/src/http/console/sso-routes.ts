@@ -36,9 +36,9 @@ const startRoute = (options: ConsoleOptions) =>
       const returnAddress = `${options.baseUrl()}${callbackPath}`;
       try {
         const returnTo = localPath(query.returnTo);
-        const begun = await beginSingleSignOn(context, provider, returnAddress, returnTo);
-        setCookie(reply, options, ssoCookie, begun.sealed, ssoTimeoutMs);
-        await reply.redirect(begun.address, 303);
+        const redirect = await beginSingleSignOn(context, provider, returnAddress, returnTo);
+        setCookie(reply, options, ssoCookie, redirect.sealed, ssoTimeoutMs);
+        await reply.redirect(redirect.address, 303);
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
         await redirectToSignIn(reply, error.fault, error.message);

@@ -5,7 +5,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Context } from '../context.ts';
 import { limitPrompts } from './limit-prompts.ts';
 
-/** What one person may spend: so many tests within the window, in each process. */
+/** The number of tests that one person can run per window, in each process. */
 export const modelTestsMax = 5;
 export const modelTestsWindowMs = 600_000;
 const testMsMax = 30_000;
