@@ -1,0 +1,100 @@
+import { ClockJumps } from '../../../src/storage/clock-jumps.ts';
+import type { ReplyNotice, Store } from '../../../src/storage/store.ts';
+import { memoryCredentials } from './credentials.ts';
+import { memoryRecords } from './records.ts';
+import { memoryReplies } from './replies.ts';
+import type { StoreClocks } from './store-clock.ts';
+import { Tables } from './tables.ts';
+import { memoryThreads } from './threads.ts';
+import { memoryWalks } from './walks.ts';
+
+/** The methods that run in the database, each as one transaction. */
+export type Transactions = ReturnType<typeof openTransactions>;
+
+export function openTransactions(tables: Tables) {
+  return {
+    ...memoryCredentials(tables),
+    ...memoryThreads(tables),
+    ...memoryWalks(tables),
+    ...memoryReplies(tables),
+    ...memoryRecords(tables),
+    secret(name: string, candidate: Uint8Array) {
+      const kept = tables.secrets.get(name) ?? candidate;
+      tables.secrets.set(name, kept);
+      return kept;
+    },
+    nextToken: () => tables.nextToken(),
+    ping() {},
+    clockAheadMs: () => tables.clock.aheadMs(),
+  };
+}
+
+/** The connection of one node to the database: it decides when, and whether, a transaction runs and is answered. */
+export interface Link {
+  call<T>(method: keyof Transactions, args: readonly unknown[], run: () => T): Promise<T>;
+  sendNotice(notice: ReplyNotice): Promise<void>;
+  onNotice(listener: (notice: ReplyNotice) => void): void;
+}
+
+/** The methods of the store that the simulation and the operations of the public interface use. */
+export type MemoryStore = Pick<Store, Exclude<keyof Transactions, 'readTime' | 'nextToken'>> &
+  Pick<Store, 'releaseOrphanedReplies' | 'sendNotice' | 'onNotice' | 'connections' | 'diagnose' | 'close'>;
+
+/** One node of the store, as an adapter: like PostgreSQL's, it keeps nothing but a clock and claims without an answer. */
+export function openMemoryStore(
+  transactions: Transactions,
+  { steady }: StoreClocks,
+  link: Link,
+): MemoryStore {
+  const remote = Object.fromEntries(
+    Object.entries(transactions).map(([method, run]) => [
+      method,
+      (...args: never[]) =>
+        link.call(method as keyof Transactions, args, () => (run as (...args: never[]) => unknown)(...args)),
+    ]),
+  ) as unknown as Pick<Store, keyof Transactions & keyof Store>;
+  const jumps = new ClockJumps({ time: transactions.readTime(), beforeMs: steady(), afterMs: steady() });
+  /** The tokens of claims that may have happened, and when each can be forgotten. */
+  const unanswered = new Map<number, number>();
+
+  return {
+    ...remote,
+
+    async claimReplies(shares, leaseMs) {
+      const token = transactions.nextToken();
+      const claim = () => transactions.claimReplies(shares, leaseMs, token);
+      return link.call('claimReplies', [shares, leaseMs, token], claim).catch((error) => {
+        unanswered.set(token, steady() + leaseMs);
+        throw error;
+      });
+    },
+
+    async sweepReplies(texts, { attemptsMax, leases }) {
+      const beforeMs = steady();
+      const time = await link.call('readTime', [], () => transactions.readTime());
+      const reading = { time, beforeMs, afterMs: steady() };
+      const sweep = {
+        at: time,
+        jump: jumps.jumpAt(reading),
+        unanswered: [...unanswered.keys()],
+        attemptsMax,
+        leases,
+      };
+      const failed = await link.call('sweepReplies', [texts, sweep], () =>
+        transactions.sweepReplies(texts, sweep),
+      );
+      jumps.accept(reading);
+      for (const [token, endsMs] of unanswered) if (steady() > endsMs) unanswered.delete(token);
+      return failed;
+    },
+
+    releaseOrphanedReplies: async () => [],
+    sendNotice: (notice) => link.sendNotice(notice),
+    onNotice: (listener) => link.onNotice(listener),
+    connections: () => undefined,
+    diagnose: async () => [],
+    close: async () => {},
+  };
+}
+
+export { Tables };

@@ -1,0 +1,66 @@
+import type { AuditEvent } from '../../../src/domain/audit.ts';
+import type { Audits, Usages } from '../../../src/storage/store.ts';
+import type { Sync } from './sync.ts';
+import type { AuditEventRow, Tables } from './tables.ts';
+
+/** The audit log and the counts of requests and prompts. */
+export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
+  const { organizations, clock } = tables;
+
+  function toEvent(row: AuditEventRow): AuditEvent {
+    const { actor } = row;
+    const isActor = ([, userId]: [string, string]) => actor.kind === 'user' && userId === actor.userId;
+    return { ...row, actorEmail: [...tables.userIds].find(isActor)?.[0] ?? null };
+  }
+
+  return {
+    writeAudit: (organizationId, note) => tables.note(organizationId, note, clock.now()),
+
+    listAudit(organizationId, { before, traceId, limit }) {
+      const isListed = ({ at, id, traceId: trace }: AuditEventRow) =>
+        (traceId === undefined || trace === traceId) &&
+        (before === undefined || at < before.at || (at === before.at && id < before.id));
+      return (organizations.get(organizationId)?.audit ?? [])
+        .filter(isListed)
+        .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+        .slice(0, limit)
+        .map(toEvent);
+    },
+
+    addUsage(reports) {
+      for (const { organizationId, lastUsedAt, requests, ...count } of reports) {
+        const organization = organizations.get(organizationId);
+        if (organization === undefined) continue;
+        const { usage, lastUsedAt: latest } = organization;
+        const { day, credentialId, operation, outcome } = count;
+        const key = [`${day}`.padStart(6, '0'), credentialId, operation, outcome].join(' ');
+        usage.set(key, { ...count, requests: (usage.get(key)?.requests ?? 0) + requests });
+        latest.set(credentialId, Math.max(latest.get(credentialId) ?? 0, lastUsedAt));
+      }
+    },
+
+    listUsage: (organizationId, firstDay, lastDay) =>
+      [...(organizations.get(organizationId)?.usage ?? [])]
+        .filter(([, { day }]) => day >= firstDay && day <= lastDay)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, count]) => ({ ...count })),
+
+    readQuota(organizationId, day) {
+      const organization = organizations.get(organizationId);
+      return organization && { used: organization.quotaUse.get(day) ?? 0, limit: organization.dailyQuota };
+    },
+
+    countPrompt(organizationId, userId, { period, startedAt, personMax, organizationMax }) {
+      const { promptUse } = organizations.get(organizationId)!;
+      const count = (user: string) => {
+        const known = promptUse.get(`${period} ${user}`);
+        const isNew = known === undefined || known.startedAt < startedAt;
+        const next = isNew ? { startedAt, prompts: 1 } : { ...known, prompts: known.prompts + 1 };
+        promptUse.set(`${period} ${user}`, next);
+        return next.prompts;
+      };
+      if (count(userId) > personMax) return 'person-limit';
+      return count('') > organizationMax ? 'organization-limit' : 'counted';
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import type { MessageId, OrganizationId } from '../../../src/domain/id.ts';
+import type { ClockJump } from '../../../src/storage/clock-jumps.ts';
+import type { FailedReply, FailureTexts, Replies, ReplyClaim } from '../../../src/storage/store.ts';
+import type { Sync } from './sync.ts';
+import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
+
+/** A sweep as of a reading of the store's clock, by a node that has seen a jump and has claims without an answer. */
+export interface Sweep {
+  readonly at: number;
+  readonly jump: ClockJump | undefined;
+  readonly unanswered: readonly number[];
+  readonly attemptsMax: number;
+  readonly leases: boolean;
+}
+
+type Transactions = Sync<
+  Omit<Replies, 'claimReplies' | 'sweepReplies' | 'releaseOrphanedReplies' | 'sendNotice' | 'onNotice'>
+> & {
+  /** Every claim of one call has the same token, which the node has drawn. */
+  claimReplies(
+    shares: Parameters<Replies['claimReplies']>[0],
+    leaseMs: number,
+    token: number,
+  ): Awaited<ReturnType<Replies['claimReplies']>>;
+  readTime(): number;
+  sweepReplies(texts: FailureTexts, sweep: Sweep): FailedReply[];
+};
+
+export function memoryReplies(tables: Tables): Transactions {
+  const { clock, running } = tables;
+
+  /** Undefined once the claim is lost or the reply has ended. */
+  function claimed(claim: ReplyClaim): ReplyRow | undefined {
+    const reply = tables.reply(claim);
+    return reply?.held && reply.token === claim.token ? reply : undefined;
+  }
+
+  function due(organizationId: OrganizationId, now: number): ReplyRow[] {
+    return [...running.values()].filter(
+      ({ thread, held, availableAt }) =>
+        thread.organizationId === organizationId && !held && availableAt <= now,
+    );
+  }
+
+  function fail(reply: ReplyRow, content: string, failure: string, at: number): FailedReply {
+    Object.assign(reply, { content, failure });
+    end(tables, reply, 'failed', at);
+    const { thread, id: messageId, threadId, traceId } = reply;
+    return { organizationId: thread.organizationId, threadId, messageId, traceId, failure };
+  }
+
+  function makeUpFor({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, at: number): void {
+    if (tables.jumpAt >= seenByOthersFrom) return;
+    tables.jumpAt = at;
+    for (const reply of running.values()) {
+      if (reply.createdAt >= datedBefore) continue;
+      reply.availableAt += jumpedMs;
+      reply.deadlineAt += jumpedMs;
+    }
+  }
+
+  return {
+    organizationsWaiting(after, limit) {
+      const now = clock.peek();
+      const waiting = new Set<OrganizationId>();
+      for (const { held, availableAt, thread } of running.values()) {
+        if (!held && availableAt <= now) waiting.add(thread.organizationId);
+      }
+      const sorted = [...waiting].sort();
+      const isLater = (id: OrganizationId) => after !== undefined && id > after;
+      return [...sorted.filter(isLater), ...sorted.filter((id) => !isLater(id))].slice(0, limit);
+    },
+
+    claimReplies(shares, leaseMs, token) {
+      const now = clock.now();
+      return shares.flatMap(({ organizationId, limit }) =>
+        due(organizationId, now)
+          .filter(({ deadlineAt }) => deadlineAt > now)
+          .sort((a, b) => a.availableAt - b.availableAt || (a.id < b.id ? -1 : 1))
+          .slice(0, limit)
+          .map((reply) => {
+            Object.assign(reply, { held: true, token, availableAt: now + leaseMs });
+            const { id: messageId, threadId, thread, traceId, attempts, deadlineAt } = reply;
+            const { accountId } = thread;
+            const remainingMs = deadlineAt - now;
+            return { organizationId, threadId, messageId, token, accountId, traceId, attempts, remainingMs };
+          }),
+      );
+    },
+
+    renewReplies(claims, leaseMs) {
+      const availableAt = clock.now() + leaseMs;
+      return claims.filter((claim) => {
+        const reply = claimed(claim);
+        if (reply !== undefined) reply.availableAt = availableAt;
+        return reply === undefined;
+      });
+    },
+
+    recordReplyProgress(claim, { status, content, steps }) {
+      const reply = claimed(claim);
+      if (reply === undefined) return false;
+      Object.assign(reply, { status, content, steps: [...steps] });
+      raiseVersion(reply.thread, clock.now());
+      return true;
+    },
+
+    settleReply(claim, { status, content, steps, sources, model, verdict = null, failure = null, note }) {
+      const reply = claimed(claim);
+      if (reply === undefined) return false;
+      Object.assign(reply, { content, steps: [...steps], sources, model, verdict, failure });
+      const at = clock.now();
+      end(tables, reply, status, at);
+      if (note !== undefined) tables.note(claim.organizationId, note, at);
+      return true;
+    },
+
+    retryReply(claim, { delayMs, failure }) {
+      const reply = claimed(claim);
+      if (reply === undefined) return false;
+      startOver(reply, { attempts: 1, availableAt: clock.now() + delayMs, failure }, clock.now());
+      return true;
+    },
+
+    releaseReply(claim) {
+      const reply = claimed(claim);
+      if (reply === undefined) return;
+      startOver(reply, { attempts: 0, availableAt: clock.now(), failure: null }, clock.now());
+    },
+
+    cancelReplies(organizationId, threadId) {
+      const thread = tables.thread(organizationId, threadId);
+      return thread === undefined ? [] : cancelReplies(tables, thread, clock.now());
+    },
+
+    readTime: () => clock.peek(),
+
+    sweepReplies({ content, overdue, abandoned }, { at: until, jump, unanswered, attemptsMax, leases }) {
+      if (jump !== undefined) makeUpFor(jump, until);
+      const failed: FailedReply[] = [];
+      for (const reply of [...running.values()]) {
+        const { held, token, attempts, availableAt, deadlineAt } = reply;
+        if (held && unanswered.includes(token)) {
+          Object.assign(reply, { held: false, availableAt: clock.now() });
+        } else if (deadlineAt <= until) {
+          failed.push(fail(reply, content, overdue, clock.now()));
+        } else if (leases && held && availableAt <= until) {
+          if (attempts + 1 >= attemptsMax) failed.push(fail(reply, content, abandoned, clock.now()));
+          else startOver(reply, { attempts: 1, availableAt, failure: reply.failure }, clock.now());
+        }
+      }
+      return failed;
+    },
+
+    endedReplies: (replies) => replies.filter((reply) => tables.reply(reply) === undefined),
+
+    replyBacklog() {
+      const all = [...running.values()];
+      const waiting = all.filter(({ held }) => !held).sort((a, b) => a.deadlineAt - b.deadlineAt);
+      const oldestWaitingMs = waiting[0] === undefined ? null : clock.peek() - waiting[0].createdAt;
+      return { waiting: waiting.length, held: all.length - waiting.length, oldestWaitingMs };
+    },
+  };
+}
+
+/** Ends the running reply of the thread and keeps its text so far. */
+export function cancelReplies(tables: Tables, { messages }: ThreadRow, at: number): MessageId[] {
+  const reply = tables.running.get(messages.at(-1)!.id);
+  if (reply === undefined) return [];
+  end(tables, reply, 'cancelled', at);
+  return [reply.id];
+}
+
+function end(tables: Tables, reply: ReplyRow, status: ReplyRow['status'], at: number): void {
+  Object.assign(reply, { status, held: false, completedAt: Math.max(at, reply.createdAt) });
+  tables.running.delete(reply.id);
+  raiseVersion(reply.thread, at);
+}
+
+/** The reply waits and keeps nothing of its claim. */
+function startOver(
+  reply: ReplyRow,
+  { attempts, ...waiting }: Pick<ReplyRow, 'attempts' | 'availableAt' | 'failure'>,
+  at: number,
+): void {
+  Object.assign(reply, { held: false, status: 'in_progress', content: '', steps: [], ...waiting });
+  reply.attempts += attempts;
+  raiseVersion(reply.thread, at);
+}

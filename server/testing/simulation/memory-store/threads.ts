@@ -1,0 +1,234 @@
+import type { OrganizationId } from '../../../src/domain/id.ts';
+import type { AssistantMessage, Message, UserMessage } from '../../../src/domain/message.ts';
+import { isRunning } from '../../../src/domain/reply.ts';
+import type { Thread } from '../../../src/domain/thread.ts';
+import type { NewReply, NewThread, Reader, Threads, Writer } from '../../../src/storage/store.ts';
+import { isLive } from './credentials.ts';
+import { cancelReplies } from './replies.ts';
+import type { Sync } from './sync.ts';
+import { type OrganizationRow, type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
+
+export function memoryThreads(tables: Tables): Sync<Omit<Threads, 'beginWalk' | 'continueWalk'>> {
+  const { clock } = tables;
+
+  function mayWrite(organizationId: OrganizationId, { userId, keyHash }: Writer): boolean {
+    if (keyHash === null) return true;
+    const key = tables.keysByHash.get(keyHash);
+    if (key?.organization.id !== organizationId || key.userId !== userId) return false;
+    return key.organization.apiEnabled && isLive(key, clock.now());
+  }
+
+  function insertThread(organization: OrganizationRow, thread: NewThread, at: number): void {
+    const { id, userId, title, accountId, secondaryId, prompt, messageId } = thread;
+    const row: ThreadRow = {
+      ...{ organizationId: organization.id, id, userId, title, accountId, secondaryId },
+      ...{ createdAt: at, updatedAt: null, published: false, deletedAt: null },
+      ...{ sequence: tables.nextSequence(), version: at, activityAt: at, moves: [], messages: [] },
+    };
+    insertReply(row, { ...thread, prompt: { messageId, content: prompt } }, at);
+    organization.threads.set(id, row);
+    organization.listed.add(row);
+  }
+
+  function insertReply(thread: ThreadRow, reply: Omit<NewReply, 'budget'>, at: number): void {
+    const { prompt, replyId: id, replyDeadlineMs, traceId } = reply;
+    const shared = { threadId: thread.id, createdAt: at };
+    if (prompt !== null) {
+      thread.messages.push({ ...shared, id: prompt.messageId, role: 'user', content: prompt.content });
+    }
+    const row: ReplyRow = {
+      ...shared,
+      ...{ id, thread, role: 'assistant', content: '', status: 'in_progress', completedAt: null },
+      ...{ steps: [], sources: null, model: null, held: false, token: 0, attempts: 0, availableAt: at },
+      ...{ deadlineAt: at + replyDeadlineMs, traceId, failure: null, verdict: null },
+    };
+    thread.messages.push(row);
+    tables.running.set(id, row);
+  }
+
+  return {
+    createThread(organizationId, thread) {
+      if (!mayWrite(organizationId, thread)) return { outcome: 'revoked' };
+      const organization = tables.organizations.get(organizationId);
+      if (organization === undefined || !tables.users.has(thread.userId))
+        throw new Error('unknown reference');
+      const now = clock.now();
+      const { id: threadId, userId, messageId, replyId, idempotency } = thread;
+      const key = idempotency && `${userId} ${idempotency.key}`;
+      const seen = key === undefined ? undefined : organization.idempotency.get(key);
+      if (seen !== undefined && seen.expiresAt > now) {
+        const { bodyHash, expiresAt, ...repeated } = seen;
+        return bodyHash === idempotency?.bodyHash
+          ? { outcome: 'repeated', ...repeated }
+          : { outcome: 'key-reused' };
+      }
+      insertThread(organization, thread, now);
+      if (key !== undefined && idempotency !== undefined) {
+        const { bodyHash, keepMs } = idempotency;
+        const made = { bodyHash, threadId, messageId, replyId, createdAt: now, expiresAt: now + keepMs };
+        organization.idempotency.set(key, made);
+      }
+      return { outcome: 'created', createdAt: now };
+    },
+
+    getThread(organizationId, threadId, reader) {
+      const thread = tables.thread(organizationId, threadId);
+      if (thread === undefined || (reader && !canRead(reader, thread))) return undefined;
+      return { thread: toThread(thread), version: thread.version, messages: thread.messages.map(toMessage) };
+    },
+
+    findThread(organizationId, threadId) {
+      const thread = tables.thread(organizationId, threadId);
+      return thread && toThread(thread);
+    },
+
+    getThreadHead(organizationId, threadId) {
+      const thread = tables.thread(organizationId, threadId);
+      if (thread === undefined) return undefined;
+      const latest = toMessage(latestReply(thread)) as AssistantMessage;
+      const { version, messages } = thread;
+      return { thread: toThread(thread), version, messageCount: messages.length, latest };
+    },
+
+    listMessages(organizationId, threadId, { skip, limit, bytesMax }) {
+      const part: Message[] = [];
+      let bytes = 0;
+      const messages = tables.thread(organizationId, threadId)?.messages ?? [];
+      for (const message of messages.slice(skip, skip + limit)) {
+        if (bytes >= bytesMax) break;
+        part.push(toMessage(message));
+        bytes += bytesOf(message);
+      }
+      return part;
+    },
+
+    threadVersion(organizationId, threadId, reader) {
+      const thread = tables.thread(organizationId, threadId);
+      return thread && canRead(reader, thread) ? thread.version : undefined;
+    },
+
+    findRunningReply(organizationId, threadId, reader) {
+      const thread = tables.thread(organizationId, threadId);
+      if (thread === undefined || !canRead(reader, thread)) return undefined;
+      const latest = latestReply(thread);
+      return isRunning(latest.status) ? latest.id : null;
+    },
+
+    renameThread(organizationId, threadId, writer, title) {
+      if (!mayWrite(organizationId, writer)) return { outcome: 'revoked' };
+      const thread = tables.thread(organizationId, threadId);
+      if (thread === undefined) return { outcome: 'missing' };
+      const mine = thread.userId === writer.userId && thread.deletedAt === null;
+      if (!mine) return { outcome: 'refused', thread: toThread(thread) };
+      thread.title = title;
+      tables.move(thread, clock.after());
+      raiseVersion(thread, thread.activityAt);
+      return { outcome: 'renamed', thread: toThread(thread) };
+    },
+
+    deleteThread(organizationId, threadId, writer, note) {
+      if (!mayWrite(organizationId, writer)) return { outcome: 'revoked' };
+      const thread = tables.thread(organizationId, threadId);
+      if (thread === undefined) return { outcome: 'missing' };
+      const mine = thread.userId === writer.userId && thread.deletedAt === null;
+      if (!mine) return { outcome: 'refused', thread: toThread(thread) };
+      const now = clock.now();
+      thread.deletedAt = now;
+      tables.organizations.get(organizationId)!.listed.delete(thread);
+      raiseVersion(thread, now);
+      tables.note(organizationId, note, now);
+      return { outcome: 'deleted', cancelled: cancelReplies(tables, thread, now) };
+    },
+
+    restoreThread(organizationId, threadId, userId, withinMs, note) {
+      const thread = tables.thread(organizationId, threadId);
+      const now = clock.now();
+      if (thread?.userId !== userId || thread.deletedAt === null) return 'missing';
+      if (thread.deletedAt < now - withinMs) return 'missing';
+      thread.deletedAt = null;
+      tables.organizations.get(organizationId)!.listed.add(thread);
+      raiseVersion(thread, now);
+      tables.note(organizationId, note, now);
+      return 'restored';
+    },
+
+    addReply(organizationId, threadId, userId, reply) {
+      const thread = tables.thread(organizationId, threadId);
+      if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
+      if (thread.userId !== userId) return { outcome: 'refused', thread: toThread(thread) };
+      const { status, createdAt } = latestReply(thread);
+      if (isRunning(status)) return { outcome: 'running' };
+      if (reply.prompt === null && status === 'completed') return { outcome: 'nothing-to-retry' };
+      const exceeded = exceededBy(reply, thread);
+      if (exceeded !== undefined) return { outcome: 'full', exceeded };
+      const at = clock.after(createdAt);
+      insertReply(thread, reply, at);
+      raiseVersion(thread, at);
+      if (reply.prompt !== null) tables.move(thread, at);
+      return { outcome: 'added' };
+    },
+
+    listReplyDetails: (organizationId, threadId, ids) =>
+      (tables.thread(organizationId, threadId)?.messages ?? [])
+        .filter((message) => message.role === 'assistant')
+        .filter(({ id }) => ids === undefined || ids.includes(id))
+        .map(({ id: messageId, traceId, failure, verdict }) => ({ messageId, traceId, failure, verdict })),
+
+    listAccounts(organizationId, userId, prefix, limit) {
+      const accounts = new Set<string>();
+      for (const { accountId, ...thread } of tables.organizations.get(organizationId)?.listed ?? []) {
+        const isVisible = thread.userId === userId || thread.published;
+        if (isVisible && accountId?.startsWith(prefix)) accounts.add(accountId);
+      }
+      return [...accounts].sort().slice(0, limit);
+    },
+
+    setThreadPublished(organizationId, threadId, published, note) {
+      const thread = tables.thread(organizationId, threadId);
+      if (thread === undefined || thread.deletedAt !== null) return 'missing';
+      if (thread.published === published) return 'done';
+      thread.published = published;
+      raiseVersion(thread, clock.now());
+      tables.note(organizationId, note, clock.now());
+      return 'done';
+    },
+  };
+}
+
+export function toThread(row: ThreadRow): Thread {
+  const { organizationId, id, userId, title, accountId, secondaryId } = row;
+  const { createdAt, updatedAt, published, deletedAt } = row;
+  return {
+    ...{ organizationId, id, userId, title, accountId, secondaryId },
+    ...{ createdAt, updatedAt, published, deletedAt },
+  };
+}
+
+function toMessage(row: UserMessage | ReplyRow): Message {
+  if (row.role === 'user') return row;
+  const { id, threadId, role, content, createdAt, status, completedAt, steps, sources, model } = row;
+  return { id, threadId, role, content, createdAt, status, completedAt, steps, sources, model };
+}
+
+/** Every thread starts with a reply. */
+function latestReply({ messages }: ThreadRow): ReplyRow {
+  return messages.at(-1) as ReplyRow;
+}
+
+function canRead({ userId }: Reader, thread: ThreadRow): boolean {
+  return thread.deletedAt === null && (thread.published || thread.userId === userId);
+}
+
+function exceededBy({ prompt, budget }: NewReply, { messages }: ThreadRow): 'messages' | 'bytes' | undefined {
+  if (messages.length + (prompt === null ? 1 : 2) > budget.messagesMax) return 'messages';
+  const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
+  return bytes + Buffer.byteLength(prompt?.content ?? '') > budget.bytesMax ? 'bytes' : undefined;
+}
+
+function bytesOf(message: UserMessage | ReplyRow): number {
+  const content = Buffer.byteLength(message.content);
+  if (message.role === 'user') return content;
+  const { steps, sources, verdict } = message;
+  const json = [steps, sources, verdict].filter((value) => value !== null);
+  return json.reduce((sum: number, value) => sum + Buffer.byteLength(JSON.stringify(value)), content);
+}
