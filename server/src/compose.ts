@@ -45,6 +45,7 @@ import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
 import { FollowedThreads } from './usecases/threads/followed-threads.ts';
+import { machineTimers } from './usecases/timers.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
 
@@ -79,6 +80,7 @@ export async function openContext(
     ids: createIdGenerator(Date.now, randomBytes),
     seal: createSeal(cursorKey),
     now: Date.now,
+    timers: machineTimers,
     randomBytes,
     crc32,
     sha256: (text) => hash('sha256', text),
@@ -100,7 +102,7 @@ export async function openContext(
     replySignals,
     sessionSignals: new ChangeSignals<UserId>(),
     threadSignals,
-    followedThreads: new FollowedThreads({ store, replySignals, threadSignals }),
+    followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),
     telemetry,
     usage: new UsageCounter(),
     library: createLibrary(store, config.limits),
@@ -154,8 +156,8 @@ export async function storeRisk({ store }: Config): Promise<string | undefined> 
 }
 
 /** Relays signals between nodes if the store supports it. Returns a function that stops it. */
-export function relaySignals({ store, replySignals }: Context): () => Promise<void> {
-  return relayReplies(store, replySignals);
+export function relaySignals({ store, replySignals, timers }: Context): () => Promise<void> {
+  return relayReplies(store, replySignals, timers);
 }
 
 /** Copies the embedded store into `copy`, an empty file, and checks the copy. Others may write to the store meanwhile. */

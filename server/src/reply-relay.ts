@@ -1,5 +1,6 @@
 import type { ReplyName, ReplyNotice, Store } from './storage/store.ts';
 import type { ReplySignals } from './usecases/replies/reply-signals.ts';
+import type { Timers } from './usecases/timers.ts';
 
 /** Batches notices, so that a node under load sends fifty a second, not thousands. */
 const gatherMs = 20;
@@ -8,17 +9,18 @@ const gatherMs = 20;
 export function relayReplies(
   store: Pick<Store, 'sendNotice' | 'onNotice'>,
   signals: ReplySignals,
+  timers: Timers,
 ): () => Promise<void> {
   let ended: ReplyName[] = [];
   let waiting = false;
-  let due: NodeJS.Timeout | undefined;
+  let cancelDue: (() => void) | undefined;
   let telling: Promise<void> = Promise.resolve();
 
   function tellNow(): void {
     const notice: ReplyNotice = { waiting, ended };
     ended = [];
     waiting = false;
-    due = undefined;
+    cancelDue = undefined;
     // The next poll makes up for a lost notice.
     telling = store.sendNotice(notice).catch(() => {});
   }
@@ -26,14 +28,14 @@ export function relayReplies(
   signals.onNotice((notice) => {
     waiting ||= notice.waiting;
     ended.push(...notice.ended);
-    due ??= setTimeout(tellNow, gatherMs);
+    cancelDue ??= timers.after(gatherMs, tellNow);
   });
   store.onNotice((notice) => signals.hear(notice));
 
   return async () => {
     signals.onNotice(() => {});
-    if (due !== undefined) {
-      clearTimeout(due);
+    if (cancelDue !== undefined) {
+      cancelDue();
       tellNow();
     }
     await telling;

@@ -13,7 +13,7 @@ import { type Config, ConfigError } from '../config/config.ts';
 import { isLoopback } from '../domain/loopback.ts';
 import { Drain } from '../usecases/drain.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';
-import { LeaseWatch, tendReplies } from '../usecases/replies/tend-replies.ts';
+import { keepTending } from '../usecases/replies/keep-tending.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
 import { keepDocuments } from './document-keeping.ts';
@@ -29,9 +29,6 @@ export type Role = (typeof roles)[number];
 const finishMs = 10_000;
 /** The process exits after this long in any case, for example if the database does not answer. */
 const stopMs = 20_000;
-/** How soon changes of other processes are noticed. */
-const tendEveryMs = 200;
-const clockEveryRounds = 25;
 /** Below this, a burst of renames explains the difference. */
 const clockAheadMsMax = 5_000;
 
@@ -56,7 +53,12 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const drain = new Drain(config.drainMs);
   const app = role === 'worker' ? undefined : await listen(config, context, log, address, drain);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
-  const stopTending = tend(context, worker, config.replyLeaseMs, log);
+  const stopTending = keepTending(context, {
+    worker,
+    leaseMs: config.replyLeaseMs,
+    log,
+    watchClock: clockWatch(context, log),
+  });
   const stopRelaying = relaySignals(context);
   const stopKeepingUsage = keepUsage(context, log);
   const stopKeepingDocuments = keepDocuments(context, log);
@@ -111,54 +113,6 @@ function hidesCallers({ baseUrl, tls, trustedProxies }: Config): boolean {
   return baseUrl?.startsWith('https:') === true && tls === undefined && trustedProxies.length === 0;
 }
 
-/** Runs in every role, so that replies end by their deadline even if no worker is left. */
-function tend(
-  context: SurfaceContext,
-  worker: Worker | undefined,
-  leaseMs: number,
-  log: Log,
-): () => Promise<void> {
-  const leaseWatch = new LeaseWatch(leaseMs);
-  const watchClock = clockWatch(context, log);
-  let round = 0;
-  let failing = false;
-  let running: Promise<void> | undefined;
-  const tendOnce = async () => {
-    try {
-      await worker?.renewIfLate();
-      const failed = await tendReplies(context, round, leaseWatch.mayEndLeases());
-      for (const { failure, ...reply } of failed) {
-        const {
-          traceId: trace_id,
-          threadId: thread,
-          messageId: message,
-          organizationId: organization,
-        } = reply;
-        log.warn({ failure, trace_id, thread, message, organization }, 'reply failed');
-      }
-      if (round % clockEveryRounds === 0) await watchClock();
-      if (failing) log.info('the store answers again');
-      failing = false;
-      leaseWatch.roundEnded(true);
-    } catch (error) {
-      leaseWatch.roundEnded(false);
-      // Logged once per outage, not five times a second.
-      if (!failing) log.error({ err: error }, 'could not process reply deadlines and leases; retrying');
-      failing = true;
-    }
-  };
-  const timer = setInterval(() => {
-    running ??= tendOnce().finally(() => {
-      running = undefined;
-      round += 1;
-    });
-  }, tendEveryMs);
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
-}
-
 /** Warns once each time the store's clock gets ahead of the machine's. */
 function clockWatch({ storeHealth }: SurfaceContext, log: Log): () => Promise<void> {
   let isAhead = false;
@@ -192,7 +146,6 @@ function isPrivate({ store, host, baseUrl }: Config): boolean {
 }
 
 type Log = ReturnType<typeof createLog>;
-type Worker = Awaited<ReturnType<typeof startWorker>>;
 type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
 /** The public URL of the service: known once it listens, unless it is configured. */

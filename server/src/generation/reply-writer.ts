@@ -1,6 +1,7 @@
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
 import type { AuditNote, ClaimedReply, Replies } from '../storage/store.ts';
+import type { Timers } from '../usecases/timers.ts';
 import type { ReplyEvent } from './model.ts';
 
 type Result = Parameters<Replies['settleReply']>[1];
@@ -9,6 +10,7 @@ export interface ReplyWriterSettings {
   /** The pause between two writes. */
   readonly everyMs: number;
   readonly now: () => number;
+  readonly timers: Timers;
   /** Called after each write. */
   readonly kept: () => void;
   /** Called when another worker has the reply or it has ended: this one must stop writing. */
@@ -25,7 +27,7 @@ export class ReplyWriter {
   #steps: Step[] = [];
   #sources: readonly Source[] | null = null;
   #verdict: Verdict | undefined;
-  #due: NodeJS.Timeout | undefined;
+  #cancelDue: (() => void) | undefined;
   #closed = false;
 
   constructor(store: Replies, reply: ClaimedReply, settings: ReplyWriterSettings) {
@@ -55,7 +57,7 @@ export class ReplyWriter {
         this.#verdict = event.verdict;
         break;
     }
-    this.#due ??= setTimeout(() => void this.#keep(), this.#settings.everyMs);
+    this.#cancelDue ??= this.#settings.timers.after(this.#settings.everyMs, () => void this.#keep());
   }
 
   /** Resolves to false if another worker had taken the reply or it had ended. */
@@ -70,7 +72,7 @@ export class ReplyWriter {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#due);
+    this.#cancelDue?.();
   }
 
   #end(result: Omit<Result, 'steps'>): Promise<boolean> {
@@ -79,7 +81,7 @@ export class ReplyWriter {
   }
 
   async #keep(): Promise<void> {
-    this.#due = undefined;
+    this.#cancelDue = undefined;
     const progress = { status: this.#status, content: this.#content, steps: this.#steps };
     // The next write makes up for one that fails.
     const held = await this.#store.recordReplyProgress(this.#reply, progress).catch(() => true);

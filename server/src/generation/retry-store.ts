@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { machineTimers, type Timers } from '../usecases/timers.ts';
 
 const firstPauseMs = 50;
 const pauseMsMax = 2_000;
@@ -11,9 +11,10 @@ export async function retryStore<T>(
   call: () => Promise<T>,
   signal: AbortSignal,
   onFailure: (error: unknown) => void = () => {},
+  timers: Timers = machineTimers,
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
-    if (failures > 0) await pause(pauseMs(failures), undefined, { signal });
+    if (failures > 0) await pause(pauseMs(failures, timers), signal, timers);
     try {
       return await call();
     } catch (error) {
@@ -22,6 +23,22 @@ export async function retryStore<T>(
   }
 }
 
-function pauseMs(failures: number): number {
-  return Math.min(pauseMsMax, firstPauseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+function pauseMs(failures: number, { random }: Timers): number {
+  return Math.min(pauseMsMax, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
+}
+
+/** Rejects if the signal aborts first. */
+function pause(ms: number, signal: AbortSignal, timers: Timers): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      cancelTimer();
+      reject(signal.reason);
+    };
+    const cancelTimer = timers.after(ms, () => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
 }

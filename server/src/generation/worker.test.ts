@@ -20,6 +20,7 @@ import { ReplySignals } from '../usecases/replies/reply-signals.ts';
 import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';
 import { noTelemetry } from '../usecases/telemetry.ts';
 import { deleteThread } from '../usecases/threads/delete-thread.ts';
+import { machineTimers } from '../usecases/timers.ts';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from './model.ts';
 import { scriptedModel } from './models/scripted.ts';
 import { ReplyWorker, type WorkerSettings } from './worker.ts';
@@ -47,6 +48,7 @@ describe('The reply worker', () => {
       store: world.store,
       ids: createIdGenerator(Date.now, randomBytes),
       now: world.clock.wall,
+      timers: machineTimers,
       replySignals: new ReplySignals(),
       threadSignals: new ChangeSignals<ThreadId>(),
       telemetry: noTelemetry,

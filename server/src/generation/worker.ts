@@ -53,21 +53,22 @@ export class ReplyWorker {
   readonly #log: WorkerLog;
   readonly #running = new Set<Running>();
   readonly #runningOf = new Map<OrganizationId, number>();
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly #stopHeartbeat: () => void;
   #lastServed: OrganizationId | undefined;
   #claiming: Promise<void> | undefined;
   #woken = false;
   /** Whether replies were still waiting after the last claim. */
   #moreWaiting = false;
   #stopping = false;
-  #renewedMs = performance.now();
+  #renewedMs: number;
 
   private constructor(context: Context, model: Model, settings: WorkerSettings, log: WorkerLog) {
     this.#context = context;
     this.#model = model;
     this.#settings = settings;
     this.#log = log;
-    this.#heartbeat = setInterval(() => void this.#renew(), settings.leaseMs / 3);
+    this.#renewedMs = context.timers.steadyMs();
+    this.#stopHeartbeat = context.timers.every(settings.leaseMs / 3, () => void this.#renew());
   }
 
   /** First releases the replies of a worker that died here. */
@@ -103,7 +104,7 @@ export class ReplyWorker {
     await this.#claiming;
     for (const running of this.#running) end(running, 'stopping');
     await Promise.all([...this.#running].map(({ done }) => done));
-    clearInterval(this.#heartbeat);
+    this.#stopHeartbeat();
   }
 
   async #claimAll(): Promise<void> {
@@ -141,7 +142,7 @@ export class ReplyWorker {
     const running: Running = {
       reply,
       abort: new AbortController(),
-      beganMs: performance.now(),
+      beganMs: this.#context.timers.steadyMs(),
       ended: undefined,
       done: Promise.resolve(),
     };
@@ -154,7 +155,9 @@ export class ReplyWorker {
         this.#log.error({ err: error, ...nameForLog(reply) }, 'reply could not be stored');
         return 'stopped';
       })
-      .then((outcome) => this.#context.telemetry.replyLeft(outcome, performance.now() - running.beganMs))
+      .then((outcome) =>
+        this.#context.telemetry.replyLeft(outcome, this.#context.timers.steadyMs() - running.beganMs),
+      )
       .finally(() => {
         this.#running.delete(running);
         this.#count(reply.organizationId, -1);
@@ -170,14 +173,15 @@ export class ReplyWorker {
 
   async #write(running: Running): Promise<AttemptOutcome> {
     const { reply, abort } = running;
-    const { store, replySignals, threadSignals, now } = this.#context;
+    const { store, replySignals, threadSignals, now, timers } = this.#context;
     const lost = () => end(running, 'lost');
     const unwatch = replySignals.watch(reply, lost);
     // Measured from the claim with a monotonic clock. The sweep marks the reply as failed.
-    const deadline = setTimeout(lost, Math.min(reply.remainingMs, timerMsMax));
+    const cancelDeadline = timers.after(Math.min(reply.remainingMs, timerMsMax), lost);
     const writer = new ReplyWriter(store, reply, {
       everyMs: this.#progressEveryMs(),
       now,
+      timers,
       kept: () => threadSignals.changed(reply.threadId),
       lost,
     });
@@ -194,19 +198,19 @@ export class ReplyWorker {
       writer.close();
       return await this.#endEarly(running, writer, error);
     } finally {
-      clearTimeout(deadline);
+      cancelDeadline();
       writer.close();
     }
   }
 
   /** Retries until the reply is aborted: at its deadline, when it is lost or when the worker stops. */
   #persist<T>({ reply, abort }: Running, call: () => Promise<T>): Promise<T> {
-    return retryStore(call, abort.signal, (error) =>
+    const onFailure = (error: unknown) =>
       this.#log.warn(
         { err: error, ...nameForLog(reply) },
         'the store is unavailable; the reply will be stored when it is back',
-      ),
-    );
+      );
+    return retryStore(call, abort.signal, onFailure, this.#context.timers);
   }
 
   async #endEarly(running: Running, writer: ReplyWriter, error: unknown): Promise<AttemptOutcome> {
@@ -218,10 +222,16 @@ export class ReplyWorker {
       }
     }
     if (running.ended === 'stopping') {
-      const release = () => this.#context.store.releaseReply(running.reply);
-      await retryStore(release, AbortSignal.timeout(releaseWithinMs));
+      await this.#release(running.reply);
     }
     return 'stopped';
+  }
+
+  async #release(reply: ClaimedReply): Promise<void> {
+    const { store, timers } = this.#context;
+    const tooLate = new AbortController();
+    const cancelTimer = timers.after(releaseWithinMs, () => tooLate.abort());
+    await retryStore(() => store.releaseReply(reply), tooLate.signal, undefined, timers).finally(cancelTimer);
   }
 
   /** Ends a failed attempt: schedules the next one, or fails the reply. */
@@ -248,9 +258,9 @@ export class ReplyWorker {
 
   #retryDelayMs({ reply, beganMs }: Running, error: unknown): number | undefined {
     if (!(error instanceof ModelError) || !error.transient) return undefined;
-    const remainingMs = reply.remainingMs - (performance.now() - beganMs);
+    const remainingMs = reply.remainingMs - (this.#context.timers.steadyMs() - beganMs);
     const failed = { attempts: reply.attempts + 1, retryAfterMs: error.retryAfterMs, remainingMs };
-    return retryDelayMs(failed, this.#context.limits.replyAttempts, Math.random());
+    return retryDelayMs(failed, this.#context.limits.replyAttempts, this.#context.timers.random());
   }
 
   async #requestFor({ reply, abort }: Running): Promise<ReplyRequest> {
@@ -270,11 +280,11 @@ export class ReplyWorker {
    * Otherwise the next sweep would expire the leases of a living worker.
    */
   async renewIfLate(): Promise<void> {
-    if (performance.now() - this.#renewedMs > this.#settings.leaseMs / 2) await this.#renew();
+    if (this.#context.timers.steadyMs() - this.#renewedMs > this.#settings.leaseMs / 2) await this.#renew();
   }
 
   async #renew(): Promise<void> {
-    const beganMs = performance.now();
+    const beganMs = this.#context.timers.steadyMs();
     const running = new Map([...this.#running].map((one) => [one.reply, one]));
     const claims = [...running.keys()];
     try {

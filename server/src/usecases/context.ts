@@ -14,6 +14,7 @@ import type { UsageCounter } from './organization/usage-counter.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';
+import type { Timers } from './timers.ts';
 
 /** The dependencies of every use case, including the clock, random numbers and hashing. */
 export interface Context {
@@ -21,6 +22,7 @@ export interface Context {
   readonly ids: IdGenerator;
   readonly seal: Seal;
   readonly now: () => number;
+  readonly timers: Timers;
   readonly randomBytes: (size: number) => Uint8Array;
   readonly crc32: (text: string) => number;
   /** In hexadecimal. */

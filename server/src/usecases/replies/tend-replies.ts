@@ -75,7 +75,7 @@ export class LeaseWatch {
   #answersSince = 0;
   #lastAnswer: number | undefined;
 
-  constructor(leaseMs: number, clock: () => number = () => performance.now()) {
+  constructor(leaseMs: number, clock: () => number) {
     this.#leaseMs = leaseMs;
     this.#clock = clock;
   }

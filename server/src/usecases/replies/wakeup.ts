@@ -1,11 +1,15 @@
+import type { Timers } from '../timers.ts';
+
 /** Remembers that it was called until somebody waits for it. */
 export class Wakeup {
   readonly #until: AbortSignal;
+  readonly #timers: Timers;
   #isPending = false;
   #resume = () => {};
 
-  constructor(until: AbortSignal) {
+  constructor(until: AbortSignal, timers: Timers) {
     this.#until = until;
+    this.#timers = timers;
   }
 
   readonly wake = (): void => {
@@ -27,12 +31,12 @@ export class Wakeup {
   #sleep(ms: number | undefined, canWake: boolean): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
-        clearTimeout(timer);
+        cancelTimer();
         this.#until.removeEventListener('abort', done);
         this.#resume = () => {};
         resolve();
       };
-      const timer = ms === undefined ? undefined : setTimeout(done, ms);
+      const cancelTimer = ms === undefined ? () => {} : this.#timers.after(ms, done);
       this.#until.addEventListener('abort', done);
       if (canWake) this.#resume = done;
       if (this.#until.aborted) done();

@@ -17,6 +17,7 @@ import { personIn } from '../people/sessions.ts';
 import type { MessagesView } from '../replies/reply-details.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
 import { noTelemetry } from '../telemetry.ts';
+import { machineTimers } from '../timers.ts';
 import { deleteThread } from './delete-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';
 import { FollowedThreads, type FollowPace } from './followed-threads.ts';
@@ -52,6 +53,7 @@ describe('Following a thread', () => {
     const used = {
       store: world.store,
       ids: createIdGenerator(Date.now, randomBytes),
+      timers: machineTimers,
       replySignals: new ReplySignals(),
       threadSignals: new ChangeSignals<ThreadId>(),
       telemetry: noTelemetry,

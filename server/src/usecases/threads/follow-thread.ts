@@ -34,7 +34,7 @@ export async function* followThread(
   until: AbortSignal,
 ): AsyncGenerator<ThreadEvent, void> {
   const version = await getThreadVersion(context, principal, threadId);
-  const wakeup = new Wakeup(until);
+  const wakeup = new Wakeup(until, context.timers);
   const { poller, leave } = context.followedThreads.follow(
     principal.organizationId,
     threadId as ThreadId,

@@ -7,6 +7,7 @@ import type { ChangeSignals } from '../change-signals.ts';
 import { loadReplyDetails, type MessagesView } from '../replies/reply-details.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
 import { Wakeup } from '../replies/wakeup.ts';
+import type { Timers } from '../timers.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
 export interface FollowPace {
@@ -22,6 +23,7 @@ interface Sources {
   readonly store: Store;
   readonly replySignals: ReplySignals;
   readonly threadSignals: ChangeSignals<ThreadId>;
+  readonly timers: Timers;
 }
 
 /**
@@ -68,7 +70,7 @@ class ThreadPoller {
   readonly #organizationId: OrganizationId;
   readonly #threadId: ThreadId;
   readonly #stopping = new AbortController();
-  readonly #wakeup = new Wakeup(this.#stopping.signal);
+  readonly #wakeup: Wakeup;
   readonly #unfollow: () => void;
   #unwatch = () => {};
   #state: FollowedState | null | undefined;
@@ -79,6 +81,7 @@ class ThreadPoller {
     this.#sources = sources;
     this.#organizationId = organizationId;
     this.#threadId = threadId;
+    this.#wakeup = new Wakeup(this.#stopping.signal, sources.timers);
     this.#unfollow = sources.threadSignals.follow(threadId, this.#wakeup.wake);
   }
 
@@ -118,7 +121,7 @@ class ThreadPoller {
   async poll({ atMostEveryMs, whileRunningMs, whileIdleMs }: FollowPace): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await this.#wakeup.wait(spread(runs(this.#state) ? whileRunningMs : whileIdleMs));
+      await this.#wakeup.wait(spread(runs(this.#state) ? whileRunningMs : whileIdleMs, this.#sources.timers));
       if (signal.aborted) return;
       // A store that does not answer is asked again the next time.
       await this.#look().catch(() => {});
@@ -194,6 +197,6 @@ function withoutText(reply: AssistantMessage): AssistantMessage {
 }
 
 /** Up to a quarter shorter or longer, so that pollers that started together do not keep reading together. */
-function spread(ms: number): number {
-  return ms * (0.75 + Math.random() / 2);
+function spread(ms: number, { random }: Timers): number {
+  return ms * (0.75 + random() / 2);
 }

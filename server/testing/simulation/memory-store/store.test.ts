@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Store } from '../../../src/storage/store.ts';
 import { describeStore, type StorePart } from '../../contract/describe-store.ts';
-import { Random } from '../random.ts';
 import { openMemoryStore, openTransactions, Tables, type Transactions } from './open.ts';
 
 /** What the simulation uses. The rest of the port is not in the memory store. */
@@ -22,12 +21,13 @@ const parts: StorePart[] = [
   'usages',
 ];
 
-const random = new Random(1);
+let queue: Promise<unknown> = Promise.resolve();
 const link = {
-  /** After a few turns of the event loop, so that calls of several nodes overtake each other. */
-  async call<T>(_method: string, _args: unknown, run: () => T): Promise<T> {
-    for (let turns = random.integer(5); turns >= 0; turns -= 1) await turn();
-    return run();
+  /** One call in each turn of the event loop, so that calls of several nodes alternate. */
+  call<T>(_method: string, _args: unknown, run: () => T): Promise<T> {
+    const answer = queue.then(() => turn()).then(run);
+    queue = answer.catch(() => {});
+    return answer;
   },
   sendNotice: async () => {},
   onNotice() {},
