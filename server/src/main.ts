@@ -7,22 +7,19 @@ import {
 } from './commands/command.ts';
 import { findCommand, parseArguments, runStoreCommand, storeCommands } from './commands/command-line.ts';
 import { ask } from './commands/remote/ask.ts';
-import { RemoteFailure } from './commands/remote/failure.ts';
-import { type RemoteCommand, runRemoteCommand } from './commands/remote/remote-command.ts';
-import { threadsDelete, threadsGet, threadsList, threadsRename } from './commands/remote/threads.ts';
-import { threadsExport } from './commands/remote/threads-export.ts';
-import { roles, serve } from './commands/serve.ts';
+import { type RemoteCommand, RemoteFailure, runRemoteCommand } from './commands/remote/remote-command.ts';
+import { threadsCommands } from './commands/remote/threads.ts';
+import { type Role, serve } from './commands/serve.ts';
 import { ConfigError, readConfig, readRemoteConfig } from './config/config.ts';
 import { ServiceError } from './domain/errors.ts';
 
-const remoteCommands: readonly RemoteCommand[] = [
-  ask,
-  threadsList,
-  threadsGet,
-  threadsRename,
-  threadsDelete,
-  threadsExport,
-];
+const remoteCommands: readonly RemoteCommand[] = [ask, ...threadsCommands];
+
+const serveCommand: CommandLine = {
+  name: 'serve',
+  usage: '[--role all|api|worker]',
+  summary: 'Run the service',
+};
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   // Exit immediately: a rejected connection to a store may stay open for a while.
@@ -41,14 +38,8 @@ async function main(words: string[]): Promise<number> {
 }
 
 async function runServe(words: string[]): Promise<number> {
-  const { options } = parseArguments(
-    { name: 'serve', positionals: [], options: { role: { type: 'string', default: 'all' } } },
-    words,
-    {},
-  );
-  const role = roles.find((name) => name === options.role);
-  if (role === undefined) throw new UsageError(`--role must be ${roles.join(', ')}.`);
-  const exitCode = await serve(readConfig(process.env), role);
+  const { options } = parseArguments(serveCommand, words);
+  const exitCode = await serve(readConfig(process.env), (options.role ?? 'all') as Role);
   // All work is finished or released; a connection to a provider that is still opening must not delay the exit.
   process.exit(exitCode);
 }
@@ -76,9 +67,7 @@ function help(): string {
       .join('');
   return `Skein, a conversation-thread service.
 
-  skein serve [--role ${roles.join('|')}]
-      Run the service
-${lines(storeCommands)}
+${lines([serveCommand, ...storeCommands])}
 Commands for a remote service at SKEIN_BASE_URL (http://127.0.0.1:8080), with SKEIN_API_KEY:
 
 ${lines(remoteCommands)}

@@ -11,8 +11,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { backupEmbeddedStore } from '../compose.ts';
 import type { StoreChoice } from '../config/config.ts';
-import { ServiceError } from '../domain/errors.ts';
-import { type BareCommand, positional } from './command.ts';
+import { type BareCommand, refusal } from './command.ts';
 import { ProgressBar } from './progress.ts';
 
 /** The endings of the files that SQLite keeps for one database. */
@@ -22,18 +21,15 @@ export const backup: BareCommand = {
   name: 'backup',
   usage: 'FILE [--force]',
   summary: 'Copy the embedded store into a file, also while the service runs; --force replaces the file',
-  positionals: ['FILE'],
-  options: { force: { type: 'boolean' } },
-  async runAlone(args, { store }) {
-    const file = resolve(positional(args, 0));
-    const force = args.options.force === true;
+  async runAlone({ positionals, options }, { store }) {
+    const file = resolve(positionals[0] as string);
     if (store.engine === 'postgres') {
       throw refusal('The store is PostgreSQL: use pg_dump, which copies a running database.');
     }
     if (!existsSync(store.file)) {
       throw refusal(`There is no store ${store.file} yet: set SKEIN_DATABASE_URL to the service's store.`);
     }
-    rejectExisting(file, store, force);
+    rejectExisting(file, store, options.force === true);
     const bytes = await writeWhole(file, (partial) => copyAndCheck(store, partial));
     return { json: { file, bytes }, text: `${file} contains the store: ${megabytes(bytes)}, checked.` };
   },
@@ -95,22 +91,14 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
 }
 
 async function copyAndCheck(store: StoreChoice & { engine: 'sqlite' }, partial: string): Promise<void> {
-  let progress: ProgressBar | undefined;
-  let shown = 0;
+  const progress = new ProgressBar();
   try {
-    await backupEmbeddedStore(store, partial, (donePages, allPages) => {
-      progress ??= new ProgressBar(allPages);
-      progress.advance(donePages - shown);
-      shown = donePages;
-      progress.show(donePages < allPages ? 'pages' : 'pages, checking the copy');
+    await backupEmbeddedStore(store, partial, (done, all) => {
+      progress.show(done, all, done < all ? 'pages' : 'pages, checking the copy');
     });
   } finally {
-    progress?.clear();
+    progress.clear();
   }
-}
-
-function refusal(sentence: string): ServiceError {
-  return new ServiceError('INVALID_PARAMS', sentence);
 }
 
 function sync(path: string): void {

@@ -1,56 +1,30 @@
 import { parseArgs } from 'node:util';
 import { openContext } from '../compose.ts';
-import { type Config, readConfig } from '../config/config.ts';
-import { appCreate, appDelete, appList, appRotate } from './app.ts';
-import { audit } from './audit.ts';
+import { readConfig } from '../config/config.ts';
+import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { backup } from './backup.ts';
 import {
   type Arguments,
   type BareCommand,
   type CommandLine,
+  type Options,
   type Result,
   type StoreCommand,
   UsageError,
 } from './command.ts';
+import { contentCommands } from './content.ts';
 import { copy } from './copy.ts';
-import { docAdd, docList, docRemove, docSearch } from './doc.ts';
-import { doctor } from './doctor.ts';
-import { keyCreate, keyList, keyRevoke, keyRotate } from './key.ts';
-import { memberAdd, memberInvite, memberList, memberRemove } from './member.ts';
-import { modelTest } from './model.ts';
-import { orgCreate, orgList, orgSet } from './org.ts';
-import { purge } from './purge.ts';
-import { signingKeyRotate } from './signing-key.ts';
-import { threadPublish, threadUnpublish } from './thread.ts';
-import { usage } from './usage.ts';
+import { credentialCommands } from './credentials.ts';
+import { doctor, modelTest } from './doctor.ts';
+import { organizationCommands } from './organizations.ts';
+import { recordCommands } from './records.ts';
 
-/** The operator's commands: they open the store themselves. */
+/** The operator's commands, in the order of the help: they open the store themselves. */
 export const storeCommands: readonly (StoreCommand | BareCommand)[] = [
-  orgCreate,
-  orgSet,
-  orgList,
-  memberAdd,
-  memberInvite,
-  memberRemove,
-  memberList,
-  keyCreate,
-  keyRevoke,
-  keyRotate,
-  keyList,
-  appCreate,
-  appRotate,
-  appDelete,
-  appList,
-  signingKeyRotate,
-  threadPublish,
-  threadUnpublish,
-  docAdd,
-  docList,
-  docRemove,
-  docSearch,
-  usage,
-  audit,
-  purge,
+  ...organizationCommands,
+  ...credentialCommands,
+  ...contentCommands,
+  ...recordCommands,
   copy,
   backup,
   doctor,
@@ -70,44 +44,58 @@ export async function runStoreCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<Result> {
   const config = readConfig(environment);
-  return 'runAlone' in command ? command.runAlone(args, config) : runOnStore(command, args, config);
-}
-
-async function runOnStore(command: StoreCommand, args: Arguments, config: Config): Promise<Result> {
+  if ('runAlone' in command) return command.runAlone(args, config);
   const context = await openContext(config, { mustExist: command.createsStore !== true });
+  const call = { context, config, initiator: operatorInitiator(context), options: args.options };
   try {
-    return await command.run(context, args, config);
+    return await command.run(call, ...args.positionals);
   } finally {
     await context.close();
   }
 }
 
-/** The arguments after the command's name. */
+/** Parses the arguments after the command's name by its usage. Every command but `serve` also accepts `--json`. */
 export function parseArguments(
-  { name, positionals, options }: Omit<CommandLine, 'usage' | 'summary'>,
+  { name, usage, check }: Pick<CommandLine, 'name' | 'usage' | 'check'>,
   words: readonly string[],
-  shared: CommandLine['options'] = { json: { type: 'boolean' } },
 ): Arguments {
+  const { positionals: expected, options, choices } = readUsage(usage);
   const args = words.slice(name.split(' ').length);
+  const all = name === 'serve' ? options : { ...options, json: { type: 'boolean' as const } };
   let parsed: ReturnType<typeof parseArgs>;
   try {
-    parsed = parseArgs({
-      args,
-      options: { ...options, ...shared },
-      allowPositionals: true,
-    });
+    parsed = parseArgs({ args, options: all, allowPositionals: true });
   } catch (error) {
     // Node's message has several lines; the first sentence says what is wrong.
     throw new UsageError((error as Error).message.split(/(?<=\.)\s/)[0]);
   }
-  const given = parsed.positionals.length;
-  const needed = positionals.filter((one) => !one.startsWith('[')).length;
+  const { positionals, values } = parsed;
+  const needed = expected.filter((one) => !one.startsWith('[')).length;
   // The last one may be repeated.
-  const most = positionals.at(-1)?.endsWith('…') ? Number.POSITIVE_INFINITY : positionals.length;
-  const enough = given >= needed && given <= most;
-  if (!enough || parsed.positionals.includes('')) {
-    const takes = `'skein ${name}' takes ${positionals.join(' and ') || 'no arguments'}`;
+  const most = expected.at(-1)?.endsWith('…') ? Number.POSITIVE_INFINITY : expected.length;
+  const enough = positionals.length >= needed && positionals.length <= most;
+  if (!enough || positionals.includes('')) {
+    const takes = `'skein ${name}' takes ${expected.join(' and ') || 'no arguments'}`;
     throw new UsageError(`${takes}${enough ? ', and was given an empty one' : ''}.`);
   }
-  return { positionals: parsed.positionals, options: parsed.values as Arguments['options'] };
+  for (const [option, allowed] of choices) {
+    const value = values[option];
+    if (value === undefined || allowed.includes(String(value))) continue;
+    const listed = allowed.length > 2 ? `one of ${allowed.join(', ')}` : allowed.join(' or ');
+    throw new UsageError(`--${option} must be ${listed}, and is '${value}'.`);
+  }
+  check?.(values as Options);
+  return { positionals, options: values as Options };
+}
+
+/** The positional arguments, the options and the choices of each option, as a usage line shows them. */
+function readUsage(usage: string) {
+  const options: Record<string, { type: 'string' | 'boolean' }> = {};
+  const choices = new Map<string, readonly string[]>();
+  const rest = usage.replace(/--([\w-]+)(?: ([\w|]*\w))?/g, (_, name: string, value: string | undefined) => {
+    options[name] = { type: value === undefined ? 'boolean' : 'string' };
+    if (value?.includes('|')) choices.set(name, value.split('|'));
+    return '';
+  });
+  return { positionals: rest.match(/\[?[A-Z_]+…?\]?/g) ?? [], options, choices };
 }

@@ -1,5 +1,9 @@
-import type { ParseArgsConfig } from 'node:util';
 import type { Config } from '../config/config.ts';
+import type { Initiator } from '../domain/audit.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { OrganizationId } from '../domain/id.ts';
+import type { Organization } from '../domain/organization.ts';
+import { findOrganization } from '../usecases/organization/organization.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 /** The output of a command: one JSON value for `--json`, otherwise a text. */
@@ -12,26 +16,57 @@ export interface Result {
 
 export interface Arguments {
   readonly positionals: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly options: Options;
 }
+
+export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 /** The syntax and description of a command. */
 export interface CommandLine {
   /** As it is typed: `org create`. */
   readonly name: string;
-  /** What follows the name, as the help shows it. */
+  /**
+   * What follows the name, as the help shows it: `ORG FILE… [--role admin|member] [--service]`. Arguments are parsed by
+   * it: a word in brackets is optional, `…` means one or more, and an option without a word after it is a switch.
+   */
   readonly usage: string;
   readonly summary: string;
-  /** Names of the positional arguments, required unless in brackets; a last one that ends in `…` may be repeated. */
-  readonly positionals: readonly string[];
-  readonly options?: NonNullable<ParseArgsConfig['options']>;
+  /** Throws a `UsageError` for options that do not fit together. Called before a store is opened. */
+  check?(options: Options): void;
+}
+
+/** What a command on the store is called with, besides its positional arguments. */
+export interface StoreCall {
+  readonly context: SurfaceContext;
+  readonly config: Config;
+  /** The operator: all changes of one command share one trace id. */
+  readonly initiator: Initiator;
+  readonly options: Options;
 }
 
 /** A command on the store. It works with and without a running service. */
 export interface StoreCommand extends CommandLine {
   /** Whether it creates a missing store. Other commands fail then, because they probably run in the wrong folder. */
   readonly createsStore?: boolean;
-  run(context: SurfaceContext, args: Arguments, config: Config): Promise<Result>;
+  run(call: StoreCall, ...positionals: string[]): Promise<Result>;
+}
+
+export interface OrganizationCall extends StoreCall {
+  readonly organization: Organization;
+  readonly organizationId: OrganizationId;
+}
+
+/** A command on one organization, which its first argument names. */
+export function onOrganization(
+  command: CommandLine & { run(call: OrganizationCall, ...positionals: string[]): Promise<Result> },
+): StoreCommand {
+  return {
+    ...command,
+    async run(call, idOrName = '', ...positionals) {
+      const organization = await findOrganization(call.context, idOrName);
+      return command.run({ ...call, organization, organizationId: organization.id }, ...positionals);
+    },
+  };
 }
 
 /** A command on whole stores, which opens them itself. */
@@ -42,31 +77,29 @@ export interface BareCommand extends CommandLine {
 /** The command line is invalid; the message says what is expected. */
 export class UsageError extends Error {}
 
-/** The positional argument at `index`; `parseArguments` has checked their number. */
-export function positional({ positionals }: Arguments, index: number): string {
-  return positionals[index] as string;
+/** A command that cannot do what it was asked; the message says why, and what to do. */
+export function refusal(message: string): ServiceError {
+  return new ServiceError('INVALID_PARAMS', message);
 }
 
-export function optionText({ options }: Arguments, name: string): string | undefined {
+export function optionText({ options }: { options: Options }, name: string): string | undefined {
   const value = options[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-export function optionChoice<T extends string>(
-  args: Arguments,
+export function optionWhole(
+  call: { options: Options },
   name: string,
-  choices: readonly T[],
-): T | undefined {
-  const value = optionText(args, name);
-  if (value === undefined || choices.includes(value as T)) return value as T | undefined;
-  throw new UsageError(`--${name} must be ${choices.join(' or ')}, and is '${value}'.`);
-}
-
-export function optionWhole(args: Arguments, name: string): number | undefined {
-  const value = optionText(args, name);
-  if (value === undefined) return undefined;
-  if (/^\d{1,15}$/.test(value)) return Number(value);
-  throw new UsageError(`--${name} must be a whole number, and is '${value}'.`);
+  min = 0,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  const text = optionText(call, name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} must be a whole number, and is '${text}'.`);
+  const value = Number(text);
+  if (value >= min && value <= max) return value;
+  const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
+  throw new UsageError(`--${name} must be ${range}.`);
 }
 
 /** `1 passage`, `2 passages`. */

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { copyStore, copyTools, openArchive, openArchiveTarget } from '../compose.ts';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
-import { ServiceError } from '../domain/errors.ts';
 import type { CopyOutcome } from '../storage/copy-store.ts';
-import { type Arguments, type BareCommand, counted, optionText, UsageError } from './command.ts';
+import { type Arguments, type BareCommand, counted, optionText, refusal, UsageError } from './command.ts';
 import { ProgressBar } from './progress.ts';
 
 export const copy: BareCommand = {
@@ -11,8 +10,6 @@ export const copy: BareCommand = {
   usage: '--from URL --to URL',
   summary:
     'Copy a store that is not in use into an empty one and compare them; after an interruption, run it again',
-  positionals: [],
-  options: { from: { type: 'string' }, to: { type: 'string' } },
   async runAlone(args) {
     const from = readOption(args, 'from');
     const to = readOption(args, 'to');
@@ -29,20 +26,12 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopyOutc
   const source = await opened('--from', from, openArchive);
   try {
     const target = await opened('--to', to, openArchiveTarget);
-    let progress: ProgressBar | undefined;
-    let shown = 0;
+    const progress = new ProgressBar();
     try {
-      return await copyStore(source, target, {
-        ...copyTools,
-        onProgress(done, all, doing) {
-          progress ??= new ProgressBar(all);
-          progress.advance(done - shown);
-          shown = done;
-          progress.show(doing);
-        },
-      });
+      const onProgress = progress.show.bind(progress);
+      return await copyStore(source, target, { ...copyTools, onProgress });
     } finally {
-      progress?.clear();
+      progress.clear();
       await target.close();
     }
   } finally {
@@ -75,10 +64,6 @@ async function opened<T>(
     throw refusal(`${option} names ${named} is in use: stop the service and every command on it first.`);
   }
   return archive;
-}
-
-function refusal(sentence: string): ServiceError {
-  return new ServiceError('INVALID_PARAMS', sentence);
 }
 
 function nameOf(choice: StoreChoice): string {

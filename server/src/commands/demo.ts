@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableDocument } from '../domain/document.ts';
-import { invitationLink } from '../domain/sign-in-token.ts';
+import { invitationLink } from '../domain/sign-in.ts';
 import { createApiKey } from '../usecases/credentials/api-keys.ts';
-import { addDocument } from '../usecases/documents/add-document.ts';
+import { addDocument } from '../usecases/documents/documents.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
 import { createOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/members.ts';

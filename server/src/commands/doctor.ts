@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openContext } from '../compose.ts';
+import { configuredModel, openContext } from '../compose.ts';
 import type { Config, StoreChoice } from '../config/config.ts';
+import { trialQuestion } from '../domain/model-trial.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/retention.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
@@ -12,7 +13,6 @@ export const doctor: BareCommand = {
   name: 'doctor',
   usage: '',
   summary: 'Check the configuration, the disk and the store, and suggest fixes',
-  positionals: [],
   async runAlone(_args, config) {
     const { store } = config;
     const findings: Diagnosis[] = [
@@ -29,6 +29,25 @@ export const doctor: BareCommand = {
       ({ check, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${check.padEnd(11)} ${detail}`,
     );
     return { json: { healthy, findings }, text: text.join('\n'), exitCode: healthy ? 0 : 1 };
+  },
+};
+
+export const modelTest: BareCommand = {
+  name: 'model test',
+  usage: '[QUESTION]',
+  summary: 'Ask the configured model one question and show its answer or the error',
+  async runAlone({ positionals: [question = trialQuestion] }, config) {
+    const trial = await configuredModel(config).test(question, config.limits.replyDeadlineMs);
+    if (trial === undefined) {
+      const { kind } = config.model;
+      const text = `SKEIN_MODEL is ${kind}: it runs inside the service, so there is no provider to test.`;
+      return { json: { model: kind, ok: true }, text };
+    }
+    const { model, ms } = trial;
+    const text = trial.ok
+      ? `ok    ${model}: first text after ${trial.firstTextMs} ms, complete after ${ms} ms\n\n${trial.answer}`
+      : `FAIL  ${model}, after ${ms} ms\n      ${trial.error}\n      ${trial.nextStep}`;
+    return { json: trial, text, exitCode: trial.ok ? 0 : 1 };
   },
 };
 
@@ -86,17 +105,14 @@ function checkSync(store: EmbeddedStore): Diagnosis {
   const rounds = 20;
   const descriptor = openSync(file, 'w');
   try {
-    const began = process.hrtime.bigint();
+    const startedAt = performance.now();
     for (let round = 0; round < rounds; round += 1) {
       writeSync(descriptor, Buffer.alloc(4096));
       fdatasyncSync(descriptor);
     }
-    const ms = Number(process.hrtime.bigint() - began) / rounds / 1e6;
-    return {
-      check: 'sync',
-      ok: true,
-      detail: `${ms.toFixed(2)} ms to sync a write${ms > 50 ? ', which is slow' : ''}`,
-    };
+    const ms = (performance.now() - startedAt) / rounds;
+    const detail = `${ms.toFixed(2)} ms to sync a write${ms > 50 ? ', which is slow' : ''}`;
+    return { check: 'sync', ok: true, detail };
   } finally {
     closeSync(descriptor);
     rmSync(file, { force: true });
@@ -104,24 +120,18 @@ function checkSync(store: EmbeddedStore): Diagnosis {
 }
 
 function checkTls({ tls }: Config, now: number): Diagnosis {
-  if (tls === undefined)
-    return {
-      check: 'tls',
-      ok: true,
-      detail: 'off: put a TLS proxy in front, or set SKEIN_TLS_CERT and SKEIN_TLS_KEY',
-    };
+  const check = 'tls';
+  if (tls === undefined) {
+    const detail = 'off: put a TLS proxy in front, or set SKEIN_TLS_CERT and SKEIN_TLS_KEY';
+    return { check, ok: true, detail };
+  }
   try {
     const { validTo } = new X509Certificate(tls.cert);
-    const ok = Date.parse(validTo) > now;
-    return {
-      check: 'tls',
-      ok,
-      detail: ok
-        ? `the certificate is valid until ${validTo}`
-        : `the certificate expired on ${validTo}: renew it`,
-    };
+    if (Date.parse(validTo) > now)
+      return { check, ok: true, detail: `the certificate is valid until ${validTo}` };
+    return { check, ok: false, detail: `the certificate expired on ${validTo}: renew it` };
   } catch {
-    return { check: 'tls', ok: false, detail: 'SKEIN_TLS_CERT is not a certificate in PEM format' };
+    return { check, ok: false, detail: 'SKEIN_TLS_CERT is not a certificate in PEM format' };
   }
 }
 

@@ -9,28 +9,21 @@ import {
   startWorker,
   storeRisk,
 } from '../compose.ts';
-import { type Config, ConfigError } from '../config/config.ts';
-import { isLoopback } from '../domain/loopback.ts';
+import { type Config, ConfigError, listeningUrl } from '../config/config.ts';
+import { isLoopback } from '../domain/address.ts';
 import { Drain } from '../usecases/drain.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';
-import { keepTending } from '../usecases/replies/keep-tending.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
+import { startBackgroundWork } from './background.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';
-import { keepDocuments } from './document-keeping.ts';
-import { listeningUrl } from './public-url.ts';
-import { keepRetention } from './retention-keeping.ts';
-import { keepUsage } from './usage-keeping.ts';
 import { buildServedFiles } from './web-build.ts';
 
-export const roles = ['all', 'api', 'worker'] as const;
-export type Role = (typeof roles)[number];
+export type Role = 'all' | 'api' | 'worker';
 
 /** Connections that are still open this long after a stop are closed. */
 const finishMs = 10_000;
 /** The process exits after this long in any case, for example if the database does not answer. */
 const stopMs = 20_000;
-/** Below this, a burst of renames explains the difference. */
-const clockAheadMsMax = 5_000;
 
 /** Runs until a stop is requested. Then drains, finishes running requests, and resolves with the exit code. */
 export async function serve(config: Config, role: Role): Promise<number> {
@@ -53,16 +46,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const drain = new Drain(config.drainMs);
   const app = role === 'worker' ? undefined : await listen(config, context, log, address, drain);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
-  const stopTending = keepTending(context, {
-    worker,
-    leaseMs: config.replyLeaseMs,
-    log,
-    watchClock: clockWatch(context, log),
-  });
+  const background = startBackgroundWork(context, worker, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
-  const stopKeepingUsage = keepUsage(context, log);
-  const stopKeepingDocuments = keepDocuments(context, log);
-  const stopRetention = keepRetention(context, log);
   if (app) await greetNewcomer(context, config, address.baseUrl);
   log.info(
     {
@@ -83,12 +68,10 @@ export async function serve(config: Config, role: Role): Promise<number> {
   setTimeout(() => process.exit(1), stopMs).unref();
   await stopBuilding?.();
   if (app) await finish(app);
-  await stopTending();
+  await background.stopTending();
   await worker?.stop();
   await stopRelaying();
-  await stopKeepingUsage();
-  await stopKeepingDocuments();
-  await stopRetention();
+  await background.stop();
   await metrics?.close();
   await context.close();
   log.info('stopped');
@@ -111,19 +94,6 @@ async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> 
 /** Whether an unlisted proxy makes all callers appear to have its address. */
 function hidesCallers({ baseUrl, tls, trustedProxies }: Config): boolean {
   return baseUrl?.startsWith('https:') === true && tls === undefined && trustedProxies.length === 0;
-}
-
-/** Warns once each time the store's clock gets ahead of the machine's. */
-function clockWatch({ storeHealth }: SurfaceContext, log: Log): () => Promise<void> {
-  let isAhead = false;
-  return async () => {
-    const aheadMs = await storeHealth.clockAheadMs();
-    if (aheadMs > clockAheadMsMax && !isAhead) {
-      const advice = 'it runs at half speed until both agree; check that NTP sets the clock';
-      log.warn({ ahead_ms: aheadMs }, `the store's clock is ahead of the machine's: ${advice}`);
-    }
-    isAhead = aheadMs > clockAheadMsMax;
-  };
 }
 
 /** Runs only after the service listens: a failed start must not use up the demo. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createSecureContext } from 'node:tls';
+import { isLoopback } from '../domain/address.ts';
 import { type LimitVariable, limitValues } from '../domain/limits.ts';
-import { isLoopback } from '../domain/loopback.ts';
 import { httpUrl, optional, type StoreChoice, storeUrl } from './parsers.ts';
 import { ConfigError, parseAs, parseVariable, type VariableName, type VariableValue } from './variables.ts';
 
@@ -98,6 +98,13 @@ export function readRemoteConfig(environment: NodeJS.ProcessEnv) {
 
 export function readStore(url: string): StoreChoice {
   return parseAs('SKEIN_DATABASE_URL', url, storeUrl);
+}
+
+/** The URL of the listening address, for a person on this machine. */
+export function listeningUrl({ host, port, tls }: Pick<Config, 'host' | 'port' | 'tls'>): string {
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const written = everywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `${tls ? 'https' : 'http'}://${written}:${port}`;
 }
 
 function readModel(read: Read): ModelChoice {

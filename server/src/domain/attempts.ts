@@ -53,3 +53,69 @@ export class FailedAttempts {
     return undefined;
   }
 }
+
+interface FailedSignIn {
+  count: number;
+  /** Counted up to a bound: the log says "at least". */
+  readonly places: Set<string>;
+  traceId: string;
+  notedAt: number | undefined;
+}
+
+/** At most one note per person in this interval, even during a flood of failures. */
+const noteEveryMs = 15 * 60_000;
+const peopleMax = 10_000;
+const placesMax = 100;
+
+/**
+ * Counts failed sign-ins in memory by the address that was tried, and returns them for the audit log: the first at
+ * once, later ones combined. They are written outside of requests, so that timing does not reveal which addresses
+ * exist.
+ */
+export class FailedSignIns {
+  readonly #now: () => number;
+  readonly #failures = new Map<string, FailedSignIn>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  count(email: string, place: string, traceId: string): void {
+    let failures = this.#failures.get(email);
+    if (failures === undefined) {
+      failures = { count: 0, places: new Set(), traceId, notedAt: undefined };
+      this.#failures.set(email, failures);
+      if (this.#failures.size > peopleMax) this.#failures.delete(this.#failures.keys().next().value!);
+    }
+    failures.count += 1;
+    failures.traceId = traceId;
+    if (failures.places.size < placesMax) failures.places.add(place);
+  }
+
+  /**
+   * Returns the counts that are due, or all of them, and treats them as noted. `giveBack` those that could not be
+   * written.
+   */
+  take(all = false): { email: string; count: number; places: number; traceId: string }[] {
+    const now = this.#now();
+    const due = [];
+    for (const [email, failures] of this.#failures) {
+      const { count, places, traceId, notedAt } = failures;
+      const isDue = all || notedAt === undefined || now - notedAt >= noteEveryMs;
+      if (!isDue) continue;
+      if (count === 0) this.#failures.delete(email);
+      else {
+        due.push({ email, count, places: places.size, traceId });
+        Object.assign(failures, { count: 0, notedAt: now });
+        places.clear();
+      }
+    }
+    return due;
+  }
+
+  giveBack(email: string, count: number): void {
+    const failures = this.#failures.get(email);
+    if (failures !== undefined)
+      Object.assign(failures, { count: failures.count + count, notedAt: undefined });
+  }
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FailedSignIns } from './failed-sign-ins.ts';
+import { FailedSignIns } from './attempts.ts';
 
 describe('Failed sign-ins', () => {
   it('are given out at once the first time, and then together every 15 minutes', () => {

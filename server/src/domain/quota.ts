@@ -1,3 +1,5 @@
+import { iso } from './iso-time.ts';
+
 const dayMs = 86_400_000;
 
 /** The state of the organization's quota after one request. */
@@ -15,6 +17,11 @@ export function utcDay(ms: number): number {
 /** The start of a UTC day. */
 export function utcDayStart(day: number): number {
   return day * dayMs;
+}
+
+/** The date of a UTC day: `2026-11-15`. */
+export function utcDate(day: number): string {
+  return iso(utcDayStart(day)).slice(0, 10);
 }
 
 /** The next UTC midnight. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { titleMatcher } from './search-text.ts';
+import { titleMatcher } from './text.ts';
 
 function assertFinds(search: string, ...titles: string[]): void {
   for (const title of titles) assert.ok(titleMatcher(search)(title), `${search} finds ${title}`);

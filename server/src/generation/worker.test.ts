@@ -19,7 +19,7 @@ import { cancelReply } from '../usecases/replies/cancel-reply.ts';
 import { ReplySignals } from '../usecases/replies/reply-signals.ts';
 import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';
 import { noTelemetry } from '../usecases/telemetry.ts';
-import { deleteThread } from '../usecases/threads/delete-thread.ts';
+import { deleteThread } from '../usecases/threads/change-thread.ts';
 import { machineTimers } from '../usecases/timers.ts';
 import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from './model.ts';
 import { scriptedModel } from './models/scripted.ts';

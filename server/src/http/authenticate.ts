@@ -2,8 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
-import { type Admitted, admit, expectedPrincipal } from '../usecases/credentials/admit.ts';
-import { authenticate, readCredential } from '../usecases/credentials/authenticate.ts';
+import {
+  type Admitted,
+  admit,
+  authenticate,
+  expectedPrincipal,
+  readCredential,
+} from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { countHeader } from './headers.ts';
 

@@ -1,7 +1,6 @@
 import type { AccessTokens } from '../domain/access-token.ts';
-import type { FailedAttempts } from '../domain/attempts.ts';
+import type { FailedAttempts, FailedSignIns } from '../domain/attempts.ts';
 import type { Seal } from '../domain/cursor.ts';
-import type { FailedSignIns } from '../domain/failed-sign-ins.ts';
 import type { IdGenerator, ThreadId, UserId } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Library } from '../domain/library.ts';

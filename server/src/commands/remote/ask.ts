@@ -3,15 +3,12 @@ import { buffer } from 'node:stream/consumers';
 import { type Arguments, optionText, UsageError } from '../command.ts';
 import { replyText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
-import { viewSteps } from './steps.ts';
-import type { Terminal } from './terminal.ts';
+import { type Terminal, viewSteps } from './terminal.ts';
 
 export const ask: RemoteCommand = {
   name: 'ask',
   usage: '[PROMPT] [--account ID] [--title T] [--verbose]',
   summary: 'Ask a question and show the reply; without PROMPT, or with -, reads standard input',
-  positionals: ['[PROMPT]'],
-  options: { account: { type: 'string' }, title: { type: 'string' }, verbose: { type: 'boolean' } },
   async runRemotely(args, { client, signal, terminal }) {
     const prompt = await promptIn(args, terminal, signal);
     const view = viewSteps(terminal, args.options.verbose === true);

@@ -1,7 +1,6 @@
 import type { Skein } from '../../../../client/src/index.ts';
 import { ConfigError, type RemoteConfig } from '../../config/config.ts';
-import type { Arguments, CommandLine, Result } from '../command.ts';
-import { presentFailure } from './failure.ts';
+import { type Arguments, type CommandLine, printable, type Result } from '../command.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command that uses a remote service through its public API. It opens no store. */
@@ -46,4 +45,72 @@ async function connect({ baseUrl, authUrl, apiKey, application }: RemoteConfig):
     'SKEIN_API_KEY',
     "must be set: an admin can create a key in the console under API keys, or the operator with 'skein key create ORG --user EMAIL'",
   );
+}
+
+/** A failure of a remote command, in one line that says what to do. */
+export class RemoteFailure extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.name = 'RemoteFailure';
+    this.exitCode = exitCode;
+  }
+}
+
+/** The common fields of the client's errors. The client's classes are not imported, so that it is loaded only on use. */
+interface ClientFailure extends Error {
+  readonly code: string;
+  readonly traceId: string | undefined;
+  readonly threadId: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** The exit code that shells use after Ctrl-C. */
+const interrupted = 130;
+
+function presentFailure(error: unknown, stopped: boolean): unknown {
+  if (stopped) return new RemoteFailure(stoppedSentence(error as Partial<ClientFailure>), interrupted);
+  if (!isClientFailure(error)) return error;
+  const trace = error.traceId === undefined ? '' : ` (trace id ${error.traceId})`;
+  const sentence = `${error.message.replace(/\.$/, '')}${trace}. ${adviceFor(error)}`;
+  return new RemoteFailure(printable(sentence.trimEnd()), 1);
+}
+
+function isClientFailure(error: unknown): error is ClientFailure {
+  return error instanceof Error && 'traceId' in error && 'code' in error;
+}
+
+function stoppedSentence({ threadId, idempotencyKey }: Partial<ClientFailure>): string {
+  if (threadId !== undefined) {
+    return `Stopped waiting; the reply continues: 'skein threads get ${printable(threadId)} --wait' shows it.`;
+  }
+  if (idempotencyKey === undefined) return 'Stopped.';
+  return "Stopped before the service answered: 'skein threads list' shows whether the thread was created.";
+}
+
+function adviceFor({ code, threadId, retryAfterSeconds }: ClientFailure): string {
+  switch (code) {
+    case 'UNAUTHORIZED':
+      return 'Check SKEIN_API_KEY, or SKEIN_CLIENT_ID and SKEIN_CLIENT_SECRET; an admin can create new ones in the console.';
+    case 'NOT_FOUND':
+      return "'skein threads list' shows the threads that this credential can read.";
+    case 'RATE_LIMITED':
+      return retryAfterSeconds === undefined ? 'Try again later.' : `Try again in ${retryAfterSeconds} s.`;
+    case 'INTERNAL_ERROR':
+      return 'Try again; if it keeps failing, send the trace id to the operator.';
+    case 'CONNECTION':
+    case 'UNEXPECTED_ANSWER':
+      return 'Check that the service is running and that SKEIN_BASE_URL is right.';
+    case 'TIMEOUT':
+      return threadId === undefined
+        ? 'Try again.'
+        : `'skein threads get ${threadId} --wait' continues waiting.`;
+    case 'REPLY_FAILED':
+      return 'The operator can find the reason by the id of the thread.';
+    // The service's message says what to do.
+    default:
+      return '';
+  }
 }

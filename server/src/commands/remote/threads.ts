@@ -1,84 +1,89 @@
+import { once } from 'node:events';
 import type { Thread, ThreadList } from '../../../../client/src/index.ts';
-import { optionText, optionWhole, positional, printable, table, UsageError } from '../command.ts';
+import { optionText, optionWhole, printable, table, UsageError } from '../command.ts';
 import { threadText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
-import { viewSteps } from './steps.ts';
+import { viewSteps } from './terminal.ts';
 
 const defaultLimit = 25;
 const pageMax = 100;
 
-export const threadsList: RemoteCommand = {
-  name: 'threads list',
-  usage: '[--account ID] [--limit N] [--all]',
-  summary: `List the threads that the credential can read, most recently active first; ${defaultLimit} by default`,
-  positionals: [],
-  options: { account: { type: 'string' }, limit: { type: 'string' }, all: { type: 'boolean' } },
-  async runRemotely(args, { client, signal, terminal }) {
-    const limit = optionWhole(args, 'limit');
-    const all = args.options.all === true;
-    if (limit === 0) throw new UsageError('--limit must be at least 1.');
-    if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all.');
-    const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
-    const accountId = optionText(args, 'account');
-    const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
-    const { threads, left } = await firstOf(list, wanted);
-    if (left !== '') terminal.stderr.write(`${left}\n`);
-    return {
-      json: threads,
-      text: table(threads.map(row), "No threads yet: 'skein ask' creates one."),
-    };
+export const threadsCommands: readonly RemoteCommand[] = [
+  {
+    name: 'threads list',
+    usage: '[--account ID] [--limit N] [--all]',
+    summary: `List the threads that the credential can read, most recently active first; ${defaultLimit} by default`,
+    async runRemotely(args, { client, signal, terminal }) {
+      const limit = optionWhole(args, 'limit', 1);
+      const all = args.options.all === true;
+      if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all.');
+      const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
+      const accountId = optionText(args, 'account');
+      const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
+      const { threads, left } = await firstOf(list, wanted);
+      if (left !== '') terminal.stderr.write(`${left}\n`);
+      return { json: threads, text: table(threads.map(row), "No threads yet: 'skein ask' creates one.") };
+    },
   },
-};
-
-export const threadsGet: RemoteCommand = {
-  name: 'threads get',
-  usage: 'THREAD_ID [--wait]',
-  summary: 'Show a thread with its messages; with --wait, after its reply has ended',
-  positionals: ['THREAD_ID'],
-  options: { wait: { type: 'boolean' } },
-  async runRemotely(args, { client, signal, terminal }) {
-    const id = positional(args, 0);
-    const wait = args.options.wait === true;
-    if (wait) {
-      const view = viewSteps(terminal, false);
-      await client.threads
-        .wait(id, { onStep: view.onStep, signal })
-        // A failed reply has ended and is shown.
-        .catch((error) => {
-          if (error?.reply === undefined) throw error;
-        })
-        .finally(() => view.end());
-    }
-    const { etag: _etag, ...found } = await client.threads.get(id, { signal });
-    return {
-      json: found,
-      text: threadText(found),
-      ...(wait && found.status.state === 'error' && { exitCode: 1 }),
-    };
+  {
+    name: 'threads get',
+    usage: 'THREAD_ID [--wait]',
+    summary: 'Show a thread with its messages; with --wait, after its reply has ended',
+    async runRemotely({ positionals: [id = ''], options }, { client, signal, terminal }) {
+      const wait = options.wait === true;
+      if (wait) {
+        const view = viewSteps(terminal, false);
+        await client.threads
+          .wait(id, { onStep: view.onStep, signal })
+          // A failed reply has ended and is shown.
+          .catch((error) => {
+            if (error?.reply === undefined) throw error;
+          })
+          .finally(() => view.end());
+      }
+      const { etag: _etag, ...found } = await client.threads.get(id, { signal });
+      const exitCode = wait && found.status.state === 'error' ? 1 : 0;
+      return { json: found, text: threadText(found), exitCode };
+    },
   },
-};
-
-export const threadsRename: RemoteCommand = {
-  name: 'threads rename',
-  usage: 'THREAD_ID TITLE',
-  summary: 'Rename a thread, which moves it to the top of the list',
-  positionals: ['THREAD_ID', 'TITLE'],
-  async runRemotely(args, { client, signal }) {
-    const thread = await client.threads.rename(positional(args, 0), positional(args, 1), { signal });
-    return { json: thread, text: `${printable(thread.id)} is now '${printable(thread.title)}'.` };
+  {
+    name: 'threads rename',
+    usage: 'THREAD_ID TITLE',
+    summary: 'Rename a thread, which moves it to the top of the list',
+    async runRemotely({ positionals: [id = '', title = ''] }, { client, signal }) {
+      const thread = await client.threads.rename(id, title, { signal });
+      return { json: thread, text: `${printable(thread.id)} is now '${printable(thread.title)}'.` };
+    },
   },
-};
-
-export const threadsDelete: RemoteCommand = {
-  name: 'threads delete',
-  usage: 'THREAD_ID',
-  summary: 'Delete a thread for everyone; cancels a running reply',
-  positionals: ['THREAD_ID'],
-  async runRemotely(args, { client, signal }) {
-    const deleted = await client.threads.delete(positional(args, 0), { signal });
-    return { json: deleted, text: `Deleted ${printable(deleted.id)}.` };
+  {
+    name: 'threads delete',
+    usage: 'THREAD_ID',
+    summary: 'Delete a thread for everyone; cancels a running reply',
+    async runRemotely({ positionals: [id = ''] }, { client, signal }) {
+      const deleted = await client.threads.delete(id, { signal });
+      return { json: deleted, text: `Deleted ${printable(deleted.id)}.` };
+    },
   },
-};
+  {
+    name: 'threads export',
+    usage: '[--account ID]',
+    summary: 'Print every thread with its messages, one JSON object per line',
+    async runRemotely(args, { client, signal, terminal }) {
+      for await (const { id } of client.threads.list({ accountId: optionText(args, 'account'), signal })) {
+        const found = await client.threads.get(id, { signal }).catch((error) => {
+          // The thread was deleted after it was listed.
+          if (error?.code === 'NOT_FOUND') return undefined;
+          throw error;
+        });
+        if (found === undefined) continue;
+        const { thread, messages, status } = found;
+        const taken = terminal.stdout.write(`${JSON.stringify({ thread, messages, status })}\n`);
+        if (!taken) await once(terminal.stdout, 'drain', { signal });
+      }
+      return undefined;
+    },
+  },
+];
 
 /** The first threads up to `wanted`, and a sentence if there are more. */
 async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thread[]; left: string }> {

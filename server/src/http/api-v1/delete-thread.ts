@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { deleteThread } from '../../usecases/threads/delete-thread.ts';
+import { deleteThread } from '../../usecases/threads/change-thread.ts';
 import { defineRoute } from '../route.ts';
 import { threadPath } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
-import { renameThread } from '../../usecases/threads/rename-thread.ts';
+import { renameThread } from '../../usecases/threads/change-thread.ts';
 import { defineRoute } from '../route.ts';
 import { text } from '../schema.ts';
 import { presentThread } from './presentation.ts';

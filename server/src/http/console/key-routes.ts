@@ -3,11 +3,11 @@ import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   type AddressedApiKey,
   createApiKey,
+  keyOwnersFor,
   listAddressedApiKeys,
   revokeApiKey,
   rotateApiKey,
 } from '../../usecases/credentials/api-keys.ts';
-import { keyOwnersFor } from '../../usecases/credentials/key-owner.ts';
 import {
   type AddressedKeyRequest,
   decideKeyRequest,

@@ -1,11 +1,11 @@
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
-import { invitationLink } from '../../domain/sign-in-token.ts';
-import { inviteMember } from '../../usecases/people/invite-member.ts';
+import { invitationLink } from '../../domain/sign-in.ts';
 import {
   type AddedMember,
   addMember,
   changeMemberRole,
   findMemberById,
+  inviteMember,
   type ListedMember,
   listMembers,
   removeMember,

@@ -6,19 +6,22 @@ import {
   acceptMembership,
   readInvitation,
 } from '../../usecases/people/accept-invitation.ts';
-import { TooManyAttempts } from '../../usecases/people/attempt-password.ts';
-import { changePassword } from '../../usecases/people/change-password.ts';
-import { knownDeviceMs, openDevice, sealDevice } from '../../usecases/people/known-device.ts';
-import type { StartedSession } from '../../usecases/people/sessions.ts';
+import {
+  knownDeviceMs,
+  openDevice,
+  sealDevice,
+  TooManyAttempts,
+} from '../../usecases/people/attempt-password.ts';
+import { changePassword, signIn } from '../../usecases/people/passwords.ts';
 import {
   endSession,
   readMemberships,
   readSession,
   type SignedIn,
+  type StartedSession,
   signOut,
   signOutEverywhere,
 } from '../../usecases/people/sessions.ts';
-import { signIn } from '../../usecases/people/sign-in.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nothing } from '../schema.ts';
 import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';

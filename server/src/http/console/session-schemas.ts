@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { passwordLengthMax } from '../../domain/password.ts';
+import { passwordLengthMax } from '../../domain/sign-in.ts';
 import { type Json, nullable, object, text } from '../schema.ts';
 
 const email = text(0, 320);

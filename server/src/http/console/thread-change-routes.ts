@@ -3,11 +3,15 @@ import { limits as fixed } from '../../domain/limits.ts';
 import { addPrompt, retryReply } from '../../usecases/replies/add-prompt.ts';
 import { cancelReply } from '../../usecases/replies/cancel-reply.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
+import {
+  deleteThread,
+  publishOwnThread,
+  renameThread,
+  restoreThread,
+  undoMs,
+} from '../../usecases/threads/change-thread.ts';
 import { createThread } from '../../usecases/threads/create-thread.ts';
-import { deleteThread, restoreThread, undoMs } from '../../usecases/threads/delete-thread.ts';
-import { getThreadView } from '../../usecases/threads/get-thread-view.ts';
-import { publishOwnThread } from '../../usecases/threads/publish-thread.ts';
-import { renameThread } from '../../usecases/threads/rename-thread.ts';
+import { getThreadView } from '../../usecases/threads/get-thread.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleCall, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { presentThread, presentView } from './thread-presentation.ts';

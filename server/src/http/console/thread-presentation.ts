@@ -11,7 +11,7 @@ import { formerMember } from '../../domain/organization.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { MessagesView } from '../../usecases/replies/reply-details.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
-import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread-view.ts';
+import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
 import type {
   MessageJson,
   ReplyJson,

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { findThreadHome } from '../../usecases/threads/get-thread.ts';
-import { getThreadView } from '../../usecases/threads/get-thread-view.ts';
+import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads } from '../../usecases/threads/search-threads.ts';
 import { text } from '../schema.ts';

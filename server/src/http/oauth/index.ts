@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../domain/limits.ts';
-import { issueAccessToken, type TokenOutcome } from '../../usecases/credentials/issue-access-token.ts';
+import { issueAccessToken, type TokenOutcome } from '../../usecases/credentials/applications.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
 import { authorizationServerMetadata, metadataPath } from './metadata.ts';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/address.ts';
 import { postgresUrls } from '../postgres-urls.ts';
 
 /**

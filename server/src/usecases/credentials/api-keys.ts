@@ -3,14 +3,13 @@ import { type ApiKey, apiKeyHint, generateApiKey } from '../../domain/credential
 import { ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import { iso } from '../../domain/iso-time.ts';
-import { formerMember } from '../../domain/organization.ts';
+import { formerMember, type Member } from '../../domain/organization.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, withCommand } from '../organization/audit-log.ts';
 import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
 import { findMemberById } from '../people/members.ts';
-import { assertMayOwnKey, type KeyOwners } from './key-owner.ts';
 
 /** Returns the key this once: only its hash is stored. Without a user it is org-wide. */
 export async function createApiKey(
@@ -172,4 +171,26 @@ function keyNotFound(organizationId: OrganizationId, initiator: Initiator, keyId
 
 function alreadyEnded(): ServiceError {
   return new ServiceError('INVALID_PARAMS', 'The key was already rotated or revoked: create a new one.');
+}
+
+/** A selection of keys: all of the organization, or those of one member. */
+export type KeyOwners = 'all' | UserId;
+
+/** The keys, and their usage, that a member may see and revoke. */
+export function keyOwnersFor({ role, userId }: Pick<Member, 'role' | 'userId'>): KeyOwners {
+  return role === 'admin' ? 'all' : userId;
+}
+
+/**
+ * Throws unless the initiator may create a key for the owner. A person's key can read all threads of that person, so
+ * only the operator, who can read everything anyway, may create one for somebody else. Any admin may create keys for
+ * service accounts.
+ */
+export function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
+  if (actor.kind === 'operator' || owner.service) return;
+  if (actor.kind === 'user' && actor.userId === owner.userId) return;
+  throw new ServiceError(
+    'FORBIDDEN',
+    'You can create and rotate keys for yourself and for service accounts, not for another person.',
+  );
 }

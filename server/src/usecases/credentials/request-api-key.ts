@@ -7,8 +7,7 @@ import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { apiDisabled } from '../organization/organization.ts';
-import { newKey } from './api-keys.ts';
-import type { KeyOwners } from './key-owner.ts';
+import { type KeyOwners, newKey } from './api-keys.ts';
 
 /** How long a request waits for an admin's decision, and then for its owner. */
 const keepMs = 7 * 24 * 60 * 60 * 1000;

@@ -13,7 +13,7 @@ export interface AuditPage {
 export async function listAudit(
   { store, seal }: Context,
   organizationId: OrganizationId,
-  { traceId, cursor, limit }: { traceId?: string; cursor?: string; limit: number },
+  { traceId, cursor, limit }: { traceId?: string | undefined; cursor?: string; limit: number },
 ): Promise<AuditPage> {
   const listing = JSON.stringify(['audit', organizationId, traceId ?? null]);
   const before = cursor === undefined ? undefined : readPosition(seal.open(listing, cursor));

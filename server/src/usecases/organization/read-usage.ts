@@ -2,8 +2,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { quotaResetAt, utcDay } from '../../domain/quota.ts';
 import type { UsageCount } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { listApiKeys } from '../credentials/api-keys.ts';
-import type { KeyOwners } from '../credentials/key-owner.ts';
+import { type KeyOwners, listApiKeys } from '../credentials/api-keys.ts';
 import { organizationNotFound } from './organization.ts';
 
 export interface UsageOverview {

@@ -2,14 +2,12 @@ import type { Acceptance, Password } from '../../domain/account.ts';
 import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
-import { passwordFault } from '../../domain/password.ts';
-import { isInvitationToken } from '../../domain/sign-in-token.ts';
+import { isInvitationToken, passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { attempt, type Origin } from './attempt-password.ts';
-import type { SignedIn } from './sessions.ts';
-import { type StartedSession, startSession } from './sessions.ts';
+import { type SignedIn, type StartedSession, startSession } from './sessions.ts';
 
 /** `NOT_FOUND` for every invitation that cannot be used: unknown, used, replaced or expired. */
 export async function readInvitation(

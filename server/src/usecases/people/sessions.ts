@@ -2,7 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { generateSessionToken } from '../../domain/sign-in-token.ts';
+import { generateSessionToken } from '../../domain/sign-in.ts';
 import type { Membership, Memberships, Session } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';

@@ -1,8 +1,7 @@
 import { ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId } from '../../domain/id.ts';
 import { formatBytes, type Limits } from '../../domain/limits.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
-import { changeRefused } from '../../domain/visibility.ts';
+import { changeRefused, type UserPrincipal } from '../../domain/principal.ts';
 import type { NewReply } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 

@@ -1,6 +1,5 @@
 import type { MessageId } from '../../domain/id.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
-import { changeRefused, isCreator } from '../../domain/visibility.ts';
+import { changeRefused, isCreator, type UserPrincipal } from '../../domain/principal.ts';
 import type { Context } from '../context.ts';
 import { findReadableThread } from '../threads/get-thread.ts';
 

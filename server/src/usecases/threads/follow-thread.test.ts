@@ -18,11 +18,9 @@ import type { MessagesView } from '../replies/reply-details.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
 import { noTelemetry } from '../telemetry.ts';
 import { machineTimers } from '../timers.ts';
-import { deleteThread } from './delete-thread.ts';
+import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';
 import { FollowedThreads, type FollowPace } from './followed-threads.ts';
-import { publishOwnThread } from './publish-thread.ts';
-import { renameThread } from './rename-thread.ts';
 
 /** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };

@@ -1,14 +1,12 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
+import { canRead, type UserPrincipal } from '../../domain/principal.ts';
 import { type ReplyChange, threadNews } from '../../domain/thread-news.ts';
-import { canRead } from '../../domain/visibility.ts';
 import type { Context } from '../context.ts';
 import { type MessagesView, visibleDetails } from '../replies/reply-details.ts';
 import { Wakeup } from '../replies/wakeup.ts';
 import type { FollowedState } from './followed-threads.ts';
-import { getThreadVersion } from './get-thread.ts';
-import { loadCreator, type ThreadHeadView } from './get-thread-view.ts';
+import { getThreadVersion, loadCreator, type ThreadHeadView } from './get-thread.ts';
 
 export type ThreadEvent =
   /** The whole thread. Its messages are loaded part by part, as the consumer asks for them. */

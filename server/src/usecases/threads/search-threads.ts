@@ -1,5 +1,5 @@
 import type { Principal } from '../../domain/principal.ts';
-import { titleMatcher } from '../../domain/search-text.ts';
+import { titleMatcher } from '../../domain/text.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
 import type { ListedThreads, ListThreadsInput } from './list-threads.ts';

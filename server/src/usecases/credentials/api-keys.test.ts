@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Actor } from '../../domain/audit.ts';
 import type { UserId } from '../../domain/id.ts';
-import { assertMayOwnKey, keyOwnersFor } from './key-owner.ts';
+import { assertMayOwnKey, keyOwnersFor } from './api-keys.ts';
 
 const ada = 'usr_ada' as UserId;
 const bot = 'usr_bot' as UserId;

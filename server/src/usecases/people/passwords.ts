@@ -1,10 +1,34 @@
 import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { passwordFault } from '../../domain/password.ts';
+import { normalizeEmail } from '../../domain/organization.ts';
+import { passwordFault } from '../../domain/sign-in.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { type Attempt, attempt, type Origin } from './attempt-password.ts';
-import type { SignedIn } from './sessions.ts';
+import { type SignedIn, type StartedSession, startSession } from './sessions.ts';
+
+/**
+ * Starts a session with a password. An unknown address, a wrong password and a person without memberships get the same
+ * error after the same work, so that callers cannot find out who has an account.
+ */
+export async function signIn(
+  context: Context,
+  { email, password, ...from }: { email: string; password: string } & Origin,
+  traceId: string,
+): Promise<StartedSession> {
+  const { store, passwords } = context;
+  const spelling = normalizeEmail(email) ?? '';
+  const started = await attempt(context, { person: spelling, ...from, traceId }, async (only) => {
+    const person = await store.findPerson(spelling);
+    const tried = person?.passwords.filter(({ id }) => only === undefined || id === only) ?? [];
+    const hashes = tried.map(({ hash }) => hash);
+    const passwordHash = await passwords.find(hashes, password);
+    if (person === undefined || passwordHash === undefined) return undefined;
+    return startSession(context, person.userId, { proof: 'password', passwordHash }, traceId);
+  });
+  if (started === undefined) throw new ServiceError('UNAUTHORIZED', 'The address or the password is wrong.');
+  return started;
+}
 
 /** Ends the other sessions that the old password covers. */
 export async function changePassword(

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
-import { LiveLine } from './live-line.ts';
-import { viewSteps } from './steps.ts';
-import type { Terminal } from './terminal.ts';
+import { LiveLine, type Terminal, viewSteps } from './terminal.ts';
 
 /** A terminal of one line: text stays until the cursor returns to the start of the line. */
 function fakeStream({ isTTY = true, columns = 40 } = {}) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { passwordFault } from './password.ts';
+import { passwordFault } from './sign-in.ts';
 
 const fault = (password: string) => passwordFault(password, 'ada.lovelace@x.example');
 

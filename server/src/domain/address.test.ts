@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { placeOf } from './place.ts';
+import { placeOf } from './address.ts';
 
 describe('The place of an attempt', () => {
   it('is an IPv4 address, also where it is written as an IPv6 one', () => {

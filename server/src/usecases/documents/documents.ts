@@ -1,11 +1,11 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { type FileSource, UnreadableDocument } from '../../domain/document.ts';
+import { type Document, type FileSource, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
 import type { DocumentBudget } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-log.ts';
+import { auditNote, withCommand } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 
 export interface DocumentFile {
@@ -52,7 +52,7 @@ export async function addDocument(
 }
 
 /** Removes what interrupted writers of documents left behind. Returns the number of passages removed. */
-export function removeUnfinishedDocuments({ store }: Context): Promise<number> {
+export function sweepDocuments({ store }: Context): Promise<number> {
   return store.sweepDocuments();
 }
 
@@ -79,4 +79,50 @@ function rejectLongNames(name: string, accountId: string | null): void {
   if (accountId !== null && [...accountId].length > nameLengthMax) {
     throw new ServiceError('INVALID_PARAMS', `An account id has at most ${nameLengthMax} characters.`);
   }
+}
+
+export interface ListedDocuments {
+  /** In order of their names. */
+  readonly documents: readonly Document[];
+  /** How much the organization stores, and how much it may store. Bytes are of text, not of files. */
+  readonly storage: {
+    readonly documents: number;
+    readonly documentsMax: number;
+    readonly bytes: number;
+    readonly bytesMax: number;
+  };
+}
+
+export async function listDocuments(
+  { store, limits }: Context,
+  organizationId: OrganizationId,
+): Promise<ListedDocuments> {
+  const documents = await store.listDocuments(organizationId);
+  const storage = {
+    documents: documents.length,
+    documentsMax: limits.organizationDocumentsMax,
+    bytes: documents.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytesMax: limits.organizationBytesMax,
+  };
+  return { documents, storage };
+}
+
+/** New replies no longer use the document; replies that cite it stay unchanged. */
+export async function removeDocument(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  documentId: string,
+): Promise<void> {
+  const document = await context.store.findDocument(organizationId, documentId);
+  if (document === undefined) throw documentNotFound(initiator, documentId);
+  const { id, name, accountId } = document;
+  const note = auditNote(context, initiator, 'document.removed', id, { name, accountId });
+  const outcome = await context.store.removeDocument(organizationId, id, note);
+  if (outcome === 'missing') throw documentNotFound(initiator, documentId);
+}
+
+function documentNotFound(initiator: Initiator, documentId: string): ServiceError {
+  const fact = `The organization has no document ${documentId}`;
+  return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein doc list' shows those it has"));
 }

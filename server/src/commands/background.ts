@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { createLog, startWorker } from '../compose.ts';
+import { sweepDocuments } from '../usecases/documents/documents.ts';
+import { enforceRetention } from '../usecases/organization/retention.ts';
+import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
+import { keepTending } from '../usecases/replies/keep-tending.ts';
+import type { SurfaceContext } from '../usecases/surface-context.ts';
+
+type Log = ReturnType<typeof createLog>;
+type Worker = Awaited<ReturnType<typeof startWorker>>;
+
+/** Below this, a burst of renames explains the difference. */
+const clockAheadMsMax = 5_000;
+/** A killed process loses the request counts of at most this long. */
+const usageEveryMs = 1000;
+/** Expired data is removed within about this time, and a document whose writer was killed after about twice as long. */
+const sweepEveryMs = 60_000;
+/** Limits removal to 10,000 rows a second, so that requests are not delayed. */
+const removalPauseMs = 50;
+
+/**
+ * The work that every process does beside requests and replies. Returns a function that stops it: it finishes the rounds in
+ * progress and stores the request counts that are left.
+ */
+export function startBackgroundWork(
+  context: SurfaceContext,
+  worker: Worker | undefined,
+  leaseMs: number,
+  log: Log,
+): { stopTending(): Promise<void>; stop(): Promise<void> } {
+  const keepCounts = async (isLast: boolean) => {
+    await context.usage.flush(context.store);
+    await noteFailedSignIns(context, isLast);
+  };
+  const countsFailed = 'could not store request counts; retrying in a second';
+  const counting = repeat(log, usageEveryMs, countsFailed, () => keepCounts(false));
+  const sweeping = repeat(log, sweepEveryMs, 'unfinished documents could not be removed', async () => {
+    const passages = await sweepDocuments(context);
+    if (passages > 0) log.info({ passages }, 'removed documents that were left unfinished');
+  });
+  const removing = repeat(log, sweepEveryMs, 'retention failed; retrying in a minute', (signal) =>
+    removeExpired(context, log, signal),
+  );
+  return {
+    stopTending: keepTending(context, { worker, leaseMs, log, watchClock: clockWatch(context, log) }),
+    async stop() {
+      await Promise.all([counting(), sweeping(), removing()]);
+      await keepCounts(true).catch((error) => log.error({ err: error }, countsFailed));
+    },
+  };
+}
+
+/**
+ * Runs `work` now and then every `ms`, one round at a time. Logs a failure once per outage. Returns a function that stops
+ * it and waits for the round in progress.
+ */
+function repeat(
+  log: Log,
+  ms: number,
+  failure: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const run = async () => {
+    let failing = false;
+    while (!signal.aborted) {
+      try {
+        await work(signal);
+        failing = false;
+      } catch (error) {
+        if (!failing) log.error({ err: error }, failure);
+        failing = true;
+      }
+      await pause(ms, undefined, { signal }).catch(() => {});
+    }
+  };
+  const running = run();
+  return () => {
+    stopping.abort();
+    return running;
+  };
+}
+
+async function removeExpired(context: SurfaceContext, log: Log, signal: AbortSignal): Promise<void> {
+  const removed: Record<string, number> = {};
+  await enforceRetention(context, async (kind, count) => {
+    if (count > 0) removed[kind] = (removed[kind] ?? 0) + count;
+    await pause(count > 0 ? removalPauseMs : 0, undefined, { signal }).catch(() => {});
+    return !signal.aborted;
+  });
+  if (Object.keys(removed).length > 0)
+    log.info({ removed }, 'removed data older than the retention settings allow');
+}
+
+/** Warns once each time the store's clock gets ahead of the machine's. */
+function clockWatch({ storeHealth }: SurfaceContext, log: Log): () => Promise<void> {
+  let isAhead = false;
+  return async () => {
+    const aheadMs = await storeHealth.clockAheadMs();
+    if (aheadMs > clockAheadMsMax && !isAhead) {
+      const advice = 'it runs at half speed until both agree; check that NTP sets the clock';
+      log.warn({ ahead_ms: aheadMs }, `the store's clock is ahead of the machine's: ${advice}`);
+    }
+    isAhead = aheadMs > clockAheadMsMax;
+  };
+}

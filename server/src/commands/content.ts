@@ -1,0 +1,180 @@
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join, normalize, sep } from 'node:path';
+import { documentEndings, fileFault, UnreadableDocument } from '../domain/document.ts';
+import { formatBytes } from '../domain/limits.ts';
+import {
+  type AddedDocument,
+  addDocument,
+  listDocuments,
+  removeDocument,
+} from '../usecases/documents/documents.ts';
+import { publishThread } from '../usecases/threads/change-thread.ts';
+import {
+  counted,
+  type Options,
+  onOrganization,
+  optionText,
+  optionWhole,
+  printable,
+  type StoreCommand,
+  table,
+  UsageError,
+} from './command.ts';
+import { ProgressBar } from './progress.ts';
+
+interface Added extends AddedDocument {
+  readonly name: string;
+}
+
+interface Failed {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Threads and documents. */
+export const contentCommands: readonly StoreCommand[] = [
+  publishing('publish', true, 'Show a thread to its whole organization'),
+  publishing('unpublish', false, 'Show a thread to its creator only'),
+  onOrganization({
+    name: 'doc add',
+    usage: 'ORG FILE… [--account ID]',
+    summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
+    check: rejectEmptyAccount,
+    async run({ context, initiator, options, organizationId }, ...paths) {
+      const accountId = optionText({ options }, 'account') ?? null;
+      const found = paths.map((path) => filesIn(path, documentEndings));
+      const files = found.flatMap((one) => one.files);
+      const failed: Failed[] = found.flatMap((one) => one.failed);
+      const added: Added[] = [];
+      for (const { name, reason } of failed) process.stderr.write(`${printable(name)}: ${reason}\n`);
+      const progress = new ProgressBar();
+      for (const [index, name] of files.entries()) {
+        progress.show(index, files.length, printable(name));
+        try {
+          const file = { name, source: { path: name }, accountId };
+          added.push({ name, ...(await addDocument(context, organizationId, initiator, file)) });
+        } catch (error) {
+          // An unreadable file does not stop the others; any other error does.
+          if (!(error instanceof UnreadableDocument)) throw error;
+          failed.push({ name, reason: error.message });
+          progress.clear();
+          process.stderr.write(`${printable(name)}: ${error.message}\n`);
+        }
+      }
+      progress.clear();
+      return {
+        json: { ...(added[0] && { id: added[0].id }), documents: added, failed },
+        text: describeAdded(added, failed),
+        exitCode: failed.length > 0 || added.length === 0 ? 1 : 0,
+      };
+    },
+  }),
+  onOrganization({
+    name: 'doc list',
+    usage: 'ORG',
+    summary: "Show an organization's documents",
+    async run({ context, organizationId }) {
+      const { documents, storage } = await listDocuments(context, organizationId);
+      const rows = documents.map((document) => [
+        document.id,
+        document.accountId ?? '-',
+        counted(document.passageCount, 'passage'),
+        document.title,
+        document.name,
+      ]);
+      const { documents: count, documentsMax, bytes, bytesMax } = storage;
+      const stored = `${count} of ${documentsMax} documents, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
+      return { json: documents, text: `${table(rows, 'No documents yet.')}\n\n${stored}` };
+    },
+  }),
+  onOrganization({
+    name: 'doc remove',
+    usage: 'ORG DOC_ID',
+    summary: 'Remove a document; replies that cite it stay unchanged',
+    async run({ context, initiator, organizationId }, id = '') {
+      await removeDocument(context, organizationId, initiator, id);
+      return { json: { id, removed: true }, text: `${id} was removed.` };
+    },
+  }),
+  onOrganization({
+    name: 'doc search',
+    usage: 'ORG QUESTION [--account ID] [--limit N]',
+    summary: 'Show the passages that a reply to a question would use, best first',
+    check: rejectEmptyAccount,
+    async run({ context, options, organizationId }, question = '') {
+      const limit = optionWhole({ options }, 'limit', 1) ?? 5;
+      const accountId = optionText({ options }, 'account') ?? null;
+      const { searched, passages } = await context.library.search(organizationId, accountId, question, limit);
+      const found = passages.map(({ documentId, title, heading, text }, index) => {
+        const place = heading === '' ? title : `${title} › ${heading}`;
+        return `${index + 1}. ${place}  (${documentId})\n${text.replace(/^/gm, '   ')}`;
+      });
+      return {
+        json: { searched, passages },
+        text: found.length > 0 ? found.join('\n\n') : `Nothing found in ${counted(searched, 'passage')}.`,
+      };
+    },
+  }),
+];
+
+function publishing(verb: string, published: boolean, summary: string): StoreCommand {
+  return onOrganization({
+    name: `thread ${verb}`,
+    usage: 'ORG THREAD_ID',
+    summary,
+    async run({ context, initiator, organizationId }, id = '') {
+      await publishThread(context, organizationId, initiator, id, published);
+      const text = `${id} is ${published ? 'published' : 'no longer published'}.`;
+      return { json: { id, published }, text };
+    },
+  });
+}
+
+/** An empty account is probably an unset shell variable. Without one, a document is for every thread. */
+function rejectEmptyAccount({ account }: Options): void {
+  if (account === '') throw new UsageError('--account must not be empty.');
+}
+
+function describeAdded(added: readonly Added[], failed: readonly Failed[]): string {
+  const rows = added.map(({ id, title, passageCount, replaced }) => [
+    id,
+    counted(passageCount, 'passage'),
+    replaced ? `${title} (replaced)` : title,
+  ]);
+  const missed = failed.length === 0 ? '' : `\n${failed.length} could not be added: see above.`;
+  return table(rows, 'Nothing was added.') + missed;
+}
+
+/**
+ * The file itself, or every file below a folder whose name has one of the endings, sorted by name; and the folders that
+ * could not be read. Links to files in the folder count as files; links to folders are not followed because they may be
+ * circular.
+ */
+function filesIn(path: string, endings: readonly string[]): { files: string[]; failed: Failed[] } {
+  const files: string[] = [];
+  const failed: Failed[] = [];
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return { files: [normalize(path)], failed };
+  const folders = [normalize(path)];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    try {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        const name = join(folder, entry.name);
+        const hasEnding = endings.some((ending) => name.toLowerCase().endsWith(ending));
+        if (entry.isDirectory()) folders.push(name);
+        else if (hasEnding && isFileWithin(path, entry, name)) files.push(name);
+      }
+    } catch (error) {
+      failed.push({ name: folder, reason: fileFault((error as NodeJS.ErrnoException).code) });
+    }
+  }
+  return { files: files.sort(), failed };
+}
+
+/** Links out of the folder are not followed: a folder from somebody else must not add other files of this machine. */
+function isFileWithin(folder: string, entry: Dirent, name: string): boolean {
+  if (!entry.isSymbolicLink()) return entry.isFile();
+  const target = statSync(name, { throwIfNoEntry: false });
+  // A broken link is reported as a file that cannot be read.
+  if (target === undefined) return true;
+  return !target.isDirectory() && realpathSync(name).startsWith(join(realpathSync(folder), sep));
+}

@@ -1,0 +1,162 @@
+import {
+  createApiKey,
+  listAddressedApiKeys,
+  type RotationGrace,
+  revokeApiKey,
+  rotateApiKey,
+  rotationGraces,
+} from '../usecases/credentials/api-keys.ts';
+import {
+  createApplication,
+  deleteApplication,
+  listApplications,
+  rotateApplication,
+} from '../usecases/credentials/applications.ts';
+import { listKeyRequests } from '../usecases/credentials/request-api-key.ts';
+import { findMember } from '../usecases/people/members.ts';
+import { onOrganization, optionText, type Result, type StoreCommand, table, UsageError } from './command.ts';
+
+export const credentialCommands: readonly StoreCommand[] = [
+  onOrganization({
+    name: 'key create',
+    usage: 'ORG (--user EMAIL | --org-wide) [--name N]',
+    summary: 'Create an API key and show it once',
+    check({ user, 'org-wide': orgWide }) {
+      if ((user === undefined) !== (orgWide === true))
+        throw new UsageError('Choose an owner: either --user EMAIL or --org-wide.');
+    },
+    async run({ context, initiator, options, organizationId }) {
+      const email = optionText({ options }, 'user');
+      const owner = email === undefined ? null : await findMember(context, organizationId, email);
+      const { id, key } = await createApiKey(context, organizationId, initiator, {
+        userId: owner?.userId ?? null,
+        name: optionText({ options }, 'name') ?? '',
+      });
+      return {
+        json: { id, key },
+        text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again.`,
+      };
+    },
+  }),
+  onOrganization({
+    name: 'key revoke',
+    usage: 'ORG KEY_ID',
+    summary: 'Revoke an API key immediately and permanently',
+    async run({ context, initiator, organizationId }, id = '') {
+      await revokeApiKey(context, organizationId, initiator, id);
+      return { json: { id }, text: `Revoked ${id}.` };
+    },
+  }),
+  onOrganization({
+    name: 'key rotate',
+    usage: `ORG KEY_ID [--old-valid-for ${Object.keys(rotationGraces).join('|')}]`,
+    summary: 'Replace an API key and show the new one once; the old one is revoked now or later',
+    async run({ context, initiator, options, organizationId }, old = '') {
+      const oldValidFor = (options['old-valid-for'] ?? 'now') as RotationGrace;
+      const rotation = { owners: 'all', oldValidFor } as const;
+      const { id, key } = await rotateApiKey(context, organizationId, initiator, old, rotation);
+      const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
+      return {
+        json: { id, key },
+        text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again. ${old} ${ends}.`,
+      };
+    },
+  }),
+  onOrganization({
+    name: 'key list',
+    usage: 'ORG',
+    summary: "Show an organization's API keys",
+    async run({ context, organizationId }) {
+      const keys = await listAddressedApiKeys(context, organizationId, 'all');
+      const requests = await listKeyRequests(context, organizationId, 'all');
+      const now = context.now();
+      const rows = keys.map(({ id, hint, owner, creator, lastUsedAt, name, revokedAt }) => [
+        id,
+        hint,
+        owner ?? 'org-wide',
+        `made by ${creator ?? 'the operator'}`,
+        lastUsedAt === null ? 'never used' : `used ${new Date(lastUsedAt).toISOString()}`,
+        stateOf(revokedAt, now),
+        name,
+      ]);
+      const requested = requests.map(({ id, owner, state, name }) => [id, owner, state, name]);
+      return {
+        json: keys.map(({ owner: _owner, creator: _creator, ownedByService: _service, ...key }) => key),
+        text:
+          table(rows, "No keys yet: 'skein key create ORG --user EMAIL' creates one.") +
+          (requests.length === 0 ? '' : `\n\nKey requests:\n${table(requested, '')}`),
+      };
+    },
+  }),
+  onOrganization({
+    name: 'app create',
+    usage: 'ORG --name N',
+    summary: 'Create a machine-to-machine application and show its secret once',
+    check({ name }) {
+      if (name === undefined) throw new UsageError('Enter a name for the application: --name N.');
+    },
+    async run({ context, initiator, options, organizationId }) {
+      const name = String(options.name);
+      return showSecret(await createApplication(context, organizationId, initiator, name));
+    },
+  }),
+  onOrganization({
+    name: 'app rotate',
+    usage: 'ORG CLIENT_ID',
+    summary: 'Give an application a new secret; the old one and all its tokens stop working now',
+    async run({ context, initiator, organizationId }, id = '') {
+      return showSecret(await rotateApplication(context, organizationId, initiator, id));
+    },
+  }),
+  onOrganization({
+    name: 'app delete',
+    usage: 'ORG CLIENT_ID',
+    summary: 'Delete an application; its secret and all its tokens stop working now',
+    async run({ context, initiator, organizationId }, id = '') {
+      await deleteApplication(context, organizationId, initiator, id);
+      return { json: { id }, text: `Deleted ${id}.` };
+    },
+  }),
+  onOrganization({
+    name: 'app list',
+    usage: 'ORG',
+    summary: "Show an organization's applications",
+    async run({ context, organizationId }) {
+      const applications = await listApplications(context, organizationId);
+      const rows = applications.map(({ id, name, rotatedAt }) => [
+        id,
+        name,
+        rotatedAt === null ? 'first secret' : `rotated ${new Date(rotatedAt).toISOString()}`,
+      ]);
+      return {
+        json: applications.map((application) => ({ ...application, clientId: application.id })),
+        text: table(rows, "No applications yet: 'skein app create ORG --name N' creates one."),
+      };
+    },
+  }),
+  {
+    name: 'signing-key rotate',
+    usage: '[--forget]',
+    summary: 'Sign access tokens with a new key; --forget invalidates all existing tokens now',
+    async run({ context, options }) {
+      const forget = options.forget === true;
+      const id = await context.accessTokens.rotateKey(forget);
+      const old = forget
+        ? 'All existing access tokens are invalid.'
+        : 'Existing tokens stay valid until they expire.';
+      return { json: { id, forget }, text: `Signing with ${id} from now on. ${old}` };
+    },
+  },
+];
+
+function showSecret({ id, clientSecret }: { id: string; clientSecret: string }): Result {
+  return {
+    json: { id, clientId: id, clientSecret },
+    text: `client id      ${id}\nclient secret  ${clientSecret}\n\nStore the secret now: it is not shown again.`,
+  };
+}
+
+function stateOf(revokedAt: number | null, now: number): string {
+  if (revokedAt === null) return 'live';
+  return revokedAt > now ? `ends ${new Date(revokedAt).toISOString()}` : 'revoked';
+}

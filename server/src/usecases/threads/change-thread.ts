@@ -1,0 +1,122 @@
+import type { Initiator } from '../../domain/audit.ts';
+import { ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
+import { changeRefused, isCreator, type UserPrincipal } from '../../domain/principal.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { Context } from '../context.ts';
+import { refuseWrite } from '../credentials/authenticate.ts';
+import { auditNote } from '../organization/audit-log.ts';
+import { findReadableThread } from './get-thread.ts';
+
+export async function renameThread(
+  context: Context,
+  principal: UserPrincipal,
+  threadId: string,
+  title: string,
+): Promise<Thread> {
+  if (!isThreadId(threadId)) throw threadNotFound();
+  const { store, threadSignals } = context;
+  const result = await store.renameThread(principal.organizationId, threadId, principal, title);
+  if (result.outcome === 'renamed') {
+    threadSignals.changed(threadId);
+    return result.thread;
+  }
+  if (result.outcome === 'revoked') return refuseWrite(context, principal);
+  throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'rename it');
+}
+
+export async function deleteThread(
+  context: Context,
+  principal: UserPrincipal,
+  initiator: Initiator,
+  threadId: string,
+): Promise<ThreadId> {
+  const { store, replySignals, threadSignals, telemetry } = context;
+  const { organizationId } = principal;
+  if (!isThreadId(threadId)) throw threadNotFound();
+  const note = auditNote(context, initiator, 'thread.deleted', threadId);
+  const result = await store.deleteThread(organizationId, threadId, principal, note);
+  if (result.outcome === 'deleted') {
+    for (const messageId of result.cancelled)
+      replySignals.replyEnded({ organizationId, threadId, messageId });
+    threadSignals.changed(threadId);
+    telemetry.repliesEnded('cancelled', result.cancelled.length);
+    return threadId;
+  }
+  if (result.outcome === 'revoked') return refuseWrite(context, principal);
+  throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'delete it');
+}
+
+/** How long a deletion can be undone. */
+export const undoMs = 600_000;
+
+/** Undoes a deletion. Only the thread's creator can, and only for a limited time; otherwise the thread is not found. */
+export async function restoreThread(
+  context: Context,
+  principal: UserPrincipal,
+  initiator: Initiator,
+  threadId: string,
+): Promise<Thread> {
+  const { organizationId, userId } = principal;
+  if (!isThreadId(threadId)) throw cannotRestore();
+  const note = auditNote(context, initiator, 'thread.restored', threadId);
+  const outcome = await context.store.restoreThread(organizationId, threadId, userId, undoMs, note);
+  if (outcome === 'missing') throw cannotRestore();
+  context.threadSignals.changed(threadId);
+  return findReadableThread(context, principal, threadId);
+}
+
+/** The same error in every case, whether the thread never existed or was removed for good. */
+function cannotRestore(): ServiceError {
+  const sentence = 'There is no such thread, or its deletion can no longer be undone.';
+  return new ServiceError('NOT_FOUND', sentence);
+}
+
+/** For the operator: publishes or unpublishes any thread. It does not change `updatedAt` (§2.1). */
+export async function publishThread(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  threadId: string,
+  published: boolean,
+): Promise<void> {
+  if (
+    !isThreadId(threadId) ||
+    !(await setPublished(context, organizationId, initiator, threadId, published))
+  ) {
+    throw new ServiceError(
+      'NOT_FOUND',
+      `The organization has no thread ${threadId}: check the id and the organization.`,
+    );
+  }
+}
+
+/** For the thread's creator. */
+export async function publishOwnThread(
+  context: Context,
+  principal: UserPrincipal,
+  initiator: Initiator,
+  threadId: string,
+  published: boolean,
+): Promise<Thread> {
+  const thread = await findReadableThread(context, principal, threadId);
+  if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'publish or unpublish it');
+  const done = await setPublished(context, principal.organizationId, initiator, thread.id, published);
+  if (!done) throw threadNotFound();
+  return { ...thread, published };
+}
+
+async function setPublished(
+  context: Context,
+  organizationId: OrganizationId,
+  initiator: Initiator,
+  threadId: ThreadId,
+  published: boolean,
+): Promise<boolean> {
+  const action = published ? 'thread.published' : 'thread.unpublished';
+  const note = auditNote(context, initiator, action, threadId);
+  const outcome = await context.store.setThreadPublished(organizationId, threadId, published, note);
+  if (outcome === 'missing') return false;
+  context.threadSignals.changed(threadId);
+  return true;
+}
