@@ -43,11 +43,22 @@ module.exports = {
       'A use case knows the domain and the store port; adapters, clocks and libraries come in through its context.',
     ),
     only(
+      'shared-sql',
+      `${source}/storage/sql/`,
+      [
+        `${source}/domain/`,
+        `${source}/storage/(store|archive|account-key|purge-rules)\\.ts$`,
+        '^(node:)?crypto$',
+      ],
+      'Shared SQL knows the domain and the port: each adapter passes in how its statements are run.',
+    ),
+    only(
       'sqlite-adapter',
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|memberships|migrations|reply-rules|retention-rules|purge-rules|purge-survey|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|clock-jumps|listing-page|migrations|reply-rules|retention-rules|purge-rules|write-health)\\.ts$`,
+        `${source}/storage/sql/`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(crypto|fs|path|timers/promises)$',
@@ -60,7 +71,8 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|audit-row|clock-jumps|document-parts|listing-page|memberships|migrations|reply-rules|retention-rules|purge-rules|purge-survey|postgres-urls|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|account-key|clock-jumps|listing-page|migrations|reply-rules|retention-rules|purge-rules|postgres-urls|write-health)\\.ts$`,
+        `${source}/storage/sql/`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',

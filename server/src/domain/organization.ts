@@ -37,3 +37,18 @@ export function normalizeEmail(text: string): string | undefined {
   const isAddress = email.length <= 254 && /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(email);
   return isAddress && !text.includes('\u212A') ? email : undefined;
 }
+
+/**
+ * Whether the organization would be left without a person who is an admin if this member were not one. An admin who has
+ * joined can only be replaced by another one who has joined.
+ */
+export function isLastAdmin(
+  member: Pick<Member, 'userId' | 'role' | 'service' | 'opened'>,
+  all: readonly Pick<Member, 'userId' | 'role' | 'service' | 'opened'>[],
+): boolean {
+  if (member.role !== 'admin' || member.service) return false;
+  return !all.some(
+    ({ userId, role, service, opened }) =>
+      userId !== member.userId && role === 'admin' && !service && (opened || !member.opened),
+  );
+}

@@ -1,5 +1,5 @@
 import type { TableName } from './archive.ts';
-import type { AuditRow } from './audit-row.ts';
+import type { AuditRow } from './sql/audit.ts';
 import type { PurgedPerson } from './store.ts';
 
 interface PurgeRule {
@@ -76,7 +76,7 @@ export function purgedEmail(userId: string): string {
   return `purged:${userId}`;
 }
 
-export type AuditedRow = Pick<AuditRow, 'actor_user_id' | 'subject' | 'detail'>;
+export type AuditedRow = Pick<AuditRow, 'actorUserId' | 'subject' | 'detail'>;
 
 /** The entry without the person, or undefined if it does not mention them. `keyIds`: of their personal keys. */
 export function withoutPerson(
@@ -84,7 +84,7 @@ export function withoutPerson(
   { userId, email }: PurgedPerson,
   keyIds: ReadonlySet<string>,
 ): { actor: string | null; subject: string; detail: string } | undefined {
-  const actor = row.actor_user_id === userId ? purgedUserId : row.actor_user_id;
+  const actor = row.actorUserId === userId ? purgedUserId : row.actorUserId;
   const subject = row.subject === userId ? purgedUserId : row.subject;
   // The names of keys often contain those of people and their machines.
   const isTheirKey = keyIds.has(row.subject);
@@ -93,6 +93,6 @@ export function withoutPerson(
     value === email || (isTheirKey && name === 'name') ? purgedText : value,
   ]);
   const detail = JSON.stringify(Object.fromEntries(entries));
-  const same = actor === row.actor_user_id && subject === row.subject && detail === row.detail;
+  const same = actor === row.actorUserId && subject === row.subject && detail === row.detail;
   return same ? undefined : { actor, subject, detail };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../src/domain/id.ts';
-import { passagesPerCommit } from '../../src/storage/document-parts.ts';
+import { passagesPerCommit } from '../../src/storage/sql/documents.ts';
 import type { NewDocument } from '../../src/storage/store.ts';
 import { newDocument, note, putDocument, strangers, type World } from './fixture.ts';
 

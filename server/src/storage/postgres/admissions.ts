@@ -1,7 +1,7 @@
+import { keyIsLive } from '../sql/api-keys.ts';
+import { type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions } from '../store.ts';
-import { keyIsLive } from './api-keys.ts';
 import type { Database } from './database.ts';
-import { type Sql, type Statement, sql, statement, type Values } from './sql.ts';
 
 type AdmissionRow = Omit<Admission, 'use'> & {
   apiEnabled: boolean;

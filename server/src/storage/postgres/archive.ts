@@ -16,11 +16,11 @@ import {
   unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
-import { scoped } from '../document-parts.ts';
-import { types } from './database.ts';
+import { scoped } from '../sql/documents.ts';
+import { identifier, join, placeholder, type Sql, sql, statement } from '../sql/sql.ts';
+import { query, types } from './database.ts';
 import { bringUpToDate, isUnfinished } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
-import { bind, compile, identifier, join, placeholder, type Sql, sql } from './sql.ts';
 
 /** When a repeated create says that the thread was created: SQLite reads this column, PostgreSQL the message. */
 const expressions = {
@@ -186,12 +186,11 @@ function insertion(table: ArchiveTable, rows: readonly Row[], terms: Terms | und
     selected.push(sql`array_to_tsvector(string_to_array(terms, ' '))`);
   }
   const comma = sql`, `;
-  const insert = compile(
+  const insert = statement(
     `write ${table.name}`,
-    sql`INSERT INTO ${identifier(table.name)} (${join(names, comma)}) SELECT ${join(selected, comma)}
-      FROM unnest(${join(arrays, comma)}) AS part (${join(names, comma)})`,
-  );
-  return { name: insert.name, text: insert.text, values: bind(insert, values) };
+  )`INSERT INTO ${identifier(table.name)} (${join(names, comma)}) SELECT ${join(selected, comma)}
+    FROM unnest(${join(arrays, comma)}) AS part (${join(names, comma)})`;
+  return query(insert, values);
 }
 
 async function raiseMarks(client: pg.Client, marks: Marks): Promise<void> {

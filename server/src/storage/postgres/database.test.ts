@@ -7,10 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { readMigrations } from '../migrations.ts';
+import { statement } from '../sql/sql.ts';
 import { Database } from './database.ts';
 import { bringUpToDate, migrationsFolder } from './migrate.ts';
 import { Servers } from './servers.ts';
-import { statement } from './sql.ts';
 import { StoreTime } from './store-time.ts';
 
 const ownBackend = statement('own-backend')`SELECT pg_backend_pid() AS pid`;

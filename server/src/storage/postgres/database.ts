@@ -1,10 +1,11 @@
 import pg from 'pg';
+import { boundValue, type Statement, statement, type Values, valueNames } from '../sql/sql.ts';
+import type { Transactions, Work } from '../sql/work.ts';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { migrate } from './migrate.ts';
 import { applicationName, connectMs, type Servers } from './servers.ts';
-import { bind, type Statement, statement, type Values } from './sql.ts';
-import type { StoreTime } from './store-time.ts';
+import { now, type StoreTime } from './store-time.ts';
 
 export type Run = <Row>(statement: Statement, values?: Values) => Promise<Row[]>;
 
@@ -36,7 +37,41 @@ const readWritable = statement('read-writable')`
 const takeRoom = statement('take-room')`CREATE TEMPORARY TABLE skein_room ON COMMIT DROP AS
   SELECT repeat(md5(number::text), 32) AS filler FROM generate_series(1, 128) AS number`;
 
-export class Database {
+interface Numbered {
+  readonly text: string;
+  /** The names of its values, in the order of their numbers. */
+  readonly names: readonly string[];
+}
+
+const numbered = new WeakMap<Statement, Numbered>();
+
+/** The query for the driver, which numbers values instead of naming them. */
+export function query(statement: Statement, values: Values = {}, time?: StoreTime): pg.QueryConfig {
+  let known = numbered.get(statement);
+  if (known === undefined) {
+    known = numberValues(statement);
+    numbered.set(statement, known);
+  }
+  const { text, names } = known;
+  const clock = names.includes('clockTime') ? time?.values() : undefined;
+  return {
+    name: statement.name,
+    text,
+    values: names.map((name) => boundValue(statement, name, values, clock)),
+  };
+}
+
+function numberValues({ sql }: Statement): Numbered {
+  const names: string[] = [];
+  const withTime = sql.replace(/\bINDEXED BY \w+/g, '').replace(/(?<!:):now\b/g, now);
+  const text = withTime.replace(valueNames, (_, name: string) => {
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  return { text, names };
+}
+
+export class Database implements Transactions {
   readonly #pool: pg.Pool;
   readonly time: StoreTime;
   readonly health: WriteHealth;
@@ -75,19 +110,24 @@ export class Database {
   /** Runs one statement as a transaction of its own, in one round trip. */
   readonly run: Run = async (statement, values) => {
     try {
-      const { rows } = await this.#pool.query(this.#query(statement, values));
-      return rows;
+      const { rows } = await this.#pool.query(query(statement, values, this.time));
+      return this.#seen(rows);
     } catch (error) {
       this.#noteFailure(error as pg.DatabaseError);
       throw error;
     }
   };
 
-  #query(statement: Statement, values: Values = {}): pg.QueryConfig {
-    const { name, text } = statement;
-    const clock = statement.values.includes('clockTime') ? this.time.values() : undefined;
-    return { name, text, values: bind(statement, values, clock) };
+  /** A statement returns the time that it gave out as `at`. */
+  #seen<Row>(rows: Row[]): Row[] {
+    const at = (rows[0] as { at?: unknown } | undefined)?.at;
+    if (typeof at === 'number') this.time.see(at);
+    return rows;
   }
+
+  readonly read = <T>(work: () => Work<T>): Promise<T> => runAll(this.run, work());
+  readonly write = <T>(work: () => Work<T>): Promise<T> => this.transaction((run) => runAll(run, work()));
+  readonly writeOne = this.run;
 
   /** For operations that need several statements. */
   async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
@@ -95,8 +135,8 @@ export class Database {
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
-      const result = await work(
-        async (statement, values) => (await client.query(this.#query(statement, values))).rows,
+      const result = await work(async (statement, values) =>
+        this.#seen((await client.query(query(statement, values, this.time))).rows),
       );
       await client.query('COMMIT');
       return result;
@@ -121,7 +161,7 @@ export class Database {
     const client = await this.#pool.connect();
     let writable = false;
     try {
-      const { rows } = await client.query(this.#query(readWritable));
+      const { rows } = await client.query(query(readWritable));
       writable = rows[0].writable;
     } finally {
       client.release(!writable);
@@ -151,4 +191,10 @@ export class Database {
   close(): Promise<void> {
     return this.#pool.end();
   }
+}
+
+async function runAll<T>(run: Run, work: Work<T>): Promise<T> {
+  let step = work.next();
+  while (step.done !== true) step = work.next(await run(step.value.statement, step.value.values));
+  return step.value;
 }

@@ -1,13 +1,11 @@
-import type { Document, DocumentOutline } from '../../domain/document.ts';
+import type { DocumentOutline } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
-import { accountKey, accountOfKey } from '../account-key.ts';
-import { scoped } from '../document-parts.ts';
+import { accountKey } from '../account-key.ts';
+import { documents, scoped } from '../sql/documents.ts';
+import { statement } from '../sql/sql.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { Database } from './database.ts';
-import { postgresDocumentWriter } from './document-writer.ts';
-import { sql, statement } from './sql.ts';
-
-type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };
+import { postgresPassageIndex } from './document-writer.ts';
 
 interface PassageRow {
   number: PassageNumber;
@@ -24,12 +22,6 @@ interface SourceRow {
   url: string | null;
 }
 
-const selectDocuments = sql`
-  SELECT coalesce(kept_id, id) AS id, account_key AS "accountKey", name, title, url, passages AS "passageCount", bytes,
-    added_at AS "addedAt"
-  FROM document WHERE organization_id = :organizationId AND state = 'ready'`;
-const list = statement('list-documents')`${selectDocuments} ORDER BY name, account_key`;
-const find = statement('find-document')`${selectDocuments} AND coalesce(kept_id, id) = :documentId`;
 const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus
   WHERE organization_id = :organizationId AND account_key = ANY(:accountKeys::text[])`;
 const findHolders = statement('find-holders')`
@@ -59,15 +51,7 @@ export function postgresDocuments(database: Database): Documents {
   const { run } = database;
 
   return {
-    ...postgresDocumentWriter(database),
-
-    listDocuments: async (organizationId) =>
-      (await run<DocumentRow>(list, { organizationId })).map(toDocument),
-
-    async findDocument(organizationId, documentId) {
-      const [row] = await run<DocumentRow>(find, { organizationId, documentId });
-      return row && toDocument(row);
-    },
+    ...documents(database, postgresPassageIndex(database)),
 
     outlineDocuments: (organizationId, accountId, { documents, headings }) =>
       run<DocumentOutline>(outline, { organizationId, accountKeys: keysOf(accountId), documents, headings }),
@@ -113,8 +97,4 @@ function queryFor(corpora: readonly number[], terms: string): string {
       .map((term) => `'${scoped(corpus, term)}'`)
       .join(' & ');
   return corpora.map((corpus) => `(${allOf(corpus)})`).join(' | ');
-}
-
-function toDocument({ accountKey, ...document }: DocumentRow): Document {
-  return { ...document, accountId: accountOfKey(accountKey) };
 }

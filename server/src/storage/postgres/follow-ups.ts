@@ -1,10 +1,9 @@
 import { isRetriable } from '../reply-rules.ts';
+import { empty, type Sql, sql, statement } from '../sql/sql.ts';
 import type { ReplyDetails, Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { inOrderOfCreation, insertReply, insertUserMessage, messageBytes } from './messages.ts';
 import { isRunning } from './replies.ts';
-import { empty, type Sql, sql, statement } from './sql.ts';
-import { now } from './store-time.ts';
 import { findThread, insertMove, lockOwnThread, nextVersion, seenThread } from './thread-row.ts';
 
 interface AddedRow {
@@ -40,7 +39,7 @@ const addReplyIf = (allowed: Sql, { messages, bytes, moves, inserts, change }: P
         WHEN sum(${messageBytes}) + ${bytes} > :bytesMax::bigint THEN 'bytes' END AS exceeded
       FROM latest JOIN message ON organization_id = :organizationId AND thread_id = :threadId
     ), tick AS (
-      UPDATE organization SET latest_at = greatest(${now}, latest_at + 1), move_sequence = move_sequence + ${moves}
+      UPDATE organization SET latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + ${moves}
       WHERE id = :organizationId AND EXISTS (SELECT FROM latest, size WHERE ${allowed} AND exceeded IS NULL)
       RETURNING latest_at AS tick_at, move_sequence AS tick_sequence
     ), held_thread AS (${lockOwnThread(sql`tick`)}

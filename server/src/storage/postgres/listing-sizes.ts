@@ -1,7 +1,7 @@
 import { accountKey, accountOfKey, emptyAccountsMax } from '../account-key.ts';
+import { type Sql, sql, statement } from '../sql/sql.ts';
 import type { Threads } from '../store.ts';
 import type { Run } from './database.ts';
-import { type Sql, sql, statement } from './sql.ts';
 
 /**
  * Updates the sizes of listings in the statement that changes a thread. `changed` has one row or none, with the thread's

@@ -1,6 +1,6 @@
 import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { Message, MessageStatus } from '../../domain/message.ts';
-import { type Sql, sql } from './sql.ts';
+import { type Sql, sql } from '../sql/sql.ts';
 
 export interface MessageRow {
   messageId: MessageId;

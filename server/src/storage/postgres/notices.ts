@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { statement } from '../sql/sql.ts';
 import type { Replies, ReplyName, ReplyNotice } from '../store.ts';
 import type { Database } from './database.ts';
 import { applicationName, connectMs, type Servers } from './servers.ts';
-import { statement } from './sql.ts';
 
 const channel = 'skein_replies';
 /** A notification holds 8,000 bytes; the ids of a reply take about 110. */

@@ -1,26 +1,17 @@
 import { ClockJumps } from '../clock-jumps.ts';
+import { sharedStore } from '../sql/shared-store.ts';
+import { statement } from '../sql/sql.ts';
 import type { Store } from '../store.ts';
-import { postgresAccounts } from './accounts.ts';
 import { postgresAdmissions } from './admissions.ts';
-import { postgresApiKeys } from './api-keys.ts';
-import { postgresApplications } from './applications.ts';
-import { postgresAudits } from './audit.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { postgresDocuments } from './documents.ts';
-import { postgresInvitations } from './invitations.ts';
-import { postgresKeyRequests } from './key-requests.ts';
-import { postgresMembers } from './members.ts';
 import { postgresNotices } from './notices.ts';
-import { postgresOrganizations } from './organizations.ts';
 import { postgresPurges } from './purge.ts';
 import { postgresReplies } from './replies.ts';
 import { postgresRetention } from './retention.ts';
 import { Servers } from './servers.ts';
-import { postgresSessions } from './sessions.ts';
-import { postgresSigningKeys } from './signing-keys.ts';
-import { statement } from './sql.ts';
-import { type NodeClock, now, StoreTime, serverTime } from './store-time.ts';
+import { type NodeClock, StoreTime, serverTime } from './store-time.ts';
 import { postgresThreads } from './threads.ts';
 import { postgresUsages } from './usage.ts';
 import { postgresWalks } from './walks.ts';
@@ -28,7 +19,7 @@ import { postgresWalks } from './walks.ts';
 const keepSecret = statement('keep-secret')`
   INSERT INTO secret (name, value) VALUES (:name, :candidate) ON CONFLICT DO NOTHING`;
 const readSecret = statement('read-secret')`SELECT value FROM secret WHERE name = :name`;
-const readTime = statement('read-time')`SELECT latest_at AS latest, greatest(latest_at, ${now}) AS at,
+const readTime = statement('read-time')`SELECT latest_at AS latest, greatest(latest_at, :now) AS at,
   greatest(0, greatest(latest_at, :clockFloor::bigint) - coalesce(:clockTime::bigint, ${serverTime})) AS "aheadMs"
   FROM store_clock`;
 
@@ -51,21 +42,12 @@ export async function openPostgresStore(
   const { close: closeNotices, ...notices } = postgresNotices(database, servers);
 
   return {
-    ...postgresOrganizations(database),
-    ...postgresMembers(database),
-    ...postgresAccounts(database),
-    ...postgresInvitations(database),
-    ...postgresSessions(database),
-    ...postgresApiKeys(database),
-    ...postgresKeyRequests(database),
-    ...postgresApplications(database),
-    ...postgresSigningKeys(database),
+    ...sharedStore(database),
     ...postgresAdmissions(database),
     ...postgresThreads(database),
     ...postgresWalks(database),
     ...postgresReplies(database, jumps),
     ...postgresDocuments(database),
-    ...postgresAudits(database),
     ...postgresUsages(database),
     ...postgresRetention(database),
     ...postgresPurges(database),

@@ -2,11 +2,10 @@ import { randomInt } from 'node:crypto';
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
 import { countedMax, isRunning as isRunningText, startOver, sweptMax } from '../reply-rules.ts';
+import { insertNote, noteValues } from '../sql/audit.ts';
+import { type Sql, sql, statement } from '../sql/sql.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyBacklog, ReplyName } from '../store.ts';
-import { insertNote, noteValues } from './audit.ts';
 import type { Database } from './database.ts';
-import { type Sql, sql, statement } from './sql.ts';
-import { now } from './store-time.ts';
 import { nextVersion } from './thread-row.ts';
 
 export const isRunning = isRunningText as Sql;
@@ -55,18 +54,18 @@ const listWaiting = statement('organizations-waiting')`WITH RECURSIVE waiting AS
   )
   SELECT organization_id AS id FROM waiting WHERE organization_id IS NOT NULL AND EXISTS (
     SELECT FROM message WHERE message.organization_id = waiting.organization_id AND ${isWaiting}
-      AND available_at <= ${now})
+      AND available_at <= :now)
   LIMIT :limit`;
 const claim = statement('claim-replies')`WITH due AS (
     SELECT share.place, reply.* FROM unnest(:organizationIds::text[], :limits::int[])
       WITH ORDINALITY AS share (organization, places, place)
     CROSS JOIN LATERAL (
       SELECT organization_id, thread_id, id, available_at AS waiting_since FROM message
-      WHERE organization_id = share.organization AND ${isWaiting} AND available_at <= ${now} AND deadline_at > ${now}
+      WHERE organization_id = share.organization AND ${isWaiting} AND available_at <= :now AND deadline_at > :now
       ORDER BY available_at, id LIMIT share.places FOR UPDATE SKIP LOCKED
     ) AS reply
   ), claimed AS (
-    UPDATE message SET held = true, claim_token = :token::bigint, available_at = ${now} + :leaseMs::bigint
+    UPDATE message SET held = true, claim_token = :token::bigint, available_at = :now + :leaseMs::bigint
     FROM due WHERE message.organization_id = due.organization_id AND message.thread_id = due.thread_id
       AND message.id = due.id AND ${isWaiting}
     RETURNING message.organization_id, message.thread_id, message.id, claim_token, attempts, deadline_at, trace_id,
@@ -78,8 +77,8 @@ const claim = statement('claim-replies')`WITH due AS (
   FROM claimed JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
   ORDER BY place, waiting_since, claimed.id`;
 const releaseUnanswered = statement('let-go-of-unanswered-claims')`UPDATE message
-  SET held = false, available_at = ${now} WHERE held AND ${isRunning} AND claim_token = ANY(:tokens::bigint[])`;
-const renew = statement('renew-replies')`UPDATE message SET available_at = ${now} + :leaseMs::bigint
+  SET held = false, available_at = :now WHERE held AND ${isRunning} AND claim_token = ANY(:tokens::bigint[])`;
+const renew = statement('renew-replies')`UPDATE message SET available_at = :now + :leaseMs::bigint
   FROM unnest(:organizationIds::text[], :threadIds::text[], :messageIds::text[], :tokens::bigint[])
     AS held_claim (organization, thread, reply, token)
   WHERE organization_id = organization AND thread_id = thread AND id = reply AND claim_token = token
@@ -89,24 +88,24 @@ const recordProgress = statement('record-reply-progress')`
   SELECT id, ${unsynced} FROM changed`;
 const settled = changeReply(
   sql`held = false, status = :status, content = :content, steps = :steps, sources = :sources, model = :model,
-        failure = :failure, verdict = :verdict, completed_at = greatest(${now}, created_at)`,
+        failure = :failure, verdict = :verdict, completed_at = greatest(:now, created_at)`,
   isClaimed,
 );
 const settle = statement('settle-reply')`${settled} SELECT id FROM changed`;
 const settleWithNote = statement('settle-reply-with-note')`${settled},
   noted AS (${insertNote(sql`changed`, sql`:organizationId`, sql`completed_at`)}) SELECT id FROM changed`;
 const release = statement('let-go-of-reply')`${changeReply(
-  sql`held = false, attempts = attempts + :attemptsUsed, available_at = ${now} + :delayMs::bigint, failure = :failure,
+  sql`held = false, attempts = attempts + :attemptsUsed, available_at = :now + :delayMs::bigint, failure = :failure,
         ${reset}`,
   isClaimed,
 )} SELECT id FROM changed`;
 const cancel = statement('cancel-replies')`${changeReply(
-  sql`held = false, status = 'cancelled', completed_at = greatest(${now}, created_at)`,
+  sql`held = false, status = 'cancelled', completed_at = greatest(:now, created_at)`,
   sql`true`,
 )} SELECT id FROM changed`;
 const findAnyToSweep = statement('any-replies-to-sweep')`
-  SELECT ${now} AS at, EXISTS (SELECT FROM message WHERE held AND ${isRunning} AND available_at <= ${now})
-    OR EXISTS (SELECT FROM message WHERE ${isRunning} AND deadline_at <= ${now}) AS found`;
+  SELECT :now AS at, EXISTS (SELECT FROM message WHERE held AND ${isRunning} AND available_at <= :now)
+    OR EXISTS (SELECT FROM message WHERE ${isRunning} AND deadline_at <= :now) AS found`;
 
 /**
  * Changes the running replies that `condition` selects, up to `sweptMax`, and raises the versions of their threads. Rows
@@ -135,16 +134,16 @@ function sweepReplies(condition: Sql, change: Sql): Sql {
     FROM changed`;
 }
 
-const isExpired = sql`held AND available_at <= ${now}`;
+const isExpired = sql`held AND available_at <= :now`;
 const fail = sql`held = false, status = 'failed', content = :content, failure = :failure,
-        completed_at = greatest(${now}, created_at)`;
+        completed_at = greatest(:now, created_at)`;
 const failAbandoned = statement('fail-abandoned-replies')`
   ${sweepReplies(sql`${isExpired} AND attempts + 1 >= :attemptsMax::int`, fail)}`;
 const releaseExpired = statement('let-go-of-expired-replies')`${sweepReplies(
   sql`${isExpired} AND attempts + 1 < :attemptsMax::int`,
   sql`held = false, attempts = attempts + 1, ${reset}`,
 )}`;
-const failOverdue = statement('fail-overdue-replies')`${sweepReplies(sql`deadline_at <= ${now}`, fail)}`;
+const failOverdue = statement('fail-overdue-replies')`${sweepReplies(sql`deadline_at <= :now`, fail)}`;
 const moveTimes = statement('move-times-of-replies')`WITH recorded AS (
     UPDATE store_clock SET jump_at = :at::bigint WHERE jump_at < :seenByOthersFrom::bigint RETURNING only_row)
   UPDATE message SET available_at = available_at + :jumpedMs::bigint, deadline_at = deadline_at + :jumpedMs::bigint
@@ -159,7 +158,7 @@ const findEnded = statement('ended-replies')`
 const readBacklog = statement('reply-backlog')`SELECT
     (SELECT count(*) FROM (SELECT FROM message WHERE ${isWaiting} LIMIT ${countedMax}) AS waiting) AS waiting,
     (SELECT count(*) FROM (SELECT FROM message WHERE held AND ${isRunning} LIMIT ${countedMax}) AS held) AS held,
-    (SELECT ${now} - created_at FROM (SELECT created_at, deadline_at, held FROM message WHERE ${isRunning}
+    (SELECT :now - created_at FROM (SELECT created_at, deadline_at, held FROM message WHERE ${isRunning}
       ORDER BY deadline_at LIMIT ${countedMax}) AS running
      WHERE NOT held ORDER BY deadline_at LIMIT 1) AS "oldestWaitingMs"`;
 

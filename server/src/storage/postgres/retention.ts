@@ -1,10 +1,10 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
 import { batchOrganizations, batchRows, countMax, retentionRules } from '../retention-rules.ts';
+import { empty, identifier, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
+import { row, rows } from '../sql/work.ts';
 import type { Retention } from '../store.ts';
 import type { Database } from './database.ts';
-import { empty, identifier, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
-import { now } from './store-time.ts';
 import { removeDeletedThreads, type ThreadName } from './thread-removal.ts';
 
 interface BatchRow {
@@ -23,7 +23,7 @@ function selectDue(kind: RetentionKind, columns: Sql, owner: Sql, rest: Sql): Sq
   const { table, column, unitMs } = retentionRules[kind];
   const ofOwner = kind === 'sessions' ? sql`true` : sql`organization_id = ${owner}`;
   return sql`SELECT ${columns} FROM ${identifier(table)} WHERE ${ofOwner}
-    AND ${identifier(column)} < (SELECT (${now} - :keepMs::bigint) / ${unitMs}) ${rest}`;
+    AND ${identifier(column)} < (SELECT (:now - :keepMs::bigint) / ${unitMs}) ${rest}`;
 }
 
 /** Locks the due rows of a page, except those that another node is removing now. */
@@ -58,18 +58,15 @@ const lockThreads = statement('find-expired-threads')`WITH ${page}
   ${lockDue('deleted_threads', sql`organization_id AS "organizationId", id AS "threadId"`)}`;
 const readPage = statement('read-retention-page')`WITH ${page} SELECT ${pageColumns}`;
 
-export function postgresRetention(database: Database): Retention {
-  const { run } = database;
-
+export function postgresRetention({ run, write }: Database): Retention {
   /** Several statements, because one does not see what it has itself deleted: threads go after their messages. */
   function removeThreads(values: Values): Promise<BatchRow & { more: boolean }> {
-    return database.transaction(async (runHere) => {
-      const [covered] = await runHere<BatchRow>(readPage, values);
-      const threads = await runHere<ThreadName>(lockThreads, values);
-      if (threads.length === 0) return { ...covered!, removed: 0, more: false };
-      const { threads: removed } = await removeDeletedThreads(runHere, threads, batchRows);
-      const more = removed < threads.length || threads.length === batchRows;
-      return { ...covered!, removed, more };
+    return write(function* () {
+      const covered = (yield* row<BatchRow>(readPage, values))!;
+      const threads = yield* rows<ThreadName>(lockThreads, values);
+      if (threads.length === 0) return { ...covered, removed: 0, more: false };
+      const { threads: removed } = yield* removeDeletedThreads(threads, batchRows);
+      return { ...covered, removed, more: removed < threads.length || threads.length === batchRows };
     });
   }
 

@@ -1,4 +1,4 @@
-import { sql } from './sql.ts';
+import { sql } from '../sql/sql.ts';
 
 /** The clocks that a node reads. Without a wall clock of its own it uses the database's, which all nodes share. */
 export interface NodeClock {
@@ -10,7 +10,7 @@ export interface NodeClock {
 export const serverTime = sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
 
 /**
- * The store's time. `Database` binds its two values in every statement that uses it. After the clock was set back, the
+ * The store's time, for which statements write `:now`. `Database` binds its two values. After the clock was set back, the
  * store's time advances at half speed until the clock has caught up, so that leases and deadlines still run out. It is a
  * subquery so that it is evaluated once and can be used to search an index.
  */

@@ -1,11 +1,10 @@
 import type { MessageId } from '../../domain/id.ts';
+import { insertNote, noteValues } from '../sql/audit.ts';
+import { type Sql, sql, statement } from '../sql/sql.ts';
 import type { Threads } from '../store.ts';
-import { insertNote, noteValues } from './audit.ts';
 import type { Database } from './database.ts';
 import { adjustSizes } from './listing-sizes.ts';
 import { isRunning } from './replies.ts';
-import { type Sql, sql, statement } from './sql.ts';
-import { now } from './store-time.ts';
 import { findThread, lockOwnThread, nextVersion, seenThread } from './thread-row.ts';
 import { granted, isApiOpen, outcomeOfNoWrite } from './write-grant.ts';
 
@@ -19,12 +18,12 @@ const softDelete = statement('delete-thread')`
   ), unchanged AS (
     SELECT held_thread.* FROM held_thread JOIN seen USING (version)
   ), deleted AS (
-    UPDATE thread SET deleted_at = greatest(${now}, unchanged.activity_at), ${nextVersion} FROM unchanged
+    UPDATE thread SET deleted_at = greatest(:now, unchanged.activity_at), ${nextVersion} FROM unchanged
     WHERE thread.organization_id = :organizationId AND thread.id = :threadId
     RETURNING thread.user_id, thread.account_id, thread.deleted_at, -1 AS threads,
       CASE WHEN thread.published THEN -1 ELSE 0 END AS published
   ), cancelled AS (
-    UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(${now}, message.created_at)
+    UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(:now, message.created_at)
     FROM unchanged
     WHERE message.organization_id = :organizationId AND message.thread_id = :threadId AND ${isRunning}
     RETURNING message.id
@@ -34,14 +33,14 @@ const softDelete = statement('delete-thread')`
     ARRAY(SELECT id FROM cancelled) AS cancelled`;
 const restore = statement('restore-thread')`WITH ${lockOrganization(sql`true`)}, gone AS (
     SELECT thread.* FROM gate JOIN thread ON organization_id = :organizationId AND thread.id = :threadId
-      AND user_id = :userId AND deleted_at >= ${now} - :withinMs::bigint FOR UPDATE OF thread
+      AND user_id = :userId AND deleted_at >= :now - :withinMs::bigint FOR UPDATE OF thread
   ), restored AS (
     UPDATE thread SET deleted_at = NULL, ${nextVersion} FROM gone
     WHERE thread.organization_id = :organizationId AND thread.id = :threadId
     RETURNING thread.user_id, thread.account_id, gone.deleted_at, 1 AS threads,
       CASE WHEN thread.published THEN 1 ELSE 0 END AS published
   ), sizes AS (${adjustSizes(sql`restored`)}
-  ), noted AS (${insertNote(sql`restored`, sql`:organizationId`, sql`greatest(${now}, deleted_at)`)})
+  ), noted AS (${insertNote(sql`restored`, sql`:organizationId`, sql`greatest(:now, deleted_at)`)})
   SELECT 1 FROM restored`;
 const publish = statement('publish-thread')`WITH ${lockOrganization(sql`true`)}, shown AS (
     SELECT thread.* FROM gate JOIN thread ON organization_id = :organizationId AND thread.id = :threadId
@@ -52,7 +51,7 @@ const publish = statement('publish-thread')`WITH ${lockOrganization(sql`true`)},
     RETURNING thread.user_id, thread.account_id, 0 AS threads,
       CASE WHEN thread.published THEN 1 ELSE -1 END AS published
   ), sizes AS (${adjustSizes(sql`changed`)}
-  ), noted AS (${insertNote(sql`changed`, sql`:organizationId`, now)})
+  ), noted AS (${insertNote(sql`changed`, sql`:organizationId`, sql`:now`)})
   SELECT 1 FROM changed`;
 
 /** The operations that add a thread to listings or remove it from them, and so change their sizes. */

@@ -1,9 +1,9 @@
 import type { AssistantMessage } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { statement } from '../sql/sql.ts';
 import type { Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { inOrderOfCreation, type MessageRow, messageBytes, messageColumns, toMessage } from './messages.ts';
-import { statement } from './sql.ts';
 import { findThread, threadColumns, threadOf } from './thread-row.ts';
 
 const getHead = statement('get-thread-head')`SELECT ${threadColumns}, version, ${messageColumns}, (

@@ -1,6 +1,6 @@
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { Run } from './database.ts';
-import { empty, type Sql, type Statement, sql, statement } from './sql.ts';
+import { empty, type Sql, type Statement, sql, statement } from '../sql/sql.ts';
+import { row, type Work } from '../sql/work.ts';
 
 export interface ThreadName {
   readonly organizationId: OrganizationId;
@@ -30,28 +30,23 @@ const removeThreads = statement('remove-threads')`${removeRows(
     SELECT FROM message WHERE message.organization_id = named.organization_id AND thread_id = named.id)`,
 )}`;
 
-export interface RemovedThreads {
-  readonly messages: number;
-  readonly idempotencyKeys: number;
-  readonly threads: number;
-}
-
 /**
  * Removes deleted threads for good, with at most `limit` of their messages; a thread stays while it has messages. To be
  * called in a transaction that has locked the threads.
  */
-export async function removeDeletedThreads(
-  run: Run,
+export function* removeDeletedThreads(
   threads: readonly ThreadName[],
   limit: number,
-): Promise<RemovedThreads> {
+): Work<{ messages: number; idempotencyKeys: number; threads: number }> {
   const values = {
     organizationIds: threads.map(({ organizationId }) => organizationId),
     threadIds: threads.map(({ threadId }) => threadId),
     limit,
   };
-  const removed = async (removal: Statement) => (await run<{ count: number }>(removal, values))[0]!.count;
-  const messages = await removed(removeMessages);
-  const idempotencyKeys = await removed(removeKeys);
-  return { messages, idempotencyKeys, threads: await removed(removeThreads) };
+  function* removed(removal: Statement): Work<number> {
+    return (yield* row<{ count: number }>(removal, values))!.count;
+  }
+  const messages = yield* removed(removeMessages);
+  const idempotencyKeys = yield* removed(removeKeys);
+  return { messages, idempotencyKeys, threads: yield* removed(removeThreads) };
 }

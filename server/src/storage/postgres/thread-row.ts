@@ -1,8 +1,7 @@
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { type Sql, sql, statement } from '../sql/sql.ts';
 import type { Run } from './database.ts';
-import { type Sql, sql, statement } from './sql.ts';
-import { now } from './store-time.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
 export const listedColumns = (
@@ -18,7 +17,7 @@ export const threadColumns = sql`thread.organization_id AS "organizationId", ${l
  * For the SET clause of every UPDATE of a thread: a number that no earlier change had. It is the time unless the clock is
  * behind, so that a version lost to a power cut or to a restored backup is not used again.
  */
-export const nextVersion = sql`version = greatest(thread.version + 1, ${now})`;
+export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
 
 /** A condition on the row of a thread: the reader may read it. */
 export const isReadable = sql`deleted_at IS NULL AND (published OR user_id = :userId)`;

@@ -1,5 +1,6 @@
 import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { empty, type Sql, sql, statement } from '../sql/sql.ts';
 import type { Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { postgresFollowUps } from './follow-ups.ts';
@@ -13,8 +14,6 @@ import {
   toMessage,
 } from './messages.ts';
 import { isRunning } from './replies.ts';
-import { empty, type Sql, sql, statement } from './sql.ts';
-import { now } from './store-time.ts';
 import { postgresThreadListing } from './thread-listing.ts';
 import { postgresThreadParts } from './thread-parts.ts';
 import { insertMove, isReadable, lockOwnThread, nextVersion, threadColumns, threadOf } from './thread-row.ts';
@@ -29,7 +28,7 @@ interface IdempotencyRow {
 }
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
-const nextTime = sql`CASE WHEN ${now} >= latest_at THEN ${now} ELSE latest_at + 1 END`;
+const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
 
 /**
  * The lock of the organization's row serializes its creates, so that sequence and time grow in the order of commits, which
@@ -86,7 +85,7 @@ const findRunning = statement('find-running-reply')`SELECT (
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
   FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
 const rename = statement('rename-thread')`WITH tick AS (
-    UPDATE organization SET latest_at = greatest(${now}, latest_at + 1), move_sequence = move_sequence + 1
+    UPDATE organization SET latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + 1
     WHERE id = :organizationId AND ${isApiOpen} AND EXISTS (
       SELECT FROM thread
       WHERE organization_id = :organizationId AND id = :threadId AND user_id = :userId AND deleted_at IS NULL)

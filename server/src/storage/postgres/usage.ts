@@ -1,6 +1,6 @@
+import { empty, type Sql, sql, statement } from '../sql/sql.ts';
 import type { UsageCount, Usages } from '../store.ts';
 import type { Database } from './database.ts';
-import { empty, type Sql, sql, statement } from './sql.ts';
 
 // Rows are written in the order of their keys, so that two nodes that add to the same rows cannot deadlock. Counts of an
 // organization that no longer exists are dropped without losing those of the others.

@@ -11,11 +11,10 @@ import {
   readStart,
   writeStart,
 } from '../listing-page.ts';
+import { join, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import type { ListedThread, Listing, Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { mineSize, ownSize, publishedSize } from './listing-sizes.ts';
-import { join, type Sql, type Statement, sql, statement, type Values } from './sql.ts';
-import { now } from './store-time.ts';
 import { listedColumns, threadOf } from './thread-row.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
@@ -48,11 +47,11 @@ function queriesOf(kind: ListingKind, size: Sql, visible: Sql, ...ranges: Sql[])
   return {
     firstPage: statement(`firstPage ${kind}`)`
       SELECT ${pageColumns}, organization.thread_sequence AS "lastSequence", organization.move_sequence AS "lastMove",
-        ${size} AS size, ${now} AS now
+        ${size} AS size, :now AS now
       FROM organization CROSS JOIN ${mergeRanges(ranges)} WHERE organization.id = :organizationId
       ORDER BY page.activity_at DESC, page.id DESC`,
     laterPage: statement(`laterPage ${kind}`)`
-      SELECT ${pageColumns}, moment.now FROM (SELECT ${now} AS now) AS moment LEFT JOIN ${mergeRanges(later)} ON true
+      SELECT ${pageColumns}, moment.now FROM (SELECT :now AS now) AS moment LEFT JOIN ${mergeRanges(later)} ON true
       ORDER BY page.activity_at DESC, page.id DESC`,
     // A rename since the start of the walk left the position that the thread had then, because the organization's time puts
     // every later position above it. Each move belongs to one page of a walk, so renames do not add up from page to page.

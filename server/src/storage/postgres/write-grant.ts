@@ -1,9 +1,9 @@
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { keyIsLive } from '../sql/api-keys.ts';
+import { type Sql, sql, statement } from '../sql/sql.ts';
 import type { Writer } from '../store.ts';
-import { keyIsLive } from './api-keys.ts';
 import type { Run } from './database.ts';
-import { type Sql, sql, statement } from './sql.ts';
 import { findThread } from './thread-row.ts';
 
 /** A condition on the organization's row, which the write locks: a write with an API key needs the API enabled. */

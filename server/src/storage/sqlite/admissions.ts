@@ -18,8 +18,10 @@ interface Batch {
 export function sqliteAdmissions(
   database: Database,
   commits: CommitQueue,
-  { findKeyGrant }: ApiKeys,
-  { findApplicationGrant }: Applications,
+  {
+    findKeyGrant,
+    findApplicationGrant,
+  }: Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'>,
 ): Admissions & Pick<Usages, 'readQuota'> {
   const { consumeQuota, readQuota } = quotaCounter(database, commits);
   return {

@@ -12,7 +12,7 @@ import {
   unfinishedCopyTable,
   type Value,
 } from '../archive.ts';
-import { scoped } from '../document-parts.ts';
+import { scoped } from '../sql/documents.ts';
 import { type Database, isUnfinished, openDatabase } from './database.ts';
 
 /** PostgreSQL stores these per organization; here they are values of the whole store. */

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { retentionKinds } from '../../domain/retention.ts';
 import { readMigrations } from '../migrations.ts';
-import { auditQueries } from './audit.ts';
+import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
 import { migrationsFolder, openDatabase } from './database.ts';
 import { retentionTexts } from './retention.ts';
 import { threadRemovalTexts } from './thread-removal.ts';
+import { sqliteText } from './transactions.ts';
 import { listingQueries } from './walks.ts';
 
 describe('The SQLite database', () => {
@@ -101,9 +102,11 @@ describe('The SQLite database', () => {
       all: /SEARCH audit_event USING PRIMARY KEY \(organization_id=\? AND \(at,id\)</,
       ofTrace: /USING INDEX audit_event_trace \(organization_id=\? AND trace_id=\? AND \(at,id\)</,
     };
-    for (const [name, sql] of Object.entries(auditQueries)) {
+    for (const [name, statement] of Object.entries({ all: listAudit, ofTrace: listAuditOfTrace })) {
       const plan = database
-        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll('?', '1')}`)
+        .prepare<[], { detail: string }>(
+          `EXPLAIN QUERY PLAN ${sqliteText(statement).replaceAll(/:\w+/g, '1')}`,
+        )
         .all()
         .map(({ detail }) => detail);
       assert.match(plan[0]!, searches[name as keyof typeof searches]);

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { newDocument, note, putDocument, strangers } from '../../../testing/contract/fixture.ts';
-import { passagesPerCommit } from '../document-parts.ts';
+import { documents, passagesPerCommit } from '../sql/documents.ts';
+import { organizations } from '../sql/organizations.ts';
 import { CommitQueue, machineClock } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
-import { sqliteDocumentWriter } from './document-writer.ts';
-import { sqliteOrganizations } from './organizations.ts';
+import { sqlitePassageIndex } from './document-writer.ts';
+import { sqliteTransactions } from './transactions.ts';
 
 describe('The writer of documents', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-writer-'));
@@ -35,12 +36,13 @@ describe('The writer of documents', () => {
 
   it('changes few passages per commit, however many documents are written and removed at once', async () => {
     const commits = new WatchedQueue(database, machineClock);
-    const writer = sqliteDocumentWriter(database, commits);
+    const transactions = sqliteTransactions(database, commits);
+    const writer = documents(transactions, sqlitePassageIndex(database, commits));
     const organizationId = strangers.organization();
     const organization = { id: organizationId, name: 'Acme', apiEnabled: true, dailyQuota: 1 };
-    await sqliteOrganizations(database, commits).createOrganization(organization, note());
+    await organizations(transactions).createOrganization(organization, note());
     const count = 4 * passagesPerCommit;
-    const documents = ['a', 'b', 'c', 'a'].map((name) =>
+    const given = ['a', 'b', 'c', 'a'].map((name) =>
       newDocument({
         name,
         passages: Array.from({ length: count }, (_, index) => ({
@@ -50,8 +52,8 @@ describe('The writer of documents', () => {
         })),
       }),
     );
-    await Promise.all(documents.map((one) => putDocument(writer, organizationId, one)));
-    const [, second, third] = documents;
+    await Promise.all(given.map((one) => putDocument(writer, organizationId, one)));
+    const [, second, third] = given;
     await Promise.all([second, third].map((one) => writer.removeDocument(organizationId, one!.id, note())));
     const { changes } = commits;
     assert.equal(

@@ -1,13 +1,12 @@
-import type { Document, FoundPassage } from '../../domain/document.ts';
+import type { FoundPassage } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
-import { accountKey, accountOfKey } from '../account-key.ts';
-import { scoped } from '../document-parts.ts';
+import { accountKey } from '../account-key.ts';
+import { documents, scoped } from '../sql/documents.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { sqliteDocumentWriter } from './document-writer.ts';
-
-type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };
+import { sqlitePassageIndex } from './document-writer.ts';
+import { sqliteTransactions } from './transactions.ts';
 
 interface PassageRow {
   number: PassageNumber;
@@ -24,13 +23,6 @@ interface CorpusRow {
 type Source = Pick<FoundPassage, 'documentId' | 'name' | 'title' | 'url'>;
 
 export function sqliteDocuments(database: Database, commits: CommitQueue): Documents {
-  const selectDocuments = `SELECT coalesce(kept_id, id) AS id, account_key AS accountKey, name, title, url,
-       passages AS passageCount, bytes, added_at AS addedAt
-     FROM document WHERE organization_id = ? AND state = 'ready'`;
-  const list = database.prepare<[string], DocumentRow>(`${selectDocuments} ORDER BY name, account_key`);
-  const find = database.prepare<[string, string], DocumentRow>(
-    `${selectDocuments} AND coalesce(kept_id, id) = ?`,
-  );
   const findCorpus = database.prepare<[string, string], CorpusRow>(
     'SELECT number, passages FROM corpus WHERE organization_id = ? AND account_key = ?',
   );
@@ -69,14 +61,7 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
     .pluck();
 
   return {
-    ...sqliteDocumentWriter(database, commits),
-
-    listDocuments: async (organizationId) => list.all(organizationId).map(toDocument),
-
-    async findDocument(organizationId, documentId) {
-      const row = find.get(organizationId, documentId);
-      return row && toDocument(row);
-    },
+    ...documents(sqliteTransactions(database, commits), sqlitePassageIndex(database, commits)),
 
     outlineDocuments: async (organizationId, accountId, { documents, headings }) =>
       outlined
@@ -119,8 +104,4 @@ function allOf(corpus: number, terms: string): string {
     .split(' ')
     .map((term) => `"${scoped(corpus, term)}"`)
     .join(' AND ');
-}
-
-function toDocument({ accountKey: key, ...document }: DocumentRow): Document {
-  return { ...document, accountId: accountOfKey(key) };
 }

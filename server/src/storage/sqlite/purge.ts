@@ -1,18 +1,20 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
-import { purgedEmail, purgeOrder } from '../purge-rules.ts';
-import { add, type Counts, countPurge, knownElsewhere, type Read, readAuditOf } from '../purge-survey.ts';
+import { purgeOrder } from '../purge-rules.ts';
 import { isRunning } from '../reply-rules.ts';
+import { findUserId } from '../sql/members.ts';
+import { add, anonymizeAudit, type Counts, countPurge, purgeOfPeople } from '../sql/purge.ts';
+import { sql } from '../sql/sql.ts';
 import type { Purges } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import { pagesPerMergeStep, prepareMergeStep } from './document-writer.ts';
 import { batchMs, deleteText, prepareRemoveThread } from './thread-removal.ts';
+import { workRunner } from './transactions.ts';
 
 const batchRows = 500;
 /** Long rows take time to overwrite, so the clock is checked after this many. */
 const rowsAtOnce = 20;
-/** Pages of the index of passages in one merge step: see document-writer.ts. */
-const mergePages = 4;
 
 /** The users that a removed row refers to. */
 type Removed = { user_id: UserId | null; created_by?: UserId | null };
@@ -23,11 +25,11 @@ const ownersOf: Partial<Record<TableName, string>> = {
   thread: 'user_id',
 };
 
-const elsewhere = knownElsewhere('deleted = 0');
+const people = purgeOfPeople(sql`deleted = 0`);
 
 export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
   const removeThread = prepareRemoveThread(database);
-  const people = preparePeople(database);
+  const runWork = workRunner(database);
   const removal = new Map(
     purgeOrder.map((table) => {
       const owners = ownersOf[table];
@@ -58,13 +60,6 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
   );
   const removeOrganization = database.prepare<[string]>('DELETE FROM organization WHERE id = ?');
 
-  const rewriteAudit = database.prepare(
-    `UPDATE audit_event SET actor_user_id = @actor, subject = @subject, detail = @detail
-     WHERE organization_id = @organizationId AND at = @at AND id = @id`,
-  );
-  const read: Read = async <Row>(text: string, values: object) =>
-    database.prepare<[object], Row>(text).all(values);
-
   /** Overwrites removed rows in the file as far as SQLite can: see docs/operating.md. */
   function step<T>(work: (isLate: () => boolean) => T): Promise<T> {
     database.pragma('secure_delete = ON');
@@ -87,18 +82,17 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
       const gone = removal.get(table)!.all(organizationId, rowsAtOnce);
       rows += gone.length;
       const known = new Set(gone.flatMap(({ user_id, created_by }) => [user_id, created_by ?? null]));
-      for (const userId of known) if (userId !== null) people.forget(organizationId, userId, removed);
+      for (const userId of known)
+        if (userId !== null) runWork(people.forget(organizationId, userId, removed));
       if (gone.length < rowsAtOnce) break;
     }
     add(removed, table, rows);
   }
 
   return {
-    async findUser(email) {
-      return database.prepare<[string], UserId>('SELECT id FROM user WHERE email = ?').pluck().get(email);
-    },
+    findUser: async (email) => runWork(findUserId(email)),
 
-    countPurge: (organizationId, person) => countPurge(read, elsewhere, organizationId, person),
+    countPurge: async (organizationId, person) => runWork(countPurge(people, organizationId, person)),
 
     purgeOrganization: (organizationId) =>
       step((isLate) => {
@@ -135,76 +129,19 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
           add(removed, 'thread', Number(gone.removed));
         }
         if (theirs.length > 0) return { removed, done: false };
-        people.removeTraces(organizationId, userId, removed);
-        people.forget(organizationId, userId, removed);
+        runWork(people.removeTraces(organizationId, userId, removed));
         return { removed, done: true };
       }),
 
-    async anonymizeAudit(organizationId, person, after) {
-      const { changes, next } = await readAuditOf(read, organizationId, person, after);
-      if (changes.length > 0)
-        await step(() => {
-          for (const change of changes) rewriteAudit.run({ ...change, organizationId });
-        });
-      return { changed: changes.length, next };
-    },
+    anonymizeAudit: (organizationId, person, after) =>
+      step(() => runWork(anonymizeAudit(organizationId, person, after))),
 
     async finishPurge() {
       // The index of passages keeps removed terms in its segments until they are merged, which is done in small steps.
-      const merge = database.prepare<[number]>(
-        "INSERT INTO passage_term (passage_term, rank) VALUES ('merge', ?)",
-      );
-      const total = database.prepare<[], number>('SELECT total_changes()').pluck();
-      for (let pages = -mergePages; ; pages = mergePages) {
-        const before = total.get()!;
-        await step(() => merge.run(pages));
-        // The command itself counts as one change.
-        if (total.get()! - before < 2) break;
-      }
+      const mergeStep = prepareMergeStep(database);
+      let pages = -pagesPerMergeStep;
+      while (await step(() => mergeStep(pages))) pages = pagesPerMergeStep;
       database.pragma('wal_checkpoint(TRUNCATE)');
-    },
-  };
-}
-
-function preparePeople(database: Database) {
-  const asked = (condition: string) => database.prepare<[object], number>(`SELECT ${condition}`).pluck();
-  const belongs = asked(elsewhere.belongsAnywhere);
-  const left = asked(elsewhere.left);
-  const secrets = (['session', 'password', 'identity'] as const).map(
-    (table) => [table, database.prepare<[string]>(`DELETE FROM ${table} WHERE user_id = ?`)] as const,
-  );
-  const rename = database.prepare<[string, string, string]>(
-    'UPDATE user SET email = ? WHERE id = ? AND email <> ?',
-  );
-  const disown = database.prepare<[string, string]>(
-    'UPDATE api_key SET created_by = NULL WHERE organization_id = ? AND created_by = ?',
-  );
-  const removeUse = database.prepare<[string, string, string]>(
-    `DELETE FROM credential_use WHERE organization_id = ? AND credential_id IN (
-       SELECT id FROM api_key WHERE organization_id = ? AND user_id = ?)`,
-  );
-  const traces = (['api_key', 'idempotency_key', 'listing_size', 'prompt_use'] as const).map(
-    (table) =>
-      [
-        table,
-        database.prepare<[string, string]>(`DELETE FROM ${table} WHERE organization_id = ? AND user_id = ?`),
-      ] as const,
-  );
-  return {
-    /** Removes the remaining rows of a person whose threads have been removed. */
-    removeTraces(organizationId: OrganizationId, userId: UserId, removed: Counts): void {
-      add(removed, 'credential_use', removeUse.run(organizationId, organizationId, userId).changes);
-      disown.run(organizationId, userId);
-      for (const [table, statement] of traces)
-        add(removed, table, statement.run(organizationId, userId).changes);
-    },
-    forget(organizationId: OrganizationId, userId: UserId, removed: Counts): void {
-      // While the person is a member here, a later step ends the membership.
-      if (belongs.get({ userId }) === 1) return;
-      for (const [table, statement] of secrets) add(removed, table, statement.run(userId).changes);
-      if (left.get({ organizationId, userId }) === 1) return;
-      const placeholder = purgedEmail(userId);
-      add(removed, 'user', rename.run(placeholder, userId, placeholder).changes);
     },
   };
 }

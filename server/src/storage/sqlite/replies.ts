@@ -2,10 +2,10 @@ import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import { type ClockJump, ClockJumps } from '../clock-jumps.ts';
 import { countedMax, isRunning, startOver, sweptMax } from '../reply-rules.ts';
 import type { ClaimedReply, FailedReply, FailureTexts, Replies, ReplyClaim, ReplyName } from '../store.ts';
-import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { prepareRaiseVersion } from './thread-row.ts';
+import { auditWriter } from './transactions.ts';
 import type { WorkerLock } from './worker-lock.ts';
 
 interface WaitingRow extends Omit<ClaimedReply, 'organizationId' | 'remainingMs'> {

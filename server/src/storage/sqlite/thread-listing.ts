@@ -1,5 +1,4 @@
 import type { Threads } from '../store.ts';
-import { auditWriter } from './audit.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { prepareAdjustSizes } from './listing-sizes.ts';
@@ -11,6 +10,7 @@ import {
   threadColumns,
   toThread,
 } from './thread-row.ts';
+import { auditWriter } from './transactions.ts';
 import { prepareMayWrite } from './write-grant.ts';
 
 /** The changes that add a thread to listings or remove it from them, and so change their sizes. */

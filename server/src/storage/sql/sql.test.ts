@@ -1,29 +1,40 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bind, identifier, type Sql, sql, statement } from './sql.ts';
+import { query } from '../postgres/database.ts';
+import { sqliteText } from '../sqlite/transactions.ts';
+import { identifier, type Sql, sql, statement } from './sql.ts';
 
 describe('A statement', () => {
   const owned = sql`organization_id = :organizationId AND id = :threadId`;
   const rename = statement('rename')`
     UPDATE thread SET title = :title, at = :at::bigint WHERE ${owned} AND :title <> ''`;
 
-  it('numbers its values in order of appearance, each once, and leaves casts alone', () => {
+  const values = { organizationId: 'o', threadId: 't', at: 1, title: null, prompt: 'p' };
+
+  it('numbers its values for PostgreSQL in order of appearance, each once, and leaves casts alone', () => {
     assert.equal(
-      rename.text.trim(),
+      query(rename, values).text.trim(),
       "UPDATE thread SET title = $1, at = $2::bigint WHERE organization_id = $3 AND id = $4 AND $1 <> ''",
     );
   });
 
   it('binds values by name and ignores the ones it does not name', () => {
-    const values = { organizationId: 'o', threadId: 't', at: 1, title: null, prompt: 'p' };
-    assert.deepEqual(bind(rename, values), [null, 1, 'o', 't']);
+    assert.deepEqual(query(rename, values).values, [null, 1, 'o', 't']);
   });
 
   it('rejects a missing value instead of writing NULL', () => {
     assert.throws(
-      () => bind(rename, { organizationId: 'o', threadId: 't', title: 'x' }),
+      () => query(rename, { organizationId: 'o', threadId: 't', title: 'x' }),
       /rename has no value for :at/,
     );
+  });
+
+  it('locks rows on PostgreSQL only and names an index for SQLite only', () => {
+    const locked = statement(
+      'locked',
+    )`SELECT 1 FROM thread INDEXED BY thread_own WHERE id = :id FOR NO KEY UPDATE`;
+    assert.equal(sqliteText(locked), 'SELECT 1 FROM thread INDEXED BY thread_own WHERE id = :id');
+    assert.equal(query(locked, { id: 't' }).text, 'SELECT 1 FROM thread  WHERE id = $1 FOR NO KEY UPDATE');
   });
 
   it('accepts no text that is not SQL of ours', () => {

@@ -1,0 +1,160 @@
+import {
+  type Access,
+  coveredPassword,
+  type Password,
+  passwordToChange,
+  standingOf,
+} from '../../domain/account.ts';
+import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
+import type { Accounts, AuditNote, Membership, Memberships, Person } from '../store.ts';
+import { keyIsLive } from './api-keys.ts';
+import { writeNote, writeNotes } from './audit.ts';
+import { sql, statement } from './sql.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+
+/** A membership with the facts that decide whether a session may enter it. */
+export interface MembershipRow extends Membership {
+  readonly service: boolean;
+  readonly accepted: boolean;
+  readonly acceptedWith: PasswordId | null;
+}
+
+export const membershipColumns = sql`member.organization_id AS "organizationId",
+  organization.name AS "organizationName", api_enabled AS "apiEnabled", role, service,
+  opened_at IS NOT NULL AS accepted, member.password_id AS "acceptedWith"`;
+const listMemberships = statement('list-memberships')`
+  SELECT ${membershipColumns} FROM member JOIN organization ON organization.id = organization_id
+  WHERE user_id = :userId ORDER BY joined_at, organization_id`;
+
+export function* membershipsOf(userId: UserId, access: Access): Work<Memberships> {
+  const all = yield* rows<MembershipRow>(listMemberships, { userId });
+  const having = (standing: string) =>
+    all.filter((each) => standingIn(access, each) === standing).map(toMembership);
+  return { entered: having('entered'), pending: having('pending') };
+}
+
+/** Undefined if the session may not enter it. */
+export function enteredMembership(access: Access, row: MembershipRow): Membership | undefined {
+  return standingIn(access, row) === 'entered' ? toMembership(row) : undefined;
+}
+
+function standingIn(access: Access, { service, accepted, acceptedWith }: MembershipRow) {
+  return standingOf(access, { service, accepted, passwordId: acceptedWith });
+}
+
+function toMembership({ organizationId, organizationName, apiEnabled, role }: MembershipRow): Membership {
+  return { organizationId, organizationName, apiEnabled, role };
+}
+
+const lock = statement('lock-user')`SELECT 1 FROM "user" WHERE id = :userId FOR UPDATE`;
+const isUsed = sql`(proven OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id))`;
+const listPasswords = statement('list-passwords')`
+  SELECT id, hash, proven FROM password WHERE user_id = :userId AND ${isUsed} ORDER BY id`;
+const closeMemberships = statement('close-memberships')`UPDATE member SET opened_at = NULL, password_id = NULL
+  WHERE password_id = :passwordId RETURNING organization_id AS "organizationId"`;
+// Keys made by the operator have no creator. They stay: they were not made in a session of the password.
+const revokeKeys = statement('revoke-own-keys')`UPDATE api_key SET revoked_at = :now
+  WHERE organization_id = :organizationId AND user_id = :userId AND created_by IS NOT NULL AND ${keyIsLive}`;
+const removePassword = statement('remove-password')`DELETE FROM password WHERE id = :passwordId`;
+
+/**
+ * To be called before passwords change. A session that is being created at the same time either commits first, and is
+ * then seen and ended, or waits until the change is committed.
+ */
+export const lockUser = (userId: UserId): Work<void> => run(lock, { userId });
+
+/** The passwords that the person can sign in with, oldest first. */
+export const passwordsOf = (userId: UserId): Work<Password[]> => rows<Password>(listPasswords, { userId });
+
+/** Removes passwords with their sessions and closes the memberships accepted with them. Returns their organizations. */
+export function* voidPasswords(userId: UserId, passwords: readonly Password[]) {
+  const all: { organizationId: OrganizationId }[] = [];
+  for (const { id: passwordId } of passwords) {
+    const closed = yield* rows<{ organizationId: OrganizationId }>(closeMemberships, { passwordId });
+    for (const { organizationId } of closed) yield* run(revokeKeys, { organizationId, userId });
+    yield* run(removePassword, { passwordId });
+    all.push(...closed);
+  }
+  return all;
+}
+
+type PersonRow = Pick<Person, 'userId' | 'email'>;
+const selectPerson = sql`SELECT "user".id AS "userId", email FROM "user"`;
+const isPerson = sql`EXISTS (SELECT 1 FROM member WHERE member.user_id = "user".id AND NOT service)`;
+const findByEmail = statement('find-person')`${selectPerson} WHERE email = :email AND ${isPerson}`;
+const findByIdentity = statement('find-person-by-identity')`
+  ${selectPerson} JOIN identity ON identity.user_id = "user".id
+  WHERE issuer = :issuer AND subject = :subject AND ${isPerson}`;
+const bind = statement('bind-identity')`INSERT INTO identity (issuer, subject, user_id, bound_at)
+  VALUES (:issuer, :subject, :userId, :now) ON CONFLICT DO NOTHING`;
+const accept = statement('accept-membership')`UPDATE member SET opened_at = :now, password_id = NULL
+  WHERE organization_id = :organizationId AND user_id = :userId AND NOT service AND opened_at IS NULL
+  RETURNING user_id`;
+const removeInvitation = statement('remove-invitation')`
+  DELETE FROM invitation WHERE organization_id = :organizationId AND user_id = :userId`;
+const change = statement(
+  'change-password',
+)`UPDATE password SET hash = :next, set_at = :now WHERE id = :passwordId`;
+const endOthers = statement('end-other-sessions')`DELETE FROM session
+  WHERE user_id = :userId AND token_hash <> :keptTokenHash
+    AND (CAST(:covered AS text) IS NULL OR password_id = :covered)`;
+
+export function accounts({
+  read,
+  write,
+}: Transactions): Pick<
+  Accounts,
+  'findPerson' | 'listMemberships' | 'acceptMembership' | 'changePassword' | 'bindIdentity'
+> {
+  return {
+    findPerson: (email) => read(() => person(findByEmail, { email })),
+
+    listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
+
+    acceptMembership: (organizationId, userId, note) =>
+      write(function* () {
+        if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
+        yield* run(removeInvitation, { organizationId, userId });
+        yield* writeNote(organizationId, note);
+        return 'accepted';
+      }),
+
+    changePassword: (userId, { keptTokenHash, ...replacement }, note) =>
+      write(function* () {
+        yield* lockUser(userId);
+        const password = passwordToChange(yield* passwordsOf(userId), replacement);
+        if (password === undefined) return 'refused';
+        const { id: passwordId, proven } = password;
+        const access = { proof: 'password', passwordId, proven } as const;
+        yield* run(change, { next: replacement.next, passwordId });
+        yield* run(endOthers, { userId, keptTokenHash, covered: coveredPassword(access) ?? null });
+        yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
+        return 'changed';
+      }),
+
+    async bindIdentity(issuer, subject, email, note) {
+      const known = await read(() => person(findByIdentity, { issuer, subject }));
+      if (known !== undefined) return known;
+      return write(function* () {
+        const addressed = yield* row<PersonRow>(findByEmail, { email });
+        if (addressed !== undefined) {
+          yield* lockUser(addressed.userId);
+          // Waits for a concurrent binding of the same subject, which the next statement then finds.
+          yield* run(bind, { issuer, subject, userId: addressed.userId });
+        }
+        const bound = yield* row<PersonRow>(findByIdentity, { issuer, subject });
+        if (bound === undefined) return undefined;
+        const { userId } = bound;
+        const unproven = (yield* passwordsOf(userId)).filter(({ proven }) => !proven);
+        const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
+        yield* writeNotes(yield* voidPasswords(userId, unproven), voided);
+        return { ...bound, passwords: yield* passwordsOf(userId) };
+      });
+    },
+  };
+}
+
+function* person(find: typeof findByEmail, values: Record<string, string>): Work<Person | undefined> {
+  const found = yield* row<PersonRow>(find, values);
+  return found && { ...found, passwords: yield* passwordsOf(found.userId) };
+}

@@ -1,0 +1,153 @@
+import type { ApiKey, KeyRequest } from '../../domain/credential.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { ApiKeys, KeyGrant, KeyRequests, NewApiKey } from '../store.ts';
+import { writeNote } from './audit.ts';
+import { sql, statement } from './sql.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+
+/** A condition on the row of a key. */
+export const keyIsLive = sql`(revoked_at IS NULL OR revoked_at > :now)`;
+
+// The organization is locked before the member. Disabling the API and removing the member wait, and then see the new key.
+const lockIssuer = statement('lock-issuer')`
+  SELECT api_enabled AS "apiEnabled" FROM organization WHERE id = :organizationId FOR SHARE`;
+const lockOwner = statement('lock-owner')`
+  SELECT 1 FROM member WHERE organization_id = :organizationId AND user_id = :userId FOR KEY SHARE`;
+const insert = statement('insert-api-key')`
+  INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_by, created_at)
+  VALUES (:hash, :organizationId, :id, :userId, :name, :hint, :createdBy, :now)`;
+const revoke = statement('revoke-api-key')`UPDATE api_key SET revoked_at = :now
+  WHERE organization_id = :organizationId AND id = :keyId AND ${keyIsLive} RETURNING id`;
+const endLater = statement('end-api-key-later')`
+  UPDATE api_key SET revoked_at = :now + CAST(:oldValidMs AS bigint)
+  WHERE organization_id = :organizationId AND id = :keyId AND revoked_at IS NULL RETURNING id`;
+const selectKeys = sql`
+  SELECT id, name, user_id AS "userId", hint, created_by AS "createdBy", created_at AS "createdAt",
+    revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"
+  FROM api_key LEFT JOIN credential_use
+    ON credential_use.organization_id = api_key.organization_id AND credential_id = id
+  WHERE api_key.organization_id = :organizationId`;
+const list = statement('list-api-keys')`${selectKeys} ORDER BY created_at, id`;
+const find = statement('find-api-key')`${selectKeys} AND id = :keyId`;
+const findGrant = statement('find-key-grant')`
+  SELECT organization_id AS "organizationId", api_key.id AS "keyId", user_id AS "userId", api_enabled AS "apiEnabled"
+  FROM api_key JOIN organization ON organization.id = organization_id WHERE hash = :hash AND ${keyIsLive}`;
+
+/** Undefined if the organization does not exist. */
+export function* lockApiEnabled(organizationId: OrganizationId): Work<boolean | undefined> {
+  return (yield* row<{ apiEnabled: boolean }>(lockIssuer, { organizationId }))?.apiEnabled;
+}
+
+function* insertKey(organizationId: OrganizationId, key: NewApiKey): Work<void> {
+  yield* run(insert, { ...key, organizationId });
+}
+
+function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
+  return (yield* count(lockOwner, { organizationId, userId })) === 1;
+}
+
+export function apiKeys({ read, write }: Transactions): ApiKeys {
+  return {
+    createApiKey: (organizationId, key, note) =>
+      write(function* () {
+        const enabled = yield* lockApiEnabled(organizationId);
+        if (enabled === undefined) return 'organization-missing';
+        if (!enabled) return 'api-disabled';
+        if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
+        yield* insertKey(organizationId, key);
+        yield* writeNote(organizationId, note);
+        return 'created';
+      }),
+
+    revokeApiKey: (organizationId, keyId, note) =>
+      write(function* () {
+        if ((yield* count(revoke, { organizationId, keyId })) === 0) {
+          return (yield* count(find, { organizationId, keyId })) === 1 ? 'revoked' : 'missing';
+        }
+        yield* writeNote(organizationId, note);
+        return 'revoked';
+      }),
+
+    rotateApiKey: (organizationId, keyId, { next, createdBy, oldValidMs }, note) =>
+      write(function* () {
+        const old = yield* row<ApiKey>(find, { organizationId, keyId });
+        if (old === undefined) return 'missing';
+        if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
+        const { userId, name } = old;
+        if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
+        if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
+        yield* insertKey(organizationId, { ...next, userId, name, createdBy });
+        yield* writeNote(organizationId, note);
+        return 'rotated';
+      }),
+
+    listApiKeys: (organizationId) => read(() => rows<ApiKey>(list, { organizationId })),
+
+    findApiKey: (organizationId, keyId) => read(() => row<ApiKey>(find, { organizationId, keyId })),
+
+    findKeyGrant: (hash) => read(() => row<KeyGrant>(findGrant, { hash })),
+  };
+}
+
+// Serializes the requests of one member, so that each counts those that were committed before it.
+const lockMember = statement('lock-requesting-member')`SELECT service FROM member
+  WHERE organization_id = :organizationId AND user_id = :userId FOR NO KEY UPDATE`;
+const removeExpired = statement('remove-expired-key-requests')`DELETE FROM key_request
+  WHERE organization_id = :organizationId AND user_id = :userId AND expires_at <= :now`;
+const findWaiting = statement('find-waiting-key-requests')`SELECT id FROM key_request
+  WHERE organization_id = :organizationId AND user_id = :userId AND state <> 'declined'`;
+const insertRequest = statement('insert-key-request')`
+  INSERT INTO key_request (organization_id, id, user_id, name, state, requested_at, expires_at)
+  SELECT :organizationId, :requestId, :userId, :name, 'pending', at, at + CAST(:keepMs AS bigint)
+  FROM (SELECT :now AS at) AS moment`;
+const listRequests = statement('list-key-requests')`
+  SELECT id, user_id AS "userId", name, state, requested_at AS "requestedAt", expires_at AS "expiresAt"
+  FROM key_request WHERE organization_id = :organizationId AND expires_at > :now ORDER BY id`;
+const decide = statement('decide-key-request')`
+  UPDATE key_request SET state = :state, decided_by = :by, expires_at = :now + CAST(:keepMs AS bigint)
+  WHERE organization_id = :organizationId AND id = :requestId AND state = 'pending' AND expires_at > :now
+  RETURNING id`;
+const redeem = statement('redeem-key-request')`DELETE FROM key_request
+  WHERE organization_id = :organizationId AND id = :requestId AND user_id = :userId AND state = 'approved'
+    AND expires_at > :now
+  RETURNING name, decided_by AS "decidedBy"`;
+
+export function keyRequests({ read, write }: Transactions): KeyRequests {
+  return {
+    createKeyRequest: (organizationId, { id: requestId, userId, name, keepMs, waitingMax }, note) =>
+      write(function* () {
+        const enabled = yield* lockApiEnabled(organizationId);
+        const member = yield* row<{ service: boolean }>(lockMember, { organizationId, userId });
+        if (member?.service !== false) return 'not-a-member';
+        if (!enabled) return 'api-disabled';
+        yield* run(removeExpired, { organizationId, userId });
+        if ((yield* count(findWaiting, { organizationId, userId })) >= waitingMax) return 'too-many';
+        yield* run(insertRequest, { organizationId, requestId, userId, name, keepMs });
+        yield* writeNote(organizationId, note);
+        return 'created';
+      }),
+
+    listKeyRequests: (organizationId) => read(() => rows<KeyRequest>(listRequests, { organizationId })),
+
+    decideKeyRequest: (organizationId, requestId, { state, by, keepMs }, note) =>
+      write(function* () {
+        const values = { organizationId, requestId, state, by, keepMs };
+        if ((yield* count(decide, values)) === 0) return 'missing';
+        yield* writeNote(organizationId, note);
+        return 'decided';
+      }),
+
+    redeemKeyRequest: (organizationId, requestId, userId, secret, note) =>
+      write(function* () {
+        if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
+        if (!(yield* isMember(organizationId, userId))) return 'missing';
+        type Request = { name: string; decidedBy: UserId | null };
+        const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
+        if (request === undefined) return 'missing';
+        const { name, decidedBy: createdBy } = request;
+        yield* insertKey(organizationId, { ...secret, userId, name, createdBy });
+        yield* writeNote(organizationId, note);
+        return 'created';
+      }),
+  };
+}

@@ -1,0 +1,111 @@
+import { randomInt } from 'node:crypto';
+import type { Application } from '../../domain/credential.ts';
+import type { ApplicationGrant, Applications, SigningKey, SigningKeys } from '../store.ts';
+import { lockApiEnabled } from './api-keys.ts';
+import { writeNote } from './audit.ts';
+import { sql, statement } from './sql.ts';
+import { count, row, rows, run, type Transactions } from './work.ts';
+
+const insert = statement('insert-application')`
+  INSERT INTO application (id, organization_id, name, secret_hash, epoch, created_at)
+  VALUES (:id, :organizationId, :name, :secretHash, 1, :now)`;
+const rotate = statement('rotate-application')`
+  UPDATE application SET secret_hash = :secretHash, epoch = epoch + 1, rotated_at = :now
+  WHERE organization_id = :organizationId AND id = :applicationId AND deleted_at IS NULL RETURNING id`;
+const remove = statement('delete-application')`UPDATE application SET epoch = epoch + 1, deleted_at = :now
+  WHERE organization_id = :organizationId AND id = :applicationId AND deleted_at IS NULL RETURNING id`;
+const selectApplications = sql`
+  SELECT id, name, created_at AS "createdAt", rotated_at AS "rotatedAt", last_used_at AS "lastUsedAt"
+  FROM application LEFT JOIN credential_use
+    ON credential_use.organization_id = application.organization_id AND credential_id = id
+  WHERE application.organization_id = :organizationId AND deleted_at IS NULL`;
+const list = statement('list-applications')`${selectApplications} ORDER BY created_at, id`;
+const find = statement('find-application')`${selectApplications} AND id = :applicationId`;
+const findGrant = statement('find-application-grant')`
+  SELECT organization_id AS "organizationId", secret_hash AS "secretHash", epoch, api_enabled AS "apiEnabled"
+  FROM application JOIN organization ON organization.id = organization_id
+  WHERE application.id = :applicationId AND deleted_at IS NULL`;
+
+export function applications({ read, write }: Transactions): Applications {
+  return {
+    createApplication: (organizationId, application, note) =>
+      write(function* () {
+        const enabled = yield* lockApiEnabled(organizationId);
+        if (enabled === undefined) return 'organization-missing';
+        if (!enabled) return 'api-disabled';
+        yield* run(insert, { ...application, organizationId });
+        yield* writeNote(organizationId, note);
+        return 'created';
+      }),
+
+    rotateApplication: (organizationId, applicationId, secretHash, note) =>
+      write(function* () {
+        if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
+        if ((yield* count(rotate, { organizationId, applicationId, secretHash })) === 0) return 'missing';
+        yield* writeNote(organizationId, note);
+        return 'rotated';
+      }),
+
+    deleteApplication: (organizationId, applicationId, note) =>
+      write(function* () {
+        if ((yield* count(remove, { organizationId, applicationId })) === 0) return 'missing';
+        yield* writeNote(organizationId, note);
+        return 'deleted';
+      }),
+
+    listApplications: (organizationId) => read(() => rows<Application>(list, { organizationId })),
+
+    findApplication: (organizationId, applicationId) =>
+      read(() => row<Application>(find, { organizationId, applicationId })),
+
+    findApplicationGrant: (applicationId) => read(() => row<ApplicationGrant>(findGrant, { applicationId })),
+  };
+}
+
+const keyColumns = sql`id, private_jwk AS "privateJwk", retired_at AS "retiredAt"`;
+const findActive = statement('find-active-signing-key')`
+  SELECT ${keyColumns} FROM signing_key WHERE retired_at IS NULL`;
+// Any row that both kinds of change lock will do: one waits for the other, and then sees the key that it made active.
+const lockKeys = statement('lock-signing-keys')`SELECT latest_at FROM store_clock FOR UPDATE`;
+const insertKey = statement('insert-signing-key')`
+  INSERT INTO signing_key (id, private_jwk, created_at) VALUES (:id, :privateJwk, :now)`;
+const retire = statement(
+  'retire-signing-key',
+)`UPDATE signing_key SET retired_at = :now WHERE retired_at IS NULL`;
+const removeRetired = statement(
+  'remove-retired-signing-keys',
+)`DELETE FROM signing_key WHERE retired_at IS NOT NULL`;
+const listIds = statement('list-application-ids')`SELECT id FROM application ORDER BY id FOR UPDATE`;
+const raiseEpoch = statement(
+  'raise-epoch',
+)`UPDATE application SET epoch = epoch + CAST(:by AS bigint) WHERE id = :id`;
+const listKeys = statement('list-signing-keys')`SELECT ${keyColumns} FROM signing_key
+  WHERE retired_at IS NULL OR retired_at > :now - CAST(:verifyMs AS bigint) ORDER BY created_at DESC, id DESC`;
+
+export function signingKeys({ read, write }: Transactions): SigningKeys {
+  return {
+    findActiveSigningKey: () => read(() => row<SigningKey>(findActive)),
+
+    keepSigningKey: (candidate) =>
+      write(function* () {
+        yield* run(lockKeys);
+        if ((yield* count(findActive)) === 0) yield* run(insertKey, { ...candidate });
+        return (yield* row<SigningKey>(findActive))!;
+      }),
+
+    rotateSigningKey: (next, forget) =>
+      write(function* () {
+        yield* run(lockKeys);
+        yield* run(retire);
+        if (forget) {
+          yield* run(removeRetired);
+          // Random, so that the holder of the old key cannot have signed a token for the next epoch in advance.
+          for (const { id } of yield* rows<{ id: string }>(listIds))
+            yield* run(raiseEpoch, { id, by: randomInt(1, 2 ** 44) });
+        }
+        yield* run(insertKey, { ...next });
+      }),
+
+    listSigningKeys: (verifyMs) => read(() => rows<SigningKey>(listKeys, { verifyMs })),
+  };
+}

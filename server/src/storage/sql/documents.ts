@@ -1,0 +1,226 @@
+import { type Document, type IndexedPassage, storableTitle, storableUrl } from '../../domain/document.ts';
+import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import { accountKey, accountOfKey } from '../account-key.ts';
+import type { AuditNote, DocumentBudget, DocumentNote, Documents, NewDocument } from '../store.ts';
+import { writeNote } from './audit.ts';
+import { type Sql, type Statement, sql, statement } from './sql.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+
+/**
+ * One commit writes or removes at most this many passages. On SQLite that took at most 8 ms of the event loop, with
+ * passages of 170 different words.
+ */
+export const passagesPerCommit = 25;
+
+/** A document that is being written and has not grown for this long belongs to a process that has died. */
+const abandonedAfterMs = 60_000;
+
+/** What the databases do differently, each with its own index of terms. */
+export interface PassageIndex {
+  /**
+   * Returns a row if the organization exists, and serializes changes of its set of documents until the commit: names stay
+   * unique, counts and budget correct.
+   */
+  readonly lockDocuments: Statement;
+  /** Adds to the passages of a corpus, creates it if needed, and returns its `number`. */
+  readonly growCorpus: Statement;
+  /** Writes passages in one commit. Returns false if the document is no longer being written. */
+  writePart(
+    organizationId: OrganizationId,
+    id: DocumentId,
+    corpus: number,
+    part: readonly IndexedPassage[],
+  ): Promise<boolean>;
+  /** Removes up to `passagesPerCommit` passages in one commit and returns how many there were. */
+  removePart(organizationId: OrganizationId, id: DocumentId): Promise<number>;
+}
+
+/** A term as it is indexed. No term contains the dot, so that the terms of two corpora never coincide. */
+export function scoped(corpus: number, term: string): string {
+  return `${corpus}·${term}`;
+}
+
+interface ReadyRow {
+  /** The id of its rows. A document that replaced another is known by the other's id. */
+  id: DocumentId;
+  knownId: DocumentId;
+  accountKey: string;
+  passages: number;
+}
+
+const ready = (condition: Sql) => sql`
+  SELECT id, coalesce(kept_id, id) AS "knownId", account_key AS "accountKey", passages FROM document
+  WHERE organization_id = :organizationId AND ${condition} AND state = 'ready'`;
+const findByName = statement('find-document-by-name')`
+  ${ready(sql`account_key = :accountKey AND name = :name`)}`;
+const findById = statement('find-document-by-id')`${ready(sql`coalesce(kept_id, id) = :documentId`)}`;
+const readTaken = statement('read-document-budget')`
+  SELECT count(*) AS documents, CAST(coalesce(sum(bytes), 0) AS bigint) AS bytes FROM document
+  WHERE organization_id = :organizationId AND state <> 'removed' AND id <> :replacedId`;
+const insert = statement('insert-document')`
+  INSERT INTO document (organization_id, id, account_key, name, title, url, passages, bytes, added_at, state)
+  VALUES (:organizationId, :id, :accountKey, :name, :title, :url, :passages, :bytes, :now, 'writing')`;
+const show = statement(
+  'show-document',
+)`UPDATE document SET state = 'ready', added_at = :now, kept_id = :keptId
+  WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING id`;
+const hide = statement('hide-document')`
+  UPDATE document SET state = 'removed' WHERE organization_id = :organizationId AND id = :id`;
+const abandon = statement('abandon-document')`UPDATE document SET state = 'removed'
+  WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING id`;
+const remove = statement('delete-document')`
+  DELETE FROM document WHERE organization_id = :organizationId AND id = :id`;
+const abandonSilent = statement('abandon-silent-documents')`UPDATE document SET state = 'removed'
+  WHERE state <> 'ready' AND state = 'writing' AND added_at < :now - ${abandonedAfterMs}`;
+const findRemoved = statement('find-removed-documents')`
+  SELECT organization_id AS "organizationId", id FROM document WHERE state <> 'ready' AND state = 'removed'`;
+const selectDocuments = sql`
+  SELECT coalesce(kept_id, id) AS id, account_key AS "accountKey", name, title, url, passages AS "passageCount", bytes,
+    added_at AS "addedAt"
+  FROM document WHERE organization_id = :organizationId AND state = 'ready'`;
+const list = statement('list-documents')`${selectDocuments} ORDER BY name, account_key`;
+const find = statement('find-document')`${selectDocuments} AND coalesce(kept_id, id) = :documentId`;
+
+/** Writes and removes documents in several commits: see `putDocument` in the port. */
+export function documents(
+  { read, write, writeOne }: Transactions,
+  { lockDocuments, growCorpus, writePart, removePart }: PassageIndex,
+): Pick<Documents, 'putDocument' | 'removeDocument' | 'sweepDocuments' | 'listDocuments' | 'findDocument'> {
+  function* grow(organizationId: OrganizationId, accountKey: string, passages: number): Work<number> {
+    return (yield* row<{ number: number }>(growCorpus, { organizationId, accountKey, passages }))!.number;
+  }
+
+  function* hideReady(organizationId: OrganizationId, { id, accountKey, passages }: ReadyRow): Work<void> {
+    yield* run(hide, { organizationId, id });
+    yield* grow(organizationId, accountKey, -passages);
+  }
+
+  /** Returns the number of its corpus, or why it may not be added. */
+  function* start(organizationId: OrganizationId, document: NewDocument, budget: DocumentBudget) {
+    if ((yield* count(lockDocuments, { organizationId })) === 0) return 'organization-missing';
+    const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
+    const replaced = yield* row<ReadyRow>(findByName, values);
+    const taken = yield* row<Taken>(readTaken, { organizationId, replacedId: replaced?.id ?? '' });
+    const fault = budgetFault(budget, taken!, document);
+    if (fault !== undefined) return fault;
+    yield* run(insert, { ...values, passages: document.passages.length });
+    return yield* grow(organizationId, values.accountKey, 0);
+  }
+
+  /** Makes the document visible in place of one with the same name, which it returns. */
+  function* showInstead(organizationId: OrganizationId, document: NewDocument, note: DocumentNote) {
+    yield* run(lockDocuments, { organizationId });
+    const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
+    const replaced = yield* row<ReadyRow>(findByName, values);
+    if (replaced !== undefined) yield* hideReady(organizationId, replaced);
+    const keptId = replaced?.knownId ?? null;
+    if ((yield* count(show, { ...values, keptId })) === 0) throw abandoned(document.id);
+    yield* grow(organizationId, values.accountKey, document.passages.length);
+    yield* writeNote(organizationId, noteOf(note, keptId));
+    return replaced;
+  }
+
+  /** Deletes a document that is no longer visible. Returns the number of its passages. */
+  async function clear(organizationId: OrganizationId, id: DocumentId): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const passages = await removePart(organizationId, id);
+      removed += passages;
+      if (passages < passagesPerCommit) break;
+    }
+    await writeOne(remove, { organizationId, id });
+    return removed;
+  }
+
+  /** Leaves the rest to `sweepDocuments` if it fails. */
+  async function clearIfPossible(organizationId: OrganizationId, id: DocumentId): Promise<void> {
+    await clear(organizationId, id).catch(() => {});
+  }
+
+  /** Keeps the document if it is ready: its commit may have succeeded although it was reported as failed. */
+  async function giveUp(organizationId: OrganizationId, id: DocumentId): Promise<void> {
+    const hidden = await writeOne(abandon, { organizationId, id });
+    if (hidden.length > 0) await clear(organizationId, id);
+  }
+
+  return {
+    async putDocument(organizationId, { title, url, ...given }, note, budget) {
+      const document = { ...given, title: storableTitle(title), url: storableUrl(url) };
+      const { id, passages } = document;
+      const corpus = await write(() => start(organizationId, document, budget));
+      if (typeof corpus === 'string') return { outcome: corpus };
+      try {
+        for (let from = 0; from < passages.length; from += passagesPerCommit) {
+          const part = passages.slice(from, from + passagesPerCommit);
+          if (!(await writePart(organizationId, id, corpus, part))) throw abandoned(id);
+        }
+        // On SQLite, the sync of this commit also makes the earlier ones durable.
+        const replaced = await write(() => showInstead(organizationId, document, note));
+        if (replaced === undefined) return { outcome: 'added', id };
+        await clearIfPossible(organizationId, replaced.id);
+        return { outcome: 'replaced', id: replaced.knownId };
+      } catch (error) {
+        await giveUp(organizationId, id).catch(() => {});
+        throw error;
+      }
+    },
+
+    async removeDocument(organizationId, documentId, note) {
+      const removed = await write(function* () {
+        yield* run(lockDocuments, { organizationId });
+        const found = yield* row<ReadyRow>(findById, { organizationId, documentId });
+        if (found === undefined) return undefined;
+        yield* hideReady(organizationId, found);
+        yield* writeNote(organizationId, note);
+        return found;
+      });
+      if (removed === undefined) return 'missing';
+      await clearIfPossible(organizationId, removed.id);
+      return 'removed';
+    },
+
+    async sweepDocuments() {
+      await writeOne(abandonSilent, {});
+      type Removed = { organizationId: OrganizationId; id: DocumentId };
+      let passages = 0;
+      for (const { organizationId, id } of await read(() => rows<Removed>(findRemoved)))
+        passages += await clear(organizationId, id);
+      return passages;
+    },
+
+    listDocuments: async (organizationId) =>
+      (await read(() => rows<DocumentRow>(list, { organizationId }))).map(toDocument),
+
+    async findDocument(organizationId, documentId) {
+      const found = await read(() => row<DocumentRow>(find, { organizationId, documentId }));
+      return found && toDocument(found);
+    },
+  };
+}
+
+type DocumentRow = Omit<Document, 'accountId'> & { accountKey: string };
+
+function toDocument({ accountKey, ...document }: DocumentRow): Document {
+  return { ...document, accountId: accountOfKey(accountKey) };
+}
+
+interface Taken {
+  readonly documents: number;
+  readonly bytes: number;
+}
+
+/** Which limit of the budget the document would exceed together with the others. */
+function budgetFault({ documentsMax, bytesMax }: DocumentBudget, taken: Taken, { bytes }: NewDocument) {
+  if (taken.documents + 1 > documentsMax) return 'too-many-documents';
+  return taken.bytes + bytes > bytesMax ? 'too-many-bytes' : undefined;
+}
+
+/** For a writer that paused for so long that its document was removed. */
+function abandoned(id: DocumentId): Error {
+  return new Error(`the document ${id} was removed as abandoned while it was being written`);
+}
+
+/** The note of a document; `keptId` is the id of the document that it replaces, if any. */
+function noteOf({ replacedAction, ...note }: DocumentNote, keptId: DocumentId | null): AuditNote {
+  return keptId === null ? note : { ...note, action: replacedAction, subject: keptId };
+}

@@ -1,0 +1,114 @@
+import { invitationTerms, planAcceptance } from '../../domain/account.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { Accounts, Invitation } from '../store.ts';
+import { lockUser, passwordsOf, voidPasswords } from './accounts.ts';
+import { writeNote, writeNotes } from './audit.ts';
+import { statement } from './sql.ts';
+import { row, rows, run, type Transactions } from './work.ts';
+
+type InvitationRow = Omit<Invitation, 'terms' | 'passwords'> & { identityBound: boolean };
+interface Invited {
+  organizationId: OrganizationId;
+  userId: UserId;
+}
+
+// Locked until the commit: a removal of the member waits, and then removes the invitation too.
+const lockInvited = statement('lock-invited-member')`SELECT service FROM member
+  WHERE organization_id = :organizationId AND user_id = :userId FOR KEY SHARE`;
+const replace = statement('replace-invitation')`
+  INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, created_at, expires_at)
+  VALUES (:organizationId, :userId, :tokenHash, :byOperator, :resets, :now, :now + CAST(:keepMs AS bigint))
+  ON CONFLICT (organization_id, user_id) DO UPDATE SET token_hash = excluded.token_hash,
+    by_operator = excluded.by_operator, resets = excluded.resets,
+    created_at = excluded.created_at, expires_at = excluded.expires_at`;
+const find = statement('find-invitation')`
+  SELECT invitation.organization_id AS "organizationId", organization.name AS "organizationName",
+    invitation.user_id AS "userId", email, by_operator AS "byOperator", resets,
+    EXISTS (SELECT 1 FROM identity WHERE identity.user_id = invitation.user_id) AS "identityBound"
+  FROM invitation JOIN member ON member.organization_id = invitation.organization_id
+      AND member.user_id = invitation.user_id
+    JOIN organization ON organization.id = invitation.organization_id
+    JOIN "user" ON "user".id = invitation.user_id
+  WHERE token_hash = :tokenHash AND expires_at > :now`;
+const findInvited = statement('find-invited')`
+  SELECT organization_id AS "organizationId", user_id AS "userId" FROM invitation WHERE token_hash = :tokenHash`;
+// Before the invitation, which is the order of a member's removal.
+const lockMember = statement('lock-accepting-member')`SELECT 1 FROM member
+  WHERE organization_id = :organizationId AND user_id = :userId FOR NO KEY UPDATE`;
+const use = statement('use-invitation')`DELETE FROM invitation WHERE token_hash = :tokenHash`;
+const open = statement('open-membership')`UPDATE member SET opened_at = :now, password_id = :passwordId
+  WHERE organization_id = :organizationId AND user_id = :userId`;
+const endSessions = statement('end-sessions-of-user')`DELETE FROM session WHERE user_id = :userId`;
+const closeOthers = statement(
+  'close-other-memberships',
+)`UPDATE member SET opened_at = NULL, password_id = NULL
+  WHERE user_id = :userId AND organization_id <> :organizationId AND opened_at IS NOT NULL
+  RETURNING organization_id AS "organizationId"`;
+const addPassword = statement('add-password')`
+  INSERT INTO password (id, user_id, hash, proven, set_at) VALUES (:id, :userId, :hash, :proven, :now)`;
+const prove = statement('prove-password')`UPDATE password SET proven = true WHERE id = :passwordId`;
+const proveMemberships = statement('prove-memberships')`
+  UPDATE member SET password_id = NULL WHERE password_id = :passwordId`;
+const removeUnused = statement('remove-unused-passwords')`DELETE FROM password
+  WHERE user_id = :userId AND NOT proven
+    AND NOT EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id)`;
+
+function* read(tokenHash: string) {
+  const found = yield* row<InvitationRow>(find, { tokenHash });
+  if (found === undefined) return undefined;
+  const { identityBound, ...link } = found;
+  const passwords = yield* passwordsOf(link.userId);
+  const invitee = { identityBound, passwords };
+  const invitation: Invitation = { ...link, terms: invitationTerms(link, invitee), passwords };
+  return { invitation, invitee };
+}
+
+export function invitations(
+  store: Transactions,
+): Pick<Accounts, 'createInvitation' | 'findInvitation' | 'acceptInvitation'> {
+  return {
+    createInvitation: (organizationId, invitation, note) =>
+      store.write(function* () {
+        const { userId } = invitation;
+        const member = yield* row<{ service: boolean }>(lockInvited, { organizationId, userId });
+        if (member === undefined) return 'not-a-member';
+        if (member.service) return 'service-account';
+        yield* run(replace, { ...invitation, organizationId });
+        yield* writeNote(organizationId, note);
+        return 'created';
+      }),
+
+    findInvitation: async (tokenHash) => (await store.read(() => read(tokenHash)))?.invitation,
+
+    // The invitation is read again once the user is locked: of two concurrent acceptances, the second sees the first.
+    acceptInvitation: (tokenHash, acceptance, notes) =>
+      store.write(function* () {
+        const invited = yield* row<Invited>(findInvited, { tokenHash });
+        if (invited === undefined) return { outcome: 'missing' };
+        const { organizationId, userId } = invited;
+        yield* lockUser(userId);
+        yield* run(lockMember, { organizationId, userId });
+        const found = yield* read(tokenHash);
+        if (found === undefined) return { outcome: 'missing' };
+        const plan = planAcceptance(found.invitation, found.invitee, acceptance);
+        if (plan === undefined) return { outcome: 'refused' };
+        yield* run(use, { tokenHash });
+        const closed = yield* voidPasswords(userId, plan.voided);
+        if (plan.startsOver) {
+          yield* run(endSessions, { userId });
+          closed.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
+        }
+        if (plan.nowProven !== undefined) {
+          yield* run(prove, { passwordId: plan.nowProven });
+          yield* run(proveMemberships, { passwordId: plan.nowProven });
+        }
+        if (plan.added !== undefined) yield* run(addPassword, { ...plan.added, userId });
+        yield* run(open, { organizationId, userId, passwordId: plan.openedWith });
+        yield* run(removeUnused, { userId });
+        const elsewhere = closed.filter((other) => other.organizationId !== organizationId);
+        yield* writeNotes(elsewhere, notes.closed);
+        yield* writeNote(organizationId, notes.accepted);
+        return { outcome: 'accepted', userId, organizationId };
+      }),
+  };
+}

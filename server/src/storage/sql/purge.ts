@@ -1,0 +1,176 @@
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { TableName } from '../archive.ts';
+import { type AuditedRow, purgedEmail, purgeOrder, withoutPerson } from '../purge-rules.ts';
+import type { AuditPosition, PurgeCounts, PurgedPerson } from '../store.ts';
+import { lockUser } from './accounts.ts';
+import { identifier, type Sql, sql, statement } from './sql.ts';
+import { count, row, rows, run, type Work } from './work.ts';
+
+export type Counts = Record<string, number>;
+
+export function add(counts: Counts, table: TableName, rows: number): void {
+  if (rows > 0) counts[table] = (counts[table] ?? 0) + rows;
+}
+
+/** Statements that run rarely have no name, so that no connection keeps their plans. */
+const unnamed = statement('');
+
+const belongsElsewhere = sql`EXISTS (
+  SELECT 1 FROM member WHERE user_id = :userId AND organization_id <> :organizationId)`;
+const findMembership = statement('find-any-membership')`SELECT 1 FROM member WHERE user_id = :userId LIMIT 1`;
+const replaceEmail = statement('purge-email')`
+  UPDATE "user" SET email = :email WHERE id = :userId AND email <> :email RETURNING id`;
+const secrets = (['session', 'password', 'identity'] as const).map(
+  (table) =>
+    [
+      table,
+      statement(`purge-${table}`)`DELETE FROM ${identifier(table)} WHERE user_id = :userId RETURNING 1`,
+    ] as const,
+);
+const removeUses = statement('purge-uses-of-person')`DELETE FROM credential_use
+  WHERE organization_id = :organizationId AND credential_id IN (
+    SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId) RETURNING 1`;
+const removeCreator = statement('purge-creator-of-keys')`UPDATE api_key SET created_by = NULL
+  WHERE organization_id = :organizationId AND created_by = :userId`;
+const traces = (['api_key', 'idempotency_key', 'listing_size', 'prompt_use'] as const).map(
+  (table) =>
+    [
+      table,
+      statement(`purge-${table}-of-person`)`DELETE FROM ${identifier(table)}
+        WHERE organization_id = :organizationId AND user_id = :userId RETURNING 1`,
+    ] as const,
+);
+const theirs = sql`organization_id = :organizationId AND user_id = :userId`;
+const rowsOfPerson: Partial<Record<TableName, Sql>> = {
+  member: sql`member WHERE ${theirs}`,
+  invitation: sql`invitation WHERE ${theirs}`,
+  api_key: sql`api_key WHERE ${theirs}`,
+  thread: sql`thread WHERE ${theirs}`,
+  listing_size: sql`listing_size WHERE ${theirs}`,
+  idempotency_key: sql`idempotency_key WHERE ${theirs}`,
+  prompt_use: sql`prompt_use WHERE ${theirs}`,
+  message: sql`thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
+    WHERE thread.organization_id = :organizationId AND user_id = :userId`,
+  credential_use: sql`api_key JOIN credential_use ON credential_use.organization_id = api_key.organization_id
+    AND credential_id = id WHERE api_key.organization_id = :organizationId AND user_id = :userId`,
+};
+const peopleOfOrganization = unnamed`SELECT user_id AS id FROM member WHERE organization_id = :organizationId
+  UNION SELECT user_id FROM thread WHERE organization_id = :organizationId
+  UNION SELECT user_id FROM api_key WHERE organization_id = :organizationId AND user_id IS NOT NULL
+  UNION SELECT created_by FROM api_key WHERE organization_id = :organizationId AND created_by IS NOT NULL`;
+const findKeys = unnamed`SELECT id FROM api_key WHERE ${theirs}`;
+const auditRows = 500;
+const readAudit = unnamed`
+  SELECT at, id, actor_user_id AS "actorUserId", subject, detail FROM audit_event
+  WHERE organization_id = :organizationId AND (at, id) > (:afterAt, :afterId) ORDER BY at, id LIMIT ${auditRows}`;
+const rewriteAudit = statement('purge-person-from-audit')`
+  UPDATE audit_event SET actor_user_id = :actor, subject = :subject, detail = :detail
+  WHERE organization_id = :organizationId AND at = :at AND id = :id`;
+
+/** What a purge does with people, in the same way on both databases. `isLive`: a thread that is not deleted. */
+export function purgeOfPeople(isLive: Sql) {
+  /** The person has left another organization, where a thread or a key of theirs has stayed. */
+  const hasLeft = sql`EXISTS (SELECT 1 FROM organization WHERE id <> :organizationId AND (
+    EXISTS (SELECT 1 FROM thread WHERE organization_id = organization.id AND user_id = :userId AND ${isLive})
+    OR EXISTS (SELECT 1 FROM api_key WHERE organization_id = organization.id AND user_id = :userId)))`;
+  const findElsewhere = statement('find-known-elsewhere')`SELECT 1 AS known WHERE ${hasLeft}`;
+
+  /** Removes what is stored about a person whom no organization knows. */
+  function* forget(organizationId: OrganizationId, userId: UserId, removed: Counts): Work<void> {
+    yield* lockUser(userId);
+    // While the person is a member here, a later step ends the membership.
+    if ((yield* count(findMembership, { userId })) > 0) return;
+    for (const [table, remove] of secrets) add(removed, table, yield* count(remove, { userId }));
+    if ((yield* count(findElsewhere, { organizationId, userId })) > 0) return;
+    add(removed, 'user', yield* count(replaceEmail, { userId, email: purgedEmail(userId) }));
+  }
+
+  /** Removes the remaining rows of a person whose threads have been removed. */
+  function* removeTraces(organizationId: OrganizationId, userId: UserId, removed: Counts): Work<void> {
+    add(removed, 'credential_use', yield* count(removeUses, { organizationId, userId }));
+    yield* run(removeCreator, { organizationId, userId });
+    for (const [table, remove] of traces)
+      add(removed, table, yield* count(remove, { organizationId, userId }));
+    yield* forget(organizationId, userId, removed);
+  }
+
+  function* countForgotten(organizationId: OrganizationId, userId: string, counts: Counts): Work<void> {
+    const values = { organizationId, userId };
+    for (const [table] of secrets) {
+      const from = sql`${identifier(table)} WHERE NOT (${belongsElsewhere}) AND user_id = :userId`;
+      add(counts, table, yield* countRows(from, values));
+    }
+    const from = sql`"user" WHERE NOT (${belongsElsewhere} OR ${hasLeft}) AND id = :userId`;
+    add(counts, 'user', yield* countRows(from, values));
+  }
+
+  return { forget, removeTraces, countForgotten };
+}
+
+function* countRows(from: Sql, values: Record<string, string>): Work<number> {
+  return (yield* row<{ rows: number }>(unnamed`SELECT count(*) AS rows FROM ${from}`, values))!.rows;
+}
+
+/** What a purge would remove or rewrite, by table. */
+export function* countPurge(
+  { countForgotten }: ReturnType<typeof purgeOfPeople>,
+  organizationId: OrganizationId,
+  person: PurgedPerson | null,
+): Work<PurgeCounts> {
+  const counts: Counts = {};
+  if (person === null) {
+    for (const table of purgeOrder) {
+      const from = sql`${identifier(table)} WHERE organization_id = :organizationId`;
+      add(counts, table, yield* countRows(from, { organizationId }));
+    }
+    const people = yield* rows<{ id: string }>(peopleOfOrganization, { organizationId });
+    for (const { id } of people) yield* countForgotten(organizationId, id, counts);
+    const from = sql`organization WHERE id = :organizationId`;
+    add(counts, 'organization', yield* countRows(from, { organizationId }));
+    return counts;
+  }
+  const { userId } = person;
+  for (const [table, from] of Object.entries(rowsOfPerson))
+    add(counts, table as TableName, yield* countRows(from, { organizationId, userId }));
+  let after: AuditPosition | null = null;
+  do {
+    const page: AuditPage = yield* auditOf(organizationId, person, after);
+    add(counts, 'audit_event', page.changes.length);
+    after = page.next;
+  } while (after !== null);
+  yield* countForgotten(organizationId, userId, counts);
+  return counts;
+}
+
+interface AuditPage {
+  readonly changes: readonly (AuditPosition & { actor: string | null; subject: string; detail: string })[];
+  readonly next: AuditPosition | null;
+}
+
+/** The changes that remove the person from the next entries of the audit log. */
+function* auditOf(
+  organizationId: OrganizationId,
+  person: PurgedPerson,
+  after: AuditPosition | null,
+): Work<AuditPage> {
+  const keys = yield* rows<{ id: string }>(findKeys, { organizationId, userId: person.userId });
+  const keyIds = new Set(keys.map(({ id }) => id));
+  const values = { organizationId, afterAt: after?.at ?? 0, afterId: after?.id ?? '' };
+  const entries = yield* rows<AuditedRow & AuditPosition>(readAudit, values);
+  const changes = entries.flatMap(({ at, id, ...entry }) => {
+    const change = withoutPerson(entry, person, keyIds);
+    return change === undefined ? [] : [{ at, id, ...change }];
+  });
+  const last = entries.at(-1);
+  return { changes, next: last && entries.length === auditRows ? { at: last.at, id: last.id } : null };
+}
+
+export function* anonymizeAudit(
+  organizationId: OrganizationId,
+  person: PurgedPerson,
+  after: AuditPosition | null,
+): Work<{ changed: number; next: AuditPosition | null }> {
+  const { changes, next } = yield* auditOf(organizationId, person, after);
+  for (const change of changes) yield* run(rewriteAudit, { ...change, organizationId });
+  return { changed: changes.length, next };
+}

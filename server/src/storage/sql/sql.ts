@@ -1,0 +1,61 @@
+declare const brand: unique symbol;
+
+/** A piece of SQL. Its values are named in the text, as in `:title`, and stay named until `statement` numbers them. */
+export type Sql = string & { readonly [brand]: true };
+
+/** Only other pieces and numbers can be put into a piece: text that comes from outside has to be a value. */
+export function sql(strings: TemplateStringsArray, ...pieces: readonly (Sql | number)[]): Sql {
+  return String.raw(strings, ...pieces) as Sql;
+}
+
+export const empty = sql``;
+
+/** A table or a column whose name is data, quoted. */
+export function identifier(name: string): Sql {
+  if (!/^\w+$/.test(name)) throw new Error(`${name} cannot be the name of a table or a column.`);
+  return `"${name}"` as Sql;
+}
+
+/** A value whose name is data. */
+export function placeholder(name: string): Sql {
+  return `:${name}` as Sql;
+}
+
+export function join(pieces: readonly Sql[], separator: Sql): Sql {
+  return pieces.join(separator) as Sql;
+}
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * A text with a name: each database parses and plans it once per connection. `:now` is the store's time. The shared texts
+ * of this folder are in the common subset of both dialects, with two exceptions that one of them leaves out: SQLite has no
+ * row locks (`FOR UPDATE` at the end of a line), because it has one writer, and PostgreSQL no hints (`INDEXED BY`).
+ */
+export interface Statement {
+  readonly name: string;
+  readonly sql: Sql;
+}
+
+/** To be used when a module is loaded: a call of the store then only binds values. */
+export function statement(name: string) {
+  return (strings: TemplateStringsArray, ...pieces: readonly (Sql | number)[]): Statement => ({
+    name,
+    sql: sql(strings, ...pieces),
+  });
+}
+
+/** The names of the values in a text, each once, in order of appearance. `::` is a cast. */
+export const valueNames = /(?<!:):([a-z]\w*)/gi;
+
+/** Rejects a missing value instead of writing NULL. */
+export function boundValue(
+  { name }: Statement,
+  value: string,
+  values: Values,
+  defaults: Values = {},
+): unknown {
+  const bound = values[value] === undefined ? defaults[value] : values[value];
+  if (bound === undefined) throw new Error(`The statement ${name} has no value for :${value}.`);
+  return bound;
+}

@@ -1,0 +1,36 @@
+import type { Statement, Values } from './sql.ts';
+
+/**
+ * What a transaction does, written once for both databases: a generator that yields statements and is given their rows.
+ * SQLite runs it within one turn of the event loop; PostgreSQL awaits every statement.
+ */
+export type Work<T> = Generator<{ readonly statement: Statement; readonly values: Values }, T, unknown[]>;
+
+export function* rows<Row>(statement: Statement, values: Values = {}): Work<Row[]> {
+  return (yield { statement, values }) as Row[];
+}
+
+/** The first row. */
+export function* row<Row>(statement: Statement, values: Values = {}): Work<Row | undefined> {
+  return (yield* rows<Row>(statement, values))[0];
+}
+
+/** For a statement without rows. */
+export function* run(statement: Statement, values: Values = {}): Work<void> {
+  yield { statement, values };
+}
+
+/** How many rows the statement returned. */
+export function* count(statement: Statement, values: Values = {}): Work<number> {
+  return (yield* rows(statement, values)).length;
+}
+
+/** How an adapter runs work. */
+export interface Transactions {
+  /** For work that changes nothing. Each statement sees what was committed before it. */
+  read<T>(work: () => Work<T>): Promise<T>;
+  /** One transaction, which is durable when the promise resolves. */
+  write<T>(work: () => Work<T>): Promise<T>;
+  /** A single statement as a transaction of its own: on PostgreSQL one round trip instead of four. */
+  writeOne<Row>(statement: Statement, values: Values): Promise<Row[]>;
+}
