@@ -15,11 +15,11 @@ import { HeldRequests } from './held-requests.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type Listener, type ListenerOptions } from './listener.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
-import { collectRoutes, publishReference } from './reference.ts';
+import { apiPrefix, publishReference } from './reference.ts';
 import { reportRequest } from './request-log.ts';
 import { sendBuiltFiles } from './static-files.ts';
 import { normalizeUrl } from './url.ts';
-import { formatFaults, validatorOptions } from './validation.ts';
+import { compilersFactory, formatFaults } from './validation.ts';
 import { isPage, serveWebApplication, type WebApplicationOptions } from './web-application.ts';
 
 export interface AppOptions
@@ -65,12 +65,10 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
       querystringParser: (query) => query as unknown as Record<string, string>,
       maxParamLength: 16 * 1024,
     },
-    ajv: validatorOptions,
+    schemaController: { compilersFactory },
     schemaErrorFormatter: formatFaults,
   });
 
-  // Responses are strings already: a compiled serializer is slower on nullable fields than JSON.stringify.
-  app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendError);
   // Declared up front so that all request objects have one hidden class.
   app.decorateRequest('principal');
@@ -105,12 +103,12 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.addHook('onSend', reportRequest(context));
   acceptJsonBodies(app);
 
-  await collectRoutes(app);
-  await app.register(apiV1(context, options, heldRequests), { prefix: '/api/v1' });
+  const api = apiV1(context, options, heldRequests);
+  await app.register(api, { prefix: apiPrefix });
   await app.register(oauth(context, options));
   await app.register(consoleBackend(context, { ...options, heldRequests }), { prefix: '/console' });
   await app.register(health(context, drain));
-  await publishReference(app);
+  publishReference(app, api);
   await sendBuiltFiles(app);
   await serveDocumentation(app, options);
   await serveWebApplication(app, options);

@@ -18,7 +18,6 @@ export async function serveDocumentation(
 ): Promise<void> {
   await app.register(
     async (docs) => {
-      const hidden = { schema: { hide: true } };
       const sendPage = (reply: FastifyReply, file: string): FastifyReply => {
         const policy = readPolicy(siteFolder);
         if (policy === undefined) return sendBuildingPage(reply, secure());
@@ -32,8 +31,8 @@ export async function serveDocumentation(
           throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
         sendPage(reply.code(404), '404.html');
       });
-      docs.get('', hidden, (_request, reply) => reply.redirect('/docs/', 308));
-      docs.get<{ Params: { '*': string } }>('/*', hidden, (request, reply) => {
+      docs.get('', (_request, reply) => reply.redirect('/docs/', 308));
+      docs.get<{ Params: { '*': string } }>('/*', (request, reply) => {
         const path = request.params['*'];
         if (path === '' || path.endsWith('/')) return sendPage(reply, `${path}index.html`);
         if (path.startsWith('_astro/')) {

@@ -7,8 +7,8 @@ export const readyUrl = '/readyz';
 /** `/healthz`: the process runs. `/readyz`: it can serve requests, for which it needs its store. */
 export function health({ storeHealth }: SurfaceContext, drain: Drain) {
   return async (app: FastifyInstance): Promise<void> => {
-    app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
-    app.get(readyUrl, { schema: { hide: true } }, async (request, reply) => {
+    app.get('/healthz', async () => ({ status: 'ok' }));
+    app.get(readyUrl, async (request, reply) => {
       drain.probeArrived();
       if (drain.isStarted) return reply.code(503).send({ status: 'draining' });
       try {

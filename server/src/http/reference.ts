@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
 import { accessTokenScope } from '../domain/access-token.ts';
+import { compilersFactory } from './validation.ts';
 
 const description = `Create a thread with a prompt; its reply is generated in the background. Read the thread until \`status.state\`
 is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "message", "trace_id"}}\` with one of six codes.`;
@@ -13,8 +13,60 @@ function contentSecurityPolicy(page: string): string {
   return `default-src 'self'; script-src 'self' ${hashes.join(' ')}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
-/** Collects the routes registered after it into the OpenAPI document. */
-export async function collectRoutes(app: FastifyInstance): Promise<void> {
+/** `/openapi.json`, and the reference page at `/docs/reference`, whose script is served from here too. */
+export function publishReference(app: FastifyInstance, api: FastifyPluginAsync): void {
+  let document: Promise<string> | undefined;
+  app.get('/openapi.json', async (_request, reply) => {
+    document ??= openApiDocument(api);
+    return reply.header('content-type', 'application/json; charset=utf-8').send(await document);
+  });
+  const files = new Map<string, ReturnType<typeof referenceFile>>();
+  for (const url of ['', '/', '/js/scalar.js'].map((path) => `${referenceUrl}${path}`)) {
+    app.get(url, async (_request, reply) => {
+      if (!files.has(url)) files.set(url, referenceFile(url));
+      const { statusCode, headers, body } = await files.get(url)!;
+      if (headers.location !== undefined) return reply.redirect(String(headers.location), statusCode);
+      const type = String(headers['content-type']);
+      if (type.startsWith('text/html')) reply.header('content-security-policy', contentSecurityPolicy(body));
+      return reply.header('content-type', type).send(body);
+    });
+  }
+}
+
+/** The package is loaded with the first request for the page: it would take a seventh of the service's start. */
+async function referenceFile(url: string) {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const reference = fastify();
+  await reference.register(scalar, { routePrefix: referenceUrl, configuration });
+  const { statusCode, headers, body } = await reference.inject(url);
+  return { statusCode, headers, body };
+}
+
+const referenceUrl = '/docs/reference';
+/** Where the public interface is mounted. */
+export const apiPrefix = '/api/v1';
+
+const configuration = {
+  url: '/openapi.json',
+  pageTitle: 'Skein API reference',
+  favicon: '/favicon.svg',
+  authentication: { preferredSecurityScheme: 'bearer' },
+  // No links to other sites.
+  telemetry: false,
+  withDefaultFonts: false,
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+} as const;
+
+/**
+ * The OpenAPI document as it is served and committed, byte for byte. It is made with the first request, from an instance of
+ * the routes that answers nobody: its library is not loaded at the service's start.
+ */
+async function openApiDocument(api: FastifyPluginAsync): Promise<string> {
+  const { default: swagger } = await import('@fastify/swagger');
+  const app = fastify({ schemaController: { compilersFactory } });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -47,39 +99,7 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
       buildLocalReference: (json, _baseUri, _fragment, index) => String(json.$id ?? `def-${index}`),
     },
   });
-}
-
-/** `/openapi.json`, and the reference page at `/docs/reference`, whose script is served from here too. */
-export async function publishReference(app: FastifyInstance): Promise<void> {
-  let document: string | undefined;
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
-    document ??= openApiDocument(app);
-    return reply.header('content-type', 'application/json; charset=utf-8').send(document);
-  });
-  const { default: scalar } = await import('@scalar/fastify-api-reference');
-  await app.register(async (reference) => {
-    reference.addHook('onSend', async (_request, reply, page) => {
-      if (typeof page === 'string') reply.header('content-security-policy', contentSecurityPolicy(page));
-    });
-    await reference.register(scalar, { routePrefix: '/docs/reference', configuration });
-  });
-}
-
-const configuration = {
-  url: '/openapi.json',
-  pageTitle: 'Skein API reference',
-  favicon: '/favicon.svg',
-  authentication: { preferredSecurityScheme: 'bearer' },
-  // No links to other sites.
-  telemetry: false,
-  withDefaultFonts: false,
-  showDeveloperTools: 'never',
-  hideClientButton: true,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-} as const;
-
-/** The document as it is served and committed, byte for byte. */
-export function openApiDocument(app: FastifyInstance): string {
+  await app.register(api, { prefix: apiPrefix });
+  await app.ready();
   return `${JSON.stringify(app.swagger(), null, 2)}\n`;
 }

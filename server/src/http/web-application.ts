@@ -34,13 +34,12 @@ export async function serveWebApplication(
   app: FastifyInstance,
   { webFolder, secure }: WebApplicationOptions,
 ): Promise<void> {
-  const hidden = { schema: { hide: true } };
-  app.get<{ Params: { '*': string } }>('/assets/*', hidden, (request, reply) => {
+  app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
     setSecurityHeaders(reply, secure());
     return reply.sendFile(`assets/${request.params['*']}`, webFolder, cachedForever);
   });
   for (const file of publicFiles) {
-    app.get(file, hidden, (_request, reply) => {
+    app.get(file, (_request, reply) => {
       setSecurityHeaders(reply, secure());
       return reply.sendFile(file.slice(1), webFolder, { maxAge: '1d' });
     });

@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { createThread } from '../../usecases/threads/create-thread.ts';
 import { defineRoute } from '../route.ts';
-import { text } from '../schema.ts';
+import { Type, text } from '../schema.ts';
 import { presentThread } from './presentation.ts';
 import { threadSchema } from './schemas.ts';
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { deleteThread } from '../../usecases/threads/change-thread.ts';
 import { defineRoute } from '../route.ts';
+import { Type } from '../schema.ts';
 import { threadPath } from './schemas.ts';
 
 export const deleteThreadRoute = defineRoute({

@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
 import type { Principal } from '../../domain/principal.ts';
 import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
 import { getThread, getThreadVersion } from '../../usecases/threads/get-thread.ts';
 import { entityTag, matchesEntityTag } from '../etag.ts';
 import { preferredWaitSeconds } from '../prefer.ts';
 import { type Call, defineRoute } from '../route.ts';
+import { Type } from '../schema.ts';
 import { presentMessage, presentThread } from './presentation.ts';
 import {
   conditionalHeaders,

@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { renameThread } from '../../usecases/threads/change-thread.ts';
 import { defineRoute } from '../route.ts';
-import { text } from '../schema.ts';
+import { Type, text } from '../schema.ts';
 import { presentThread } from './presentation.ts';
 import { threadPath, threadSchema } from './schemas.ts';
 

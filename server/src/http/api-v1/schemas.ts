@@ -1,7 +1,7 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { errorCodes } from '../../domain/errors.ts';
 import { messageStatuses } from '../../domain/message.ts';
-import { nullable } from '../schema.ts';
+import { nullable, Type } from '../schema.ts';
 
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-15T09:30:00.000Z'] });

@@ -1,9 +1,8 @@
-import { Type } from 'typebox';
 import type { AuditEvent } from '../../domain/audit.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { limits } from '../../domain/limits.ts';
 import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
-import { text } from '../schema.ts';
+import { Type, text } from '../schema.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { type AuditEventJson, auditSchema } from './setting-schemas.ts';
 

@@ -1,9 +1,8 @@
-import { Type } from 'typebox';
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { addDocument, listDocuments, removeDocument } from '../../usecases/documents/documents.ts';
-import { nothing, text } from '../schema.ts';
+import { nothing, Type, text } from '../schema.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { addedDocumentSchema, type DocumentJson, documentsSchema, settingPath } from './setting-schemas.ts';

@@ -47,7 +47,6 @@ function mount(
     url: addressOf(route),
     exposeHeadRoute: false,
     schema: {
-      hide: true,
       ...(route.path && { params: route.path }),
       ...(query && { querystring: query }),
       ...(route.body && { body: route.body }),

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import {
   acceptInvitation,
@@ -23,7 +22,7 @@ import {
   signOutEverywhere,
 } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { nothing } from '../schema.ts';
+import { nothing, Type } from '../schema.ts';
 import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';
 import { csrfTokenOf } from './csrf.ts';
 import type { ConsoleOptions } from './options.ts';

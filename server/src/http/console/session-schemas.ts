@@ -1,6 +1,5 @@
-import { Type } from 'typebox';
 import { passwordLengthMax } from '../../domain/sign-in.ts';
-import { type Json, nullable, object, text } from '../schema.ts';
+import { type Json, nullable, object, Type, text } from '../schema.ts';
 
 const email = text(0, 320);
 // More than the limit, so that the use case can say what is wrong with a password that is too long.

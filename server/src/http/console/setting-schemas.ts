@@ -1,6 +1,5 @@
-import { Type } from 'typebox';
 import { limits } from '../../domain/limits.ts';
-import { count, type Json, nullable, object, text, time } from '../schema.ts';
+import { count, type Json, nullable, object, Type, text, time } from '../schema.ts';
 import { role } from './session-schemas.ts';
 
 export const settingPath = Type.Object({ organizationId: Type.String(), id: Type.String() });

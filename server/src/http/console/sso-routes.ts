@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
 import { type IdentityProvider, ProviderError } from '../../domain/identity-provider.ts';
 import {
@@ -9,7 +8,7 @@ import {
   ssoTimeoutMs,
 } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { text } from '../schema.ts';
+import { Type, text } from '../schema.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';

@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
 import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads } from '../../usecases/threads/search-threads.ts';
-import { text } from '../schema.ts';
+import { Type, text } from '../schema.ts';
 import type { ConsoleOptions } from './options.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { ThreadEventStreams } from './thread-events.ts';

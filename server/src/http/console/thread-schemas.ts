@@ -1,7 +1,6 @@
-import { Type } from 'typebox';
 import type { Limits } from '../../domain/limits.ts';
 import { messageStatuses } from '../../domain/message.ts';
-import { count, type Json, nullable, object, text, time } from '../schema.ts';
+import { count, type Json, nullable, object, Type, text, time } from '../schema.ts';
 
 export const threadPath = Type.Object({ id: Type.String() });
 

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { iso } from '../../domain/iso-time.ts';
 import { utcDayStart } from '../../domain/quota.ts';
 import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { readUsage, type UsageOverview } from '../../usecases/organization/read-usage.ts';
+import { Type } from '../schema.ts';
 import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { type UsageJson, usageSchema } from './setting-schemas.ts';
 

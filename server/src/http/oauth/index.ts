@@ -28,7 +28,6 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
     });
 
     const tokenOptions = {
-      schema: { hide: true },
       bodyLimit: limits.openBodyBytesMax.default,
       onRequest: forbidCaching,
     };
@@ -54,10 +53,8 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
     // below the well-known URL (RFC 8414 §3.1).
     for (const path of new Set(['', authPath])) {
       app.post(`${path}/oauth2/token`, tokenOptions, token);
-      app.get(`${path}/.well-known/jwks.json`, { schema: { hide: true } }, keySet);
-      app.get(`${metadataPath}${path}`, { schema: { hide: true } }, async () =>
-        authorizationServerMetadata(authUrl()),
-      );
+      app.get(`${path}/.well-known/jwks.json`, keySet);
+      app.get(`${metadataPath}${path}`, async () => authorizationServerMetadata(authUrl()));
     }
   };
 }
