@@ -19,6 +19,7 @@ import { scriptedModel } from './generation/models/scripted.ts';
 import type { PassageSearch } from './generation/passage-search.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termsOf } from './generation/retrieval/terms.ts';
+import type { PassageSource } from './generation/threads/messages.ts';
 import { ModelThreads } from './generation/threads/model-threads.ts';
 import {
   threadedCorroborate,
@@ -211,11 +212,17 @@ export async function startWorker(config: Config, context: Context, log: Logger)
 
 function createModel(config: Config, store: Store): Model {
   if (config.model.kind === 'scripted') return scriptedModel;
-  const threads = new ModelThreads(store, { threads: config.replyThreads });
+  const threads = new ModelThreads(store, { threads: config.replyThreads, passages: passageSource(config) });
   const drafter = createDrafter(config, threadedSearch(threads));
-  return drafter === undefined
-    ? threadedExtractive(threads)
-    : corroborated(drafter, threadedCorroborate(threads));
+  const model =
+    drafter === undefined ? threadedExtractive(threads) : corroborated(drafter, threadedCorroborate(threads));
+  return { ...model, close: () => threads.close() };
+}
+
+/** PostgreSQL is read through the connections of the process. */
+function passageSource({ store }: Config): PassageSource | undefined {
+  if (store.engine !== 'sqlite') return undefined;
+  return { module: import.meta.resolve('./storage/sqlite/documents.ts'), location: store.file };
 }
 
 /** Undefined if an embedded model is configured. */

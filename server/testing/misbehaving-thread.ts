@@ -5,7 +5,7 @@ import type { Task, ToThread } from '../src/generation/threads/messages.ts';
 parentPort?.on('message', (message: ToThread) => {
   if (message.type === 'task') misbehave(message.task);
   else if (message.type === 'abort')
-    parentPort?.postMessage({ type: 'end', failure: { message: 'aborted' } });
+    parentPort?.postMessage({ type: 'end', events: [], failure: { message: 'aborted' } });
 });
 
 function misbehave(task: Task): void {
@@ -19,6 +19,6 @@ function misbehave(task: Task): void {
     case 'wait':
       return;
     default:
-      parentPort?.postMessage({ type: 'end', failure: undefined });
+      parentPort?.postMessage({ type: 'end', events: [], failure: undefined });
   }
 }

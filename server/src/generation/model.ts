@@ -40,6 +40,8 @@ export interface Model {
   /** Shown as the message's `model`. */
   readonly name: string;
   reply(request: ReplyRequest): AsyncIterable<ReplyEvent>;
+  /** Frees what the model holds. To be called after the last reply and before the store is closed. */
+  close?(): Promise<void>;
 }
 
 /** The events of a draft. In its text, `[n]` cites the n-th passage so far, counted from 1. */

@@ -105,6 +105,7 @@ export class ReplyWorker {
     for (const running of this.#running) end(running, 'stopping');
     await Promise.all([...this.#running].map(({ done }) => done));
     this.#stopHeartbeat();
+    await this.#model.close?.();
   }
 
   async #claimAll(): Promise<void> {

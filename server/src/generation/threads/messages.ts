@@ -17,7 +17,13 @@ export type Task =
 
 export type TaskEvent = ReplyEvent | { readonly type: 'findings'; readonly findings: Findings };
 
-/** What a thread asks the process for: the store's connections belong to the main thread. */
+/** The module with an `openPassages(location)` that gives a thread its own connection to the documents. */
+export interface PassageSource {
+  readonly module: string;
+  readonly location: string;
+}
+
+/** What a thread asks the process for when it has no connection to the store, or the connection fails. */
 export interface StoreCall {
   /** Unique within the thread: an answer may come after its task was aborted. */
   readonly id: number;
@@ -41,5 +47,5 @@ export type FromThread =
   /** Several at once: a message costs more than what it carries. */
   | { readonly type: 'events'; readonly events: readonly TaskEvent[] }
   | ({ readonly type: 'call' } & StoreCall)
-  /** The task has ended: the thread is free. */
-  | { readonly type: 'end'; readonly failure: Failure | undefined };
+  /** The last events. The task has ended: the thread is free. */
+  | { readonly type: 'end'; readonly events: readonly TaskEvent[]; readonly failure: Failure | undefined };

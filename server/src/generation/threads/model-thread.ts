@@ -1,14 +1,17 @@
 /** Runs in a worker thread of model-threads.ts: one task at a time. */
 import { setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { corroborate } from '../corroboration/corroborated.ts';
 import { ModelError } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
-import type { Failure, FromThread, Task, TaskEvent, ToThread } from './messages.ts';
+import type { Failure, FromThread, PassageSource, Task, TaskEvent, ToThread } from './messages.ts';
 
 // On Linux 0 means this thread, not the process: the event loop gets the processor before we do.
 setPriority(0, 10);
+
+/** Events within this time share a message: it costs more than what it carries. Progress is stored less often. */
+const gatherMs = 50;
 
 let abort = new AbortController();
 let calls = 0;
@@ -27,10 +30,20 @@ function call(method: keyof PassageStore, ...args: unknown[]): Promise<never> {
   });
 }
 
+const source: PassageSource | null = workerData;
+const reader: PassageStore | undefined =
+  source && (await import(source.module)).openPassages(source.location);
+
+/** Reads in this thread where it can. The process repeats a read that failed until the store is back. */
+const ask = (method: keyof PassageStore, ...args: unknown[]): Promise<never> => {
+  const read = reader?.[method] as ((...args: unknown[]) => Promise<never>) | undefined;
+  return read === undefined ? call(method, ...args) : read(...args).catch(() => call(method, ...args));
+};
+
 const store: PassageStore = {
-  findPassages: (...args) => call('findPassages', ...args),
-  readPassages: (...args) => call('readPassages', ...args),
-  outlineDocuments: (...args) => call('outlineDocuments', ...args),
+  findPassages: (...args) => ask('findPassages', ...args),
+  readPassages: (...args) => ask('readPassages', ...args),
+  outlineDocuments: (...args) => ask('outlineDocuments', ...args),
 };
 const model = extractiveModel(store);
 
@@ -44,21 +57,23 @@ async function run(task: Task): Promise<void> {
   abort = new AbortController();
   let failure: Failure | undefined;
   let events: TaskEvent[] = [];
+  let flushing: NodeJS.Timeout | undefined;
   const flush = () => {
-    if (events.length > 0) tell({ type: 'events', events });
+    tell({ type: 'events', events });
     events = [];
+    flushing = undefined;
   };
   try {
     for await (const event of eventsOf(task, abort.signal)) {
       abort.signal.throwIfAborted();
-      // What a task says without a pause goes in one message.
-      if (events.push(event) === 1) setImmediate(flush);
+      events.push(event);
+      flushing ??= setTimeout(flush, gatherMs);
     }
   } catch (error) {
     failure = failureOf(error);
   }
-  flush();
-  tell({ type: 'end', failure });
+  clearTimeout(flushing);
+  tell({ type: 'end', events, failure });
 }
 
 async function* eventsOf(task: Task, signal: AbortSignal): AsyncGenerator<TaskEvent> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
-import type { OrganizationId } from '../../domain/id.ts';
+import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import { type Model, ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
@@ -15,6 +16,20 @@ const noStore: PassageStore = {
   readPassages: () => assert.fail('nothing is read'),
   outlineDocuments: () => assert.fail('nothing is outlined'),
 };
+
+const brokenPassages = `export function openPassages() {
+  const read = async () => { throw new Error('The disk is gone.'); };
+  return { findPassages: read, readPassages: read, outlineDocuments: read };
+}`;
+
+const removedNote = {
+  id: 'evt_removed',
+  actor: { kind: 'operator' },
+  traceId: 'threads',
+  action: 'document.removed',
+  subject: 'doc_Returns',
+  detail: {},
+} as const;
 
 function request(prompt: string, organization = 'org_1', signal = new AbortController().signal) {
   return {
@@ -34,8 +49,17 @@ async function replyOf(model: Model, ...asked: Parameters<typeof request>): Prom
 
 describe('Model threads', () => {
   let fixture: LibraryFixture;
+  let file: string;
+  const passages = () => ({
+    module: import.meta.resolve('../../storage/sqlite/documents.ts'),
+    location: file,
+  });
+  const openStore = (path: string) => {
+    file = path;
+    return openSqliteStore(path);
+  };
   before(async () => {
-    fixture = await openLibrary(openSqliteStore, [
+    fixture = await openLibrary(openStore, [
       { title: 'Returns', passages: ['Unused goods are refunded within 30 days.'] },
       { title: 'Parcels', passages: ['Parcels to Norway cost 12 euros.'] },
     ]);
@@ -54,6 +78,27 @@ describe('Model threads', () => {
       assert.ok(here.length > 0);
       assert.deepEqual(await replyOf(threadedExtractive(threads), prompt, fixture.organizationId), here);
     }
+  });
+
+  it('read documents through their own connections, and close them before the store', async () => {
+    const library = await openLibrary(openStore, [{ title: 'Returns', passages: ['Refunds take 30 days.'] }]);
+    const threads = new ModelThreads(noStore, { threads: 1, passages: passages() });
+    const search = () => threadedSearch(threads).search(library.organizationId, null, 'refunds', 1);
+    assert.equal((await search()).passages[0]?.text, 'Refunds take 30 days.');
+    await library.store.removeDocument(library.organizationId, 'doc_Returns' as DocumentId, removedNote);
+    assert.deepEqual(await search(), { searched: 0, passages: [] });
+    await threads.close();
+    await library.store.close();
+    assert.equal(existsSync(`${file}-wal`), false, 'the last connection to a file removes its journal');
+  });
+
+  it('ask the process where their own connection fails', async () => {
+    const threads = new ModelThreads(fixture.store, {
+      threads: 1,
+      passages: { module: `data:text/javascript,${encodeURIComponent(brokenPassages)}`, location: '' },
+    });
+    const found = await threadedSearch(threads).search(fixture.organizationId, null, 'refunds', 1);
+    assert.equal(found.passages[0]?.title, 'Returns');
   });
 
   it('rank and corroborate for language models', async () => {

@@ -4,7 +4,7 @@ import { FairQueue } from '../fair-queue.ts';
 import { ModelError } from '../model.ts';
 import type { PassageStore } from '../retrieval/search.ts';
 import { retryStore } from '../retry-store.ts';
-import type { Failure, FromThread, StoreCall, Task, TaskEvent, ToThread } from './messages.ts';
+import type { Failure, FromThread, PassageSource, StoreCall, Task, TaskEvent, ToThread } from './messages.ts';
 
 export interface ThreadSettings {
   readonly threads: number;
@@ -12,6 +12,8 @@ export interface ThreadSettings {
   readonly taskMsMax?: number;
   /** How long an aborted task may take to notice. */
   readonly abortMsMax?: number;
+  /** Where the threads read documents. Without it they ask the store of the process. */
+  readonly passages?: PassageSource | undefined;
   /** The program that the threads run. */
   readonly program?: URL;
 }
@@ -19,6 +21,9 @@ export interface ThreadSettings {
 /** Far above what a long draft takes, far below a reply's deadline. */
 const taskMsMaxDefault = 60_000;
 const abortMsMaxDefault = 2_000;
+
+type Settings = Required<Omit<ThreadSettings, 'passages'>> & Pick<ThreadSettings, 'passages'>;
+
 /**
  * Threads for work that would block the event loop: the embedded model, ranking and corroboration. Each runs one task at
  * a time, so a task that crashes or hangs ends itself and no other. Organizations take turns.
@@ -28,8 +33,9 @@ const abortMsMaxDefault = 2_000;
  */
 export class ModelThreads {
   readonly #store: PassageStore;
-  readonly #settings: Required<ThreadSettings>;
+  readonly #settings: Settings;
   readonly #queue: FairQueue<OrganizationId>;
+  readonly #threads = new Set<Worker>();
   /** Started when first needed: a service that answers no prompts does without them. */
   readonly #idle: Worker[] = [];
 
@@ -67,6 +73,11 @@ export class ModelThreads {
     }
   }
 
+  /** Ends the threads and closes their connections to the store. Tasks that still run fail. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#threads].map((worker) => worker.terminate()));
+  }
+
   #begin(organizationId: OrganizationId, task: Task, signal: AbortSignal): RunningTask {
     try {
       const worker = this.#idle.pop() ?? this.#start();
@@ -80,6 +91,7 @@ export class ModelThreads {
 
   #start(): Worker {
     const worker = new Worker(this.#settings.program, {
+      workerData: this.#settings.passages ?? null,
       // Not the flags of the process: a thread refuses some of them.
       execArgv: [],
       // A task leaves little behind that outlives it. V8 would keep more for every thread.
@@ -89,7 +101,9 @@ export class ModelThreads {
     worker.unref();
     // A terminated thread may still report an error after its listeners are gone.
     worker.on('error', () => {});
+    this.#threads.add(worker);
     worker.once('exit', () => {
+      this.#threads.delete(worker);
       const place = this.#idle.indexOf(worker);
       if (place !== -1) this.#idle.splice(place, 1);
     });
@@ -103,7 +117,7 @@ class RunningTask {
   /** Whether the thread can take another task. */
   readonly ended: Promise<boolean>;
   readonly #store: PassageStore;
-  readonly #settings: Required<ThreadSettings>;
+  readonly #settings: Settings;
   readonly #signal: AbortSignal;
   readonly #events: TaskEvent[] = [];
   #failure: Error | undefined;
@@ -113,13 +127,7 @@ class RunningTask {
   #end: (isReusable: boolean) => void = () => {};
   #deadline: NodeJS.Timeout;
 
-  constructor(
-    worker: Worker,
-    task: Task,
-    store: PassageStore,
-    settings: Required<ThreadSettings>,
-    signal: AbortSignal,
-  ) {
+  constructor(worker: Worker, task: Task, store: PassageStore, settings: Settings, signal: AbortSignal) {
     this.worker = worker;
     this.#store = store;
     this.#settings = settings;
@@ -162,10 +170,10 @@ class RunningTask {
 
   readonly #hear = (message: FromThread): void => {
     if (message.type === 'call') void this.#answer(message);
-    else if (message.type === 'end') this.#finish(message.failure && errorOf(message.failure), true);
     else {
       this.#events.push(...message.events);
-      this.#wake();
+      if (message.type === 'end') this.#finish(message.failure && errorOf(message.failure), true);
+      else this.#wake();
     }
   };
 

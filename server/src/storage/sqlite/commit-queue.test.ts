@@ -57,7 +57,7 @@ describe('The commit queue', () => {
       full,
       full,
     ]);
-    assert.equal(synchronous(), normal);
+    assert.equal(await commits.unsynced(synchronous), normal);
   });
 
   it('rolls back only the write that fails', async () => {

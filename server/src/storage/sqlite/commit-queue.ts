@@ -40,6 +40,8 @@ export class CommitQueue {
   readonly #guard: DiskGuard | undefined;
   readonly #statements;
   #waiting: Write[] = [];
+  /** Whether commits wait for the disk; `openDatabase` opens without. */
+  #isSynced = false;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
   #seen: { committed: number; steadyMs: number };
 
@@ -107,8 +109,7 @@ export class CommitQueue {
     const durable = batch.some((write) => write.durable);
     try {
       this.#guard?.beforeCommit();
-      // The pragma takes effect only outside a transaction, and has no effect as a prepared statement.
-      if (durable) this.#database.pragma('synchronous = FULL');
+      this.#setSync(durable);
       statements.begin.run();
       const clock = new StoreClock(
         () => this.#committedTime(),
@@ -131,9 +132,14 @@ export class CommitQueue {
           () =>
             reject(error),
       );
-    } finally {
-      if (durable) tryTo(() => this.#database.pragma('synchronous = NORMAL'));
     }
+  }
+
+  /** The pragma takes effect only outside a transaction, and has no effect as a prepared statement. */
+  #setSync(durable: boolean): void {
+    if (durable === this.#isSynced) return;
+    this.#database.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
+    this.#isSynced = durable;
   }
 
   #committedTime(): number {

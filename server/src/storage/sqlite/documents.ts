@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3';
 import type { FoundPassage } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { accountKey } from '../account-key.ts';
@@ -7,6 +8,8 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { sqlitePassageIndex } from './document-writer.ts';
 import { sqliteTransactions } from './transactions.ts';
+
+type Passages = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
 interface PassageRow {
   number: PassageNumber;
@@ -23,6 +26,19 @@ interface CorpusRow {
 type Source = Pick<FoundPassage, 'documentId' | 'name' | 'title' | 'url'>;
 
 export function sqliteDocuments(database: Database, commits: CommitQueue): Documents {
+  return {
+    ...documents(sqliteTransactions(database, commits), sqlitePassageIndex(database, commits)),
+    ...sqlitePassages(database),
+  };
+}
+
+/** Opens a read-only connection, for a thread that searches beside the event loop. The store must be open. */
+export function openPassages(file: string): Passages {
+  return sqlitePassages(new Sqlite(file, { readonly: true, fileMustExist: true }));
+}
+
+/** What a search reads. Each call is one transaction: SQLite locks the file once, not once per term. */
+function sqlitePassages(database: Database): Passages {
   const findCorpus = database.prepare<[string, string], CorpusRow>(
     'SELECT number, passages FROM corpus WHERE organization_id = ? AND account_key = ?',
   );
@@ -60,15 +76,19 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
     )
     .pluck();
 
-  return {
-    ...documents(sqliteTransactions(database, commits), sqlitePassageIndex(database, commits)),
-
-    outlineDocuments: async (organizationId, accountId, { documents, headings }) =>
+  const outlineDocuments = database.transaction(
+    (
+      organizationId: string,
+      accountId: string | null,
+      { documents, headings }: Parameters<Passages['outlineDocuments']>[2],
+    ) =>
       outlined
         .all(organizationId, accountKey(null), accountKey(accountId), documents)
         .map(({ id, ...rest }) => ({ ...rest, headings: headingsOf.all(organizationId, id, headings) })),
+  );
 
-    async findPassages(organizationId, accountId, terms, limit) {
+  const findPassages = database.transaction(
+    (organizationId: string, accountId: string | null, terms: readonly string[], limit: number) => {
       const keys = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
       const corpora = keys
         .map((key) => findCorpus.get(organizationId, key))
@@ -84,18 +104,24 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
       });
       return { passageCount, holders };
     },
+  );
 
-    async readPassages(organizationId, passages) {
-      const sources = new Map<DocumentId, Source | undefined>();
-      return passages.flatMap((wanted) => {
-        const row = readPassage.get(wanted, organizationId);
-        if (row === undefined) return [];
-        const { number, storedId, heading, text } = row;
-        if (!sources.has(storedId)) sources.set(storedId, readSource.get(organizationId, storedId));
-        const source = sources.get(storedId);
-        return source === undefined ? [] : [{ number, ...source, heading, text }];
-      });
-    },
+  const readPassages = database.transaction((organizationId: string, passages: readonly PassageNumber[]) => {
+    const sources = new Map<DocumentId, Source | undefined>();
+    return passages.flatMap((wanted) => {
+      const row = readPassage.get(wanted, organizationId);
+      if (row === undefined) return [];
+      const { number, storedId, heading, text } = row;
+      if (!sources.has(storedId)) sources.set(storedId, readSource.get(organizationId, storedId));
+      const source = sources.get(storedId);
+      return source === undefined ? [] : [{ number, ...source, heading, text }];
+    });
+  });
+
+  return {
+    outlineDocuments: async (...args) => outlineDocuments(...args),
+    findPassages: async (...args) => findPassages(...args),
+    readPassages: async (...args) => readPassages(...args),
   };
 }
 
