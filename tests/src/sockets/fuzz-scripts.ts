@@ -1,35 +1,11 @@
+import { Chance } from '../chance.ts';
+
 /** What one fuzzed connection sends, in which pieces, and how it ends. */
 export interface Script {
   readonly kind: string;
   readonly pieces: readonly Buffer[];
   /** `finish` closes our side and reads to the end; `leave` closes both sides; `reset` sends a TCP reset. */
   readonly ending: 'finish' | 'leave' | 'reset';
-}
-
-/** Pseudo-random numbers, the same for the same seed (mulberry32). */
-export class Chance {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** From 0 up to but not including `end`. */
-  below(end: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * end);
-  }
-
-  pick<T>(choices: readonly T[]): T {
-    return choices[this.below(choices.length)] as T;
-  }
-
-  bytes(length: number): Buffer {
-    return Buffer.from(Array.from({ length }, () => this.below(256)));
-  }
 }
 
 /** Script number `index` of a run. The first scripts cut a pair of requests at every byte and end in each way. */

@@ -1,0 +1,185 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Api } from '../api.ts';
+import type { Chance } from '../chance.ts';
+import type { Answer } from '../conformance.ts';
+import { sendMany } from '../load.ts';
+import { type Call, type Credential, isUnknown, type SeenThread } from './history.ts';
+
+const pauseAfterFailureMs = 50;
+/** A paused process sends no response; its callers go on after this time. */
+const responseWithinMs = 10_000;
+const pageSize = 7;
+const readsAtOnce = 8;
+/** How long a reply is written: long enough for faults to hit some replies in the middle. */
+const replyMs = 150;
+
+/** A thread as its creator knows it. `title` is the one it was created with. */
+interface OwnThread {
+  readonly id: string;
+  readonly title: string;
+  readonly owner: Credential;
+  renames: number;
+}
+
+/** Callers that use the public interface at random and record every call. */
+export class Callers {
+  readonly calls: Call[] = [];
+  readonly #addresses: () => readonly string[];
+  readonly #chance: Chance;
+  readonly #threads: OwnThread[] = [];
+  #titles = 0;
+  #walks = 0;
+  #isEnough = false;
+
+  /**
+   * `addresses` returns the base URLs of the nodes at the time of a call. A seed repeats the choices of the callers, but
+   * not the timing of real processes.
+   */
+  constructor(addresses: () => readonly string[], chance: Chance) {
+    this.#addresses = addresses;
+    this.#chance = chance;
+  }
+
+  /**
+   * Makes one call after another with one key, until `stop`. A revoked key is used a few more times. At half load, a
+   * caller pauses after each call for as long as the call took.
+   */
+  async run(credential: Credential, isRevoked: () => boolean, isHalfLoad = false): Promise<void> {
+    for (let usesLeft = 5; !this.#isEnough && usesLeft > 0; ) {
+      if (isRevoked()) usesLeft -= 1;
+      const before = this.calls.length;
+      const startedAt = performance.now();
+      await this.#callOnce(credential);
+      if (this.calls.slice(before).some(isUnknown)) await pause(pauseAfterFailureMs);
+      else if (isHalfLoad) await pause(performance.now() - startedAt);
+    }
+  }
+
+  stop(): void {
+    this.#isEnough = true;
+  }
+
+  /** After the round, reads every thread until its reply has ended or `withinMs` have passed, and walks every listing. */
+  async readAll(credentials: readonly Credential[], withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    const keyOf = new Map(credentials.map((credential) => [credential.user, credential]));
+    for (const credential of keyOf.values()) await this.#walk(credential);
+    // A create without a response is known from the listing.
+    const ids = new Map(this.#threads.map(({ id, owner }) => [id, owner.user]));
+    for (const call of this.calls) {
+      if (call.kind === 'page') for (const { id } of call.threads) ids.set(id, call.credential.user);
+    }
+    const all = [...ids];
+    await sendMany(ids.size, readsAtOnce, async (place) => {
+      const [id, user] = all[place]!;
+      const credential = keyOf.get(user)!;
+      while (performance.now() < deadline) {
+        const { status, body } = await this.#get(credential, id);
+        if (status === 404 || (status === 200 && body.status.state !== 'in_progress')) break;
+        await pause(pauseAfterFailureMs);
+      }
+    });
+  }
+
+  async #callOnce(credential: Credential): Promise<void> {
+    const choice = this.#chance.fraction();
+    const thread = this.#pick(({ owner }) => owner.user === credential.user);
+    if (thread === undefined || choice < 0.2) await this.#create(credential);
+    else if (choice < 0.65) await this.#get(credential, thread.id);
+    else if (choice < 0.8) await this.#rename(credential, thread);
+    else if (choice < 0.85) await this.#delete(credential, thread.id);
+    else if (choice < 0.95) await this.#walk(credential);
+    else await this.#intrude(credential);
+  }
+
+  /** One of the threads that fit, usually a recent one: most faults concern replies that are being written. */
+  #pick(fits: (thread: OwnThread) => boolean): OwnThread | undefined {
+    const fitting = this.#threads.filter(fits);
+    const recent = this.#chance.below(2) === 0 ? fitting.slice(-4) : fitting;
+    return recent.length === 0 ? undefined : this.#chance.pick(recent);
+  }
+
+  /** Retries a create without a response with the same Idempotency-Key, as clients do. */
+  async #create(credential: Credential): Promise<void> {
+    this.#titles += 1;
+    const title = `T${this.#titles}`;
+    const reply = `Reply to ${title}.`;
+    const body = { title, prompt: `#say Reply \n#wait ${replyMs}\n#say to ${title}.` };
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      const call = await this.#call(credential, (api) => api.create(body, { 'idempotency-key': title }));
+      const id: string | undefined = call.status === 201 ? call.body.thread.id : undefined;
+      this.calls.push({ ...call, kind: 'create', id, title, reply });
+      if (id !== undefined) this.#threads.push({ id, title, owner: credential, renames: 0 });
+      if (!isUnknown(call) || this.#isEnough) return;
+      await pause(pauseAfterFailureMs * attempt);
+    }
+  }
+
+  async #get(credential: Credential, id: string) {
+    const call = await this.#call(credential, (api) => api.get(id));
+    this.calls.push({ ...call, kind: 'get', id, seen: call.status === 200 ? readOf(call.body) : undefined });
+    return call;
+  }
+
+  async #rename(credential: Credential, thread: OwnThread): Promise<void> {
+    thread.renames += 1;
+    const title = `${thread.title},${thread.renames}`;
+    const call = await this.#call(credential, (api) => api.rename(thread.id, title));
+    this.calls.push({ ...call, kind: 'rename', id: thread.id, title });
+  }
+
+  async #delete(credential: Credential, id: string): Promise<void> {
+    this.calls.push({ ...(await this.#call(credential, (api) => api.delete(id))), kind: 'delete', id });
+  }
+
+  async #walk(credential: Credential): Promise<void> {
+    this.#walks += 1;
+    const walk = this.#walks;
+    let cursor: string | null | undefined;
+    for (let failures = 0; cursor !== null && failures < 20; ) {
+      const query = { limit: pageSize, ...(cursor !== undefined && { cursor }) };
+      const call = await this.#call(credential, (api) => api.list(query));
+      const threads: SeenThread[] = call.status === 200 ? call.body.threads.map(threadOf) : [];
+      if (call.status === 200) cursor = call.body.nextCursor;
+      this.calls.push({ ...call, kind: 'page', walk, threads, isLast: cursor === null });
+      if (call.status === 200) continue;
+      if (!isUnknown(call)) return;
+      failures += 1;
+      await pause(pauseAfterFailureMs);
+    }
+  }
+
+  /** Tries to read or change a thread of somebody else. */
+  async #intrude(credential: Credential): Promise<void> {
+    const thread = this.#pick(({ owner }) => owner.user !== credential.user);
+    if (thread === undefined) return;
+    if (this.#chance.below(2) === 0) await this.#get(credential, thread.id);
+    else await this.#delete(credential, thread.id);
+  }
+
+  async #call(credential: Credential, send: (api: Api) => Promise<Answer>) {
+    const address = this.#chance.pick(this.#addresses());
+    const startedAt = performance.now();
+    const timeout = new AbortController();
+    const answer = await Promise.race([
+      send(new Api(address, credential.key)).catch(connectionLost),
+      pause(responseWithinMs, undefined, { signal: timeout.signal }).catch(() => undefined),
+    ]);
+    timeout.abort();
+    return { credential, startedAt, endedAt: performance.now(), status: answer?.status, body: answer?.body };
+  }
+}
+
+/** A missing response is a valid outcome here; an unexpected response is not. */
+function connectionLost(error: unknown): undefined {
+  if (!(error instanceof TypeError)) throw error;
+}
+
+function threadOf({ id, title, createdAt, updatedAt }: any): SeenThread {
+  return { id, title, activity: updatedAt ?? createdAt };
+}
+
+function readOf({ thread, messages }: any) {
+  const { status, content, completedAt } = messages[1];
+  return { ...threadOf(thread), reply: { status, content, completedAt } };
+}

@@ -1,0 +1,233 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SmallDisk } from '../disk/small-disk.ts';
+import { canMount, findProgram } from '../machine.ts';
+import { DatabaseProxy } from '../nodes/database-proxy.ts';
+import { isReady } from '../nodes/nodes.ts';
+import { PgBouncer } from '../nodes/pgbouncer.ts';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { type Standby, startStandby } from '../postgres/standby.ts';
+import { operate, Service, temporaryFolder } from '../service.ts';
+import { clockThatLeaps } from '../shifted-clock.ts';
+
+/** Something that breaks the site and repairs it again. Recovery is measured from the end of `run`. */
+export interface Fault {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+const leaseMs = 1000;
+const leapMs = 5000;
+const outageMs = 700;
+const readyWithinMs = 60_000;
+
+const environment = {
+  SKEIN_MODEL: 'scripted',
+  SKEIN_REPLY_LEASE_MS: String(leaseMs),
+  // A killed process counts as an attempt, and here processes are killed all the time.
+  SKEIN_REPLY_ATTEMPTS: '100',
+  SKEIN_REPLY_DEADLINE_MS: '600000',
+  SKEIN_DAILY_QUOTA: '100000000',
+  ...clockThatLeaps(leapMs),
+};
+
+/** Two nodes on one store, and everything that can be done to them. */
+export class Site {
+  readonly faults: readonly Fault[];
+  readonly #folder: string;
+  readonly #store: Record<string, string>;
+  readonly #removeStore: () => Promise<void>;
+  readonly #nodes: Service[] = [];
+
+  private constructor(
+    folder: string,
+    store: Record<string, string>,
+    storeFaults: readonly Fault[],
+    removeStore: () => Promise<void>,
+  ) {
+    this.#folder = folder;
+    this.#store = store;
+    this.#removeStore = removeStore;
+    this.faults = [...this.#nodeFaults(), ...storeFaults];
+  }
+
+  /** Two processes on one file. With a small disk, the disk can fill up. */
+  static async embedded({ onSmallDisk = false } = {}): Promise<Site> {
+    const disk = onSmallDisk && canMount() ? new SmallDisk(262_144) : undefined;
+    const full: Fault | undefined = disk && {
+      name: 'full disk',
+      run: async () => {
+        disk.fill();
+        await pause(outageMs);
+        disk.makeRoom();
+      },
+    };
+    const site = new Site(disk?.folder ?? temporaryFolder(), {}, full ? [full] : [], async () => {});
+    return site.#started();
+  }
+
+  /** Two nodes over PostgreSQL with a synchronous standby, reached through a proxy, and through PgBouncer if asked for. */
+  static async postgres({ withPgBouncer = false } = {}): Promise<Site> {
+    const cluster = await Cluster.start();
+    const program = withPgBouncer ? findProgram('pgbouncer') : undefined;
+    const pooler =
+      program === undefined
+        ? undefined
+        : await PgBouncer.start(program, cluster.url, { pool_mode: 'session', server_login_retry: '1' });
+    const pooled: Fault | undefined = pooler && {
+      name: 'PgBouncer killed',
+      run: async () => {
+        await pooler.stop();
+        await pause(outageMs);
+        await pooler.startAgain();
+      },
+    };
+    const store = { SKEIN_DATABASE_URL: pooler?.url ?? cluster.url };
+    const faults = [...cluster.faults(), ...(pooled ? [pooled] : [])];
+    const site = new Site(temporaryFolder(), store, faults, async () => {
+      await pooler?.stop();
+      await cluster.remove();
+    });
+    return site.#started();
+  }
+
+  /** The resident memory of each node. */
+  memoryBytes(): number[] {
+    return this.#nodes.map(({ pid }) => {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+    });
+  }
+
+  addresses(): string[] {
+    return this.#nodes.map(({ baseUrl }) => baseUrl);
+  }
+
+  skein(...words: string[]): Promise<any> {
+    return operate(this.#folder, words, this.#store);
+  }
+
+  /** Resolves when every node reports that it is ready. */
+  async untilReady(): Promise<void> {
+    const deadline = Date.now() + readyWithinMs;
+    for (const node of this.#nodes) {
+      while (!(await isReady(node).catch(() => false))) {
+        if (Date.now() > deadline)
+          throw new Error(`not ready within ${readyWithinMs} ms: ${node.output.slice(-3)}`);
+        await pause(20);
+      }
+    }
+  }
+
+  /** Stops everything. Returns what each node logged as an internal error, and unclean exits. */
+  async end(): Promise<string[]> {
+    const faults: string[] = [];
+    for (const node of this.#nodes) {
+      const exit = await node.end();
+      if (exit !== 0) faults.push(`a node ended with ${exit}: ${node.output.slice(-3).join('\n')}`);
+    }
+    await this.#removeStore();
+    return faults;
+  }
+
+  async #started(): Promise<Site> {
+    this.#nodes.push(await this.#startNode());
+    this.#nodes.push(await this.#startNode());
+    return this;
+  }
+
+  #startNode(): Promise<Service> {
+    return Service.start({ folder: this.#folder, environment: { ...environment, ...this.#store } });
+  }
+
+  #nodeFaults(): Fault[] {
+    let turn = 0;
+    const next = () => {
+      turn += 1;
+      return turn % 2;
+    };
+    const replaced = async (signal: NodeJS.Signals) => {
+      const place = next();
+      await this.#nodes[place]!.end(signal);
+      this.#nodes[place] = await this.#startNode();
+    };
+    const killed: Fault = { name: 'node killed', run: () => replaced('SIGKILL') };
+    return [
+      // Kills are the most frequent fault.
+      killed,
+      killed,
+      killed,
+      { name: 'node restarted', run: () => replaced('SIGTERM') },
+      {
+        name: 'node paused past its leases',
+        run: async () => {
+          const node = this.#nodes[next()]!;
+          node.signal('SIGSTOP');
+          await pause(2 * leaseMs);
+          node.signal('SIGCONT');
+        },
+      },
+      { name: 'clock set forward', run: async () => this.#nodes[next()]!.signal('SIGUSR2') },
+    ];
+  }
+}
+
+/** A PostgreSQL primary and its synchronous standby behind one address. */
+class Cluster {
+  #primary: PostgresServer;
+  #standby: Standby;
+  readonly #proxy: DatabaseProxy;
+
+  private constructor(primary: PostgresServer, standby: Standby, proxy: DatabaseProxy) {
+    this.#primary = primary;
+    this.#standby = standby;
+    this.#proxy = proxy;
+  }
+
+  static async start(): Promise<Cluster> {
+    const primary = await startPostgres();
+    return new Cluster(primary, await startStandby(primary), await DatabaseProxy.start(primary.port));
+  }
+
+  get url(): string {
+    return this.#proxy.urlOf(this.#primary.url);
+  }
+
+  faults(): Fault[] {
+    return [
+      { name: 'database restarted', run: () => this.#primary.restart('fast') },
+      { name: 'database killed', run: () => this.#replace() },
+      { name: 'database failed over to its standby', run: () => this.#failOver() },
+      {
+        name: 'network to the database silent',
+        run: async () => {
+          this.#proxy.fallSilent();
+          await pause(outageMs);
+          this.#proxy.speakAgain();
+        },
+      },
+    ];
+  }
+
+  async remove(): Promise<void> {
+    this.#proxy.stop();
+    await Promise.all([this.#primary.remove(), this.#standby.server.remove()]);
+  }
+
+  async #replace(): Promise<void> {
+    await this.#primary.kill();
+    await pause(outageMs);
+    await this.#primary.start();
+  }
+
+  /** The promoted standby gets a new standby, so that the next failover loses nothing either. */
+  async #failOver(): Promise<void> {
+    const old = this.#primary;
+    await old.kill();
+    this.#proxy.switchTo(this.#standby.server.port);
+    await this.#standby.promote();
+    this.#primary = this.#standby.server;
+    await old.remove();
+    this.#standby = await startStandby(this.#primary);
+  }
+}
