@@ -88,10 +88,12 @@ describe('skein doc, with a running service', () => {
     assert.equal(reply.sources, null);
   });
 
-  it('add takes folders, with every file in them that can be read', async () => {
+  it('adds every file of a folder that can be read, except hidden ones', async () => {
     file('handbook/a.md', 'Alpha is the first letter.');
     file('handbook/deep/b.HTML', '<title>Beta</title><p>Beta is the second letter.</p>');
     file('handbook/picture.png', 'no text');
+    file('handbook/.hidden.md', 'A draft.');
+    file('handbook/.git/description.md', 'A repository.');
     const { documents, failed } = await service.skein('doc', 'add', org, 'handbook');
     assert.deepEqual(failed, []);
     assert.deepEqual(

@@ -147,8 +147,8 @@ function describeAdded(added: readonly Added[], failed: readonly Failed[]): stri
 
 /**
  * The file itself, or every file below a folder whose name has one of the endings, sorted by name; and the folders that
- * could not be read. Links to files in the folder count as files; links to folders are not followed because they may be
- * circular.
+ * could not be read. Hidden files and folders, whose names start with a dot, are skipped. Links to files in the folder
+ * count as files; links to folders are not followed because they may be circular.
  */
 function filesIn(path: string, endings: readonly string[]): { files: string[]; failed: Failed[] } {
   const files: string[] = [];
@@ -158,6 +158,7 @@ function filesIn(path: string, endings: readonly string[]): { files: string[]; f
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     try {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        if (entry.name.startsWith('.')) continue;
         const name = join(folder, entry.name);
         const hasEnding = endings.some((ending) => name.toLowerCase().endsWith(ending));
         if (entry.isDirectory()) folders.push(name);

@@ -74,12 +74,34 @@ export function storableUrl(url: string | null): string | null {
   return url !== null && url.length <= fixed.documentUrlLengthMax.default ? url : null;
 }
 
-/** File name extensions that can be read. */
-export const documentEndings = [
-  ...['.md', '.markdown', '.txt', '.text', '.html', '.htm', '.pdf'],
+export type DocumentFormat = 'markdown' | 'plain text' | 'html' | 'pdf';
+
+const formats = new Map<string, DocumentFormat>([
+  ...['.md', '.markdown'].map((ending) => [ending, 'markdown'] as const),
+  ...['.txt', '.text'].map((ending) => [ending, 'plain text'] as const),
+  ...['.html', '.htm'].map((ending) => [ending, 'html'] as const),
+  ['.pdf', 'pdf'],
   // Manual pages, by section.
-  ...['.1', '.2', '.3', '.4', '.5', '.6', '.7', '.8'],
-];
+  ...['.1', '.2', '.3', '.4', '.5', '.6', '.7', '.8'].map((ending) => [ending, 'plain text'] as const),
+]);
+
+/** File name extensions that can be read. */
+export const documentEndings: readonly string[] = [...formats.keys()];
+
+const ending = /\.(?:[a-z]+|\d)$/i;
+
+/** The format that a file's extension stands for. Throws an `UnreadableDocument` for an unknown extension. */
+export function formatOf(name: string): DocumentFormat {
+  const format = formats.get(ending.exec(name)?.[0].toLowerCase() ?? '');
+  if (format !== undefined) return format;
+  throw new UnreadableDocument('is of a kind that cannot be read: use .md, .txt, .html or .pdf');
+}
+
+/** The name of a file without its folders and its extension. */
+export function bareName(name: string): string {
+  const file = name.split(/[/\\]/).at(-1) ?? name;
+  return file.replace(ending, '') || file;
+}
 
 /** Why a file cannot be opened, worded to follow the file's name. */
 export function fileFault(code: string | undefined): string {

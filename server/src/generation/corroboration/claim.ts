@@ -1,5 +1,5 @@
 import type { FoundPassage } from '../../domain/document.ts';
-import { sentencesOf } from '../reading/sentences.ts';
+import { sentencesOf } from '../reading/passage-parts.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { synonymsOf } from '../retrieval/synonyms.ts';
 import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';

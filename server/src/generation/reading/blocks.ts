@@ -18,6 +18,7 @@ export type Block =
 export interface Reading {
   /** The title from the document's metadata. */
   readonly title?: string | undefined;
+  /** Whatever the document states; only an HTTP URL is stored. */
   readonly url?: string | undefined;
   readonly blocks: readonly Block[];
 }
@@ -33,15 +34,14 @@ export function listMarker(start: string): string {
   return number === undefined ? '-' : `${number}.`;
 }
 
-/** The address, if it is one of the web. */
-export function webAddress(text: string | undefined): string | undefined {
-  const address = text?.trim() ?? '';
-  return /^https?:\/\//i.test(address) && URL.canParse(address) ? address : undefined;
+export function checkTextLength(length: number, { documentLengthMax }: Limits): void {
+  if (length <= documentLengthMax) return;
+  const most = documentLengthMax.toLocaleString('en');
+  throw new UnreadableDocument(`holds more than ${most} characters of text: split it`);
 }
 
-export function checkTextLength(length: number, { documentLengthMax }: Limits): void {
-  if (length > documentLengthMax) {
-    const most = documentLengthMax.toLocaleString('en');
-    throw new UnreadableDocument(`holds more than ${most} characters of text: split it`);
-  }
+export function checkPassageCount(count: number, { documentPassagesMax }: Limits): void {
+  if (count <= documentPassagesMax) return;
+  const most = documentPassagesMax.toLocaleString('en');
+  throw new UnreadableDocument(`has more than ${most} passages: split it`);
 }

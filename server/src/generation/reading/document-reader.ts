@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import {
   type FileSource,
+  formatOf,
   type IndexedDocument,
   type IndexedPassage,
   UnreadableDocument,
 } from '../../domain/document.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { FairQueue } from '../fair-queue.ts';
-import { formatOf } from './formats.ts';
 
 export interface ReadingTask {
   readonly name: string;
@@ -62,13 +62,16 @@ export class DocumentReader {
 
   async #readNow(task: ReadingTask): Promise<IndexedDocument> {
     const child = this.#takeProcess();
-    const outcome = await outcomeOf(child, task);
-    const isReusable = 'document' in outcome || 'fault' in outcome;
-    if (isReusable && this.#idle === undefined) this.#keepProcess(child);
-    else child.kill('SIGKILL');
-    if ('document' in outcome) return outcome.document;
-    if ('crash' in outcome) throw outcome.crash;
-    throw new UnreadableDocument('fault' in outcome ? outcome.fault : outcome.excess);
+    let isReusable = false;
+    try {
+      const answer = await answerOf(child, task);
+      isReusable = this.#idle === undefined;
+      if ('fault' in answer) throw new UnreadableDocument(answer.fault);
+      return answer;
+    } finally {
+      if (isReusable) this.#keepProcess(child);
+      else child.kill('SIGKILL');
+    }
   }
 
   #takeProcess(): ChildProcess {
@@ -111,51 +114,43 @@ export class DocumentReader {
   }
 }
 
-type Outcome =
-  | { readonly document: IndexedDocument }
-  | { readonly fault: string }
-  /** The process was not done within its time or memory. */
-  | { readonly excess: string }
-  /** A failure of ours, not of the file. */
-  | { readonly crash: Error };
+type Answer = IndexedDocument | { readonly fault: string };
 
-function outcomeOf(child: ChildProcess, task: ReadingTask): Promise<Outcome> {
+/** Rejects if the process exits, or is not done within its time or memory. It must be killed then. */
+async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer> {
   const { documentReadMs, documentReadMb } = task.limits;
-  const tooLong = { excess: `takes longer than ${documentReadMs / 1000} s to read` };
-  const tooMuch = { excess: `takes more than ${documentReadMb} MB of memory to read` };
-  return new Promise((resolve) => {
-    const timer = setTimeout(settle, documentReadMs, tooLong);
-    const watch = setInterval(async () => {
-      // The heap has its own limit, but what a parser unpacks is outside the heap.
-      if ((await residentMb(child)) > 2 * documentReadMb) settle(tooMuch);
-    }, memoryCheckMs);
-    const passages: IndexedPassage[] = [];
-    let read: Extract<ReadingAnswer, { head: unknown }> | undefined;
-    function settle(outcome: Outcome): void {
-      clearTimeout(timer);
-      clearInterval(watch);
-      child.off('message', onAnswer).off('error', onError).off('exit', onExit);
-      resolve(outcome);
-    }
-    function onError(cause: Error): void {
-      settle({ crash: new Error('the process that reads files failed', { cause }) });
-    }
-    /** V8 aborts when its heap is full. The system kills when its memory is. */
-    function onExit(code: number | null, signal: NodeJS.Signals | null): void {
-      const isOutOfMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
-      const crash = new Error(`the process that reads files ended (${signal ?? code})`);
-      settle(isOutOfMemory ? tooMuch : { crash });
-    }
-    function onAnswer(answer: ReadingAnswer): void {
-      if ('head' in answer) read = answer;
-      else if ('part' in answer) passages.push(...answer.part);
-      if ('fault' in answer) settle(answer);
-      else if (read?.passageCount === passages.length) settle({ document: { ...read.head, passages } });
-      else child.send('next');
-    }
-    child.on('message', onAnswer).on('error', onError).on('exit', onExit);
-    child.send(task);
-  });
+  const tooLong = new UnreadableDocument(`takes longer than ${documentReadMs / 1000} s to read`);
+  const tooMuch = new UnreadableDocument(`takes more than ${documentReadMb} MB of memory to read`);
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const passages: IndexedPassage[] = [];
+  let read: Extract<ReadingAnswer, { head: unknown }> | undefined;
+  const onMessage = (answer: ReadingAnswer) => {
+    if ('fault' in answer) return resolve(answer);
+    if ('head' in answer) read = answer;
+    else passages.push(...answer.part);
+    if (read?.passageCount === passages.length) resolve({ ...read.head, passages });
+    else child.send('next');
+  };
+  const onError = (cause: Error) => reject(new Error('the process that reads files failed', { cause }));
+  const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
+    // V8 aborts when its heap is full. The system kills when its memory is.
+    const isOutOfMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
+    reject(isOutOfMemory ? tooMuch : new Error(`the process that reads files ended (${signal ?? code})`));
+  };
+  const timer = setTimeout(reject, documentReadMs, tooLong);
+  const watch = setInterval(async () => {
+    // The heap has its own limit, but what a parser unpacks is outside the heap.
+    if ((await residentMb(child)) > 2 * documentReadMb) reject(tooMuch);
+  }, memoryCheckMs);
+  child.on('message', onMessage).on('error', onError).on('exit', onExit);
+  child.send(task);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    clearInterval(watch);
+    child.off('message', onMessage).off('error', onError).off('exit', onExit);
+  }
 }
 
 /** The memory that a process occupies; 0 if the system does not say. */

@@ -1,16 +1,10 @@
-import { parse, parseFragment } from 'parse5';
-import { type Block, evenSpaces, type Reading, webAddress } from './blocks.ts';
-import {
-  attribute,
-  type Element,
-  findElement,
-  isDataTable,
-  isElement,
-  isSkipped,
-  type Parent,
-  tableGrid,
-} from './html-tree.ts';
-import { tableText } from './table.ts';
+import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5';
+import { type Block, evenSpaces, type Reading } from './blocks.ts';
+import { tableText } from './passage-parts.ts';
+
+type Node = DefaultTreeAdapterTypes.ChildNode;
+type Element = DefaultTreeAdapterTypes.Element;
+type Parent = DefaultTreeAdapterTypes.ParentNode;
 
 /** Elements within a line of text. Every other element is a block. */
 const inline = new Set(
@@ -19,20 +13,30 @@ const inline = new Set(
     'nobr q rb rp rt ruby s samp small span strike strong sub sup time tt u var wbr'
   ).split(' '),
 );
+const skipped = new Set(
+  (
+    'head script style noscript template nav footer svg canvas iframe object embed audio video map ' +
+    'button select option input textarea datalist progress meter dialog menu'
+  ).split(' '),
+);
+const spanMax = 50;
 
 /** Reads a page: its main element if it has one, without menus, footers, scripts and hidden elements. */
 export function readHtml(source: string): Reading {
   const page = parse(source);
-  const find = (fits: (element: Element) => boolean) => findElement(page, fits);
-  const title = find(({ tagName }) => tagName === 'title');
-  const main = find((element) => element.tagName === 'main' || attribute(element, 'role') === 'main');
-  const canonical = find(
-    (element) => element.tagName === 'link' && /^canonical$/i.test(attribute(element, 'rel')?.trim() ?? ''),
+  const title = findElement(page, ({ tagName }) => tagName === 'title');
+  const main = findElement(
+    page,
+    (element) => element.tagName === 'main' || attribute(element, 'role') === 'main',
+  );
+  const canonical = findElement(
+    page,
+    (element) => element.tagName === 'link' && /^\s*canonical\s*$/i.test(attribute(element, 'rel') ?? ''),
   );
   const blocks = main === undefined ? [] : blocksBelow(main);
   return {
-    title: (title && textOf(title)) || undefined,
-    url: webAddress(canonical && attribute(canonical, 'href')),
+    title: title && textOf(title),
+    url: canonical && attribute(canonical, 'href'),
     blocks: blocks.length > 0 ? blocks : blocksBelow(page),
   };
 }
@@ -81,17 +85,12 @@ class BlockReader {
     if (/^h[1-6]$/.test(tag)) {
       const text = textOf(element).replace(/\s?¶$/, '');
       if (text !== '') this.blocks.push({ kind: 'heading', level: Number(tag.charAt(1)), text });
-    } else if (tag === 'pre') {
-      this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());
-    } else if (tag === 'table' && isDataTable(element)) {
-      this.#readTable(element);
-    } else if (tag === 'ol') {
-      this.#readNumbered(element);
-    } else if (tag === 'li') {
-      this.#readItem(element, '-');
-    } else if (tag === 'dt') {
-      this.blocks.push({ kind: 'term', text: textOf(element) });
-    } else {
+    } else if (tag === 'pre') this.#add('code', rawText(element).replace(/^\n+/, '').trimEnd());
+    else if (tag === 'table' && isDataTable(element)) this.#readTable(element);
+    else if (tag === 'ol') this.#readNumbered(element);
+    else if (tag === 'li') this.#readItem(element, '-');
+    else if (tag === 'dt') this.blocks.push({ kind: 'term', text: textOf(element) });
+    else {
       this.read(element);
       if (tag === 'dl') this.blocks.push({ kind: 'term', text: '' });
     }
@@ -99,8 +98,7 @@ class BlockReader {
 
   #readNumbered(list: Element): void {
     let number = Number.parseInt(attribute(list, 'start') ?? '1', 10) || 1;
-    for (const child of list.childNodes) {
-      if (!isElement(child)) continue;
+    for (const child of list.childNodes.filter(isElement)) {
       if (child.tagName === 'li') this.#readItem(child, `${number++}.`);
       else this.#readBlock(child);
     }
@@ -111,7 +109,8 @@ class BlockReader {
     const blocks = blocksBelow(element);
     const firstOther = blocks.findIndex(({ kind }) => kind !== 'paragraph');
     const own = blocks.slice(0, firstOther < 0 ? blocks.length : firstOther);
-    const text = joinedTexts(own);
+    // Markdown's task lists.
+    const text = joinedTexts(own).replace(/^\[[ xX]\] /, '');
     if (text !== '') this.blocks.push({ kind: 'item', marker, text });
     // Not `push(...blocks)`: a list may have more items than a call may have arguments.
     for (const block of blocks.slice(own.length)) this.blocks.push(block);
@@ -120,8 +119,8 @@ class BlockReader {
   #readTable(table: Element): void {
     const caption = findElement(table, ({ tagName }) => tagName === 'caption');
     this.#add('paragraph', caption === undefined ? '' : textOf(caption));
-    const { header, rows } = tableGrid(table, textOf);
-    if (rows.length > 0) this.#add('table', tableText(header, rows));
+    const [header, ...rows] = tableGrid(table);
+    if (header !== undefined && rows.length > 0) this.#add('table', tableText(header, rows));
   }
 
   #add(kind: 'paragraph' | 'table' | 'code', text: string): void {
@@ -141,4 +140,86 @@ function rawText(parent: Parent): string {
   return parent.childNodes
     .map((node) => ('value' in node ? node.value : isElement(node) && !isSkipped(node) ? rawText(node) : ''))
     .join('');
+}
+
+/** Whether an element is invisible, or is no part of the page's text. */
+function isSkipped(element: Element): boolean {
+  if (skipped.has(element.tagName) || attribute(element, 'hidden') !== undefined) return true;
+  if (attribute(element, 'aria-hidden') === 'true') return true;
+  // Generated pages end a heading with a link to itself.
+  const [child] = element.childNodes;
+  if (element.tagName === 'a' && child !== undefined && 'value' in child && /^[#¶]$/.test(child.value))
+    return true;
+  return /^(?:navigation|search|menu|menubar)$/.test(attribute(element, 'role') ?? '');
+}
+
+/** Whether a table holds data, rather than lays out a page. */
+function isDataTable(table: Element): boolean {
+  if (/^(?:presentation|none)$/.test(attribute(table, 'role') ?? '')) return false;
+  return findElement(table, ({ tagName }) => /^(?:table|h[1-6]|pre|form)$/.test(tagName)) === undefined;
+}
+
+/**
+ * The texts of a table's cells, without empty rows. The first row is the header: of empty cells, unless the table's first
+ * row has only header cells. A cell that spans rows is repeated in each of them. One that spans columns is in the first of
+ * them, or in all if it is a header.
+ */
+function tableGrid(table: Element): string[][] {
+  const rows: Element[][] = [];
+  for (const element of elementsBelow(table)) {
+    if (element.tagName === 'tr') rows.push([]);
+    if (element.tagName === 'td' || element.tagName === 'th') rows.at(-1)?.push(element);
+  }
+  const grid: string[][] = rows.map(() => []);
+  for (const [y, cells] of rows.entries()) {
+    let x = 0;
+    for (const cell of cells) {
+      while (grid[y]?.[x] !== undefined) x += 1;
+      const text = textOf(cell);
+      const columns = spanOf(cell, 'colspan');
+      for (const line of grid.slice(y, y + spanOf(cell, 'rowspan'))) {
+        line[x] = text;
+        for (let next = x + 1; next < x + columns; next += 1) line[next] = cell.tagName === 'th' ? text : '';
+      }
+      x += columns;
+    }
+  }
+  const width = grid.reduce((most, row) => Math.max(most, row.length), 0);
+  const padded = grid.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? ''));
+  const filled = padded.filter((row) => row.some((cell) => cell !== ''));
+  const first = rows.findIndex((cells) => cells.length > 0);
+  const header = rows[first]?.every(({ tagName }) => tagName === 'th') ? padded[first] : undefined;
+  const body = filled.filter((row) => row !== header);
+  return header !== undefined && body.length > 0
+    ? [header, ...body]
+    : [Array.from({ length: width }, () => ''), ...filled];
+}
+
+function spanOf(cell: Element, name: string): number {
+  const count = Number(attribute(cell, name));
+  return Number.isInteger(count) ? Math.min(Math.max(count, 1), spanMax) : 1;
+}
+
+/** The elements below a node, in document order. */
+function* elementsBelow(root: Parent): Generator<Element> {
+  const open: Node[] = root.childNodes.toReversed();
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (!isElement(node)) continue;
+    yield node;
+    for (let at = node.childNodes.length - 1; at >= 0; at -= 1) open.push(node.childNodes[at]!);
+  }
+}
+
+function findElement(root: Parent, fits: (element: Element) => boolean): Element | undefined {
+  for (const element of elementsBelow(root)) if (fits(element)) return element;
+  return undefined;
+}
+
+/** The value of an attribute. */
+function attribute(element: Element, name: string): string | undefined {
+  return element.attrs.find((candidate) => candidate.name === name)?.value;
+}
+
+function isElement(node: Node): node is Element {
+  return 'tagName' in node;
 }

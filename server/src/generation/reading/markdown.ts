@@ -1,6 +1,6 @@
 import { marked } from 'marked';
 import { UnreadableDocument } from '../../domain/document.ts';
-import { type Reading, webAddress } from './blocks.ts';
+import type { Reading } from './blocks.ts';
 import { htmlBlocks } from './html.ts';
 
 /** GitHub's Markdown. It is rendered to HTML, so that Markdown and the HTML within it are read by the same rules. */
@@ -22,7 +22,7 @@ function splitFrontMatter(text: string): { title?: string; url?: string; body: s
   if (end < 0 || !fields.every((line) => line === '' || /^(?:[\w-]+\s*:|\s|- |#)/.test(line)))
     return { body: text };
   const bodyAt = lines.slice(0, end + 1).reduce((length, line) => length + line.length + 1, 0);
-  const [title, url] = [fieldOf(fields, 'title'), webAddress(fieldOf(fields, 'url'))];
+  const [title, url] = [fieldOf(fields, 'title'), fieldOf(fields, 'url')];
   return { ...(title && { title }), ...(url && { url }), body: text.slice(bodyAt) };
 }
 

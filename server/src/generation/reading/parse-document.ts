@@ -1,15 +1,19 @@
-import { type DocumentText, storableTitle, storableUrl, UnreadableDocument } from '../../domain/document.ts';
-import { defaultLimits, limits as fixed, type Limits } from '../../domain/limits.ts';
-import { cutText } from '../../domain/text.ts';
-import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
+import {
+  bareName,
+  type DocumentText,
+  formatOf,
+  storableTitle,
+  storableUrl,
+  UnreadableDocument,
+} from '../../domain/document.ts';
+import { defaultLimits, type Limits } from '../../domain/limits.ts';
+import { checkPassageCount, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
 import { cleanText, declaredEncoding, decodeText } from './decode-text.ts';
-import { bareName, formatOf } from './formats.ts';
 import { readHtml } from './html.ts';
 import { isManualSource, readManualPage } from './manual-page.ts';
 import { readMarkdown } from './markdown.ts';
 import { readPdf } from './pdf.ts';
 import { readPlainText } from './plain-text.ts';
-import { withQuestionHeadings } from './questions.ts';
 import { splitPassages } from './split-passages.ts';
 
 /** Reads a file in the calling thread. A hostile file can keep it busy for minutes. */
@@ -19,21 +23,21 @@ export async function parseDocument(
   limits: Limits = defaultLimits,
 ): Promise<DocumentText> {
   const reading = await readingOf(name, bytes, limits);
-  checkTextLength(lengthOf(reading.blocks), limits);
+  checkTextLength(
+    reading.blocks.reduce((length, { text }) => length + text.length, 0),
+    limits,
+  );
   const title = titleOf(reading, name);
-  const passages = splitPassages(withQuestionHeadings(reading.blocks).flatMap(withShortHeading), title);
-  if (passages.length === 0) throw new UnreadableDocument('holds no text');
-  if (passages.length > limits.documentPassagesMax) {
-    const most = limits.documentPassagesMax.toLocaleString('en');
-    throw new UnreadableDocument(`has more than ${most} passages: split it`);
+  const passages: DocumentText['passages'][number][] = [];
+  let length = 0;
+  for (const { heading, text } of splitPassages(reading.blocks, title)) {
+    checkPassageCount(passages.push({ heading: cleanText(heading), text: cleanText(text) }), limits);
+    // Each passage is stored with the headings above it.
+    length += heading.length + text.length;
   }
-  // Each passage is stored with the headings above it.
-  checkTextLength(lengthOf(passages) + lengthOf(passages.map(({ heading }) => ({ text: heading }))), limits);
-  return {
-    title,
-    url: storableUrl(reading.url ?? null),
-    passages: passages.map(({ heading, text }) => ({ heading: cleanText(heading), text: cleanText(text) })),
-  };
+  if (passages.length === 0) throw new UnreadableDocument('holds no text');
+  checkTextLength(length, limits);
+  return { title, url: storableUrl(webUrl(reading.url)), passages };
 }
 
 async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
@@ -54,17 +58,7 @@ function titleOf(reading: Reading, name: string): string {
   return storableTitle(titles.find((text) => text !== '') ?? name);
 }
 
-/** A heading is stored with each passage below it, so a long one is cut, and kept once in full as a paragraph. */
-function withShortHeading(block: Block): Block[] {
-  const text = block.kind === 'heading' ? cutText(block.text, fixed.headingLengthMax.default) : block.text;
-  return text === block.text
-    ? [block]
-    : [
-        { ...block, text },
-        { kind: 'paragraph', text: block.text },
-      ];
-}
-
-function lengthOf(parts: readonly { readonly text: string }[]): number {
-  return parts.reduce((length, { text }) => length + text.length, 0);
+function webUrl(stated = ''): string | null {
+  const url = stated.trim();
+  return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : null;
 }

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { partsOf } from './passage-parts.ts';
-import { sentencesOf } from './sentences.ts';
-import { tableText } from './table.ts';
+import { partsOf, sentencesOf, tableText } from './passage-parts.ts';
 
 describe('splitting a passage into parts', () => {
   const table = tableText(

@@ -1,6 +1,5 @@
 import { evenSpaces } from './blocks.ts';
 import { sentenceEnds } from './sentence-ends.ts';
-import { cellsOf, isTableRule } from './table.ts';
 
 /** A part of a passage's text. `lines` are its lines, unchanged. */
 export type Part = { readonly lines: readonly string[] } & (
@@ -19,59 +18,109 @@ export type Part = { readonly lines: readonly string[] } & (
 const marker = /^\s{0,40}(?:[-*•‣–]|\d{1,4}[.)]) /;
 const bullet = /^\s*[-*•‣–] /;
 const fence = /^`{3,}$/;
+const tableRule = /^\|(?: :?-{3,}:? \|)+$/;
 
 /** The paragraphs, lists, tables and code blocks of a passage's text, in order, without the empty lines between them. */
 export function partsOf(text: string): Part[] {
   const lines = text.split(/\r\n?|\n/);
   const lastFence = new Map(lines.flatMap((line, at) => (fence.test(line) ? [[line, at] as const] : [])));
+  const startsCode = (at: number) => at < (lastFence.get(lines[at]!) ?? -1);
+  const startsTable = (at: number) => lines[at]!.startsWith('|') && tableRule.test(lines[at + 1] ?? '');
+  const isProse = (at: number) =>
+    lines[at]!.trim() !== '' && !marker.test(lines[at]!) && !startsCode(at) && !startsTable(at);
   const parts: Part[] = [];
   let at = 0;
-  while (at < lines.length) {
+  const take = (belongs: (at: number) => boolean) => {
     const from = at;
-    const line = lines[at]!;
-    const upTo = (continues: (line: string, at: number) => boolean) => {
-      while (at < lines.length && continues(lines[at]!, at)) at += 1;
-      return lines.slice(from, at);
-    };
-    const startsTable = (at: number) => lines[at]!.startsWith('|') && isTableRule(lines[at + 1] ?? '');
-    const startsCode = (line: string, at: number) => at < (lastFence.get(line) ?? -1);
-    if (line.trim() === '') {
-      at += 1;
-    } else if (startsCode(line, at)) {
-      at = lines.indexOf(line, at + 1) + 1;
-      parts.push({ kind: 'code', lines: lines.slice(from, at), code: lines.slice(from + 1, at - 1) });
+    while (at < lines.length && belongs(at)) at += 1;
+    return lines.slice(from, at);
+  };
+  while (at < lines.length) {
+    if (startsCode(at)) {
+      const end = lines.indexOf(lines[at]!, at + 1) + 1;
+      const own = take((line) => line < end);
+      parts.push({ kind: 'code', lines: own, code: own.slice(1, -1) });
     } else if (startsTable(at)) {
-      const own = upTo((row) => row.startsWith('|'));
-      parts.push({
-        kind: 'table',
-        lines: own,
-        header: cellsOf(own[0]!),
-        rows: own.slice(2).map(cellsOf),
-      });
-    } else if (marker.test(line)) {
-      const own = upTo((item) => marker.test(item));
+      const own = take((line) => lines[line]!.startsWith('|'));
+      parts.push({ kind: 'table', lines: own, header: cellsOf(own[0]!), rows: own.slice(2).map(cellsOf) });
+    } else if (marker.test(lines[at]!)) {
+      const own = take((line) => marker.test(lines[line]!));
       parts.push({
         kind: 'list',
         lines: own,
         items: own.map((item) => evenSpaces(item.replace(bullet, ''))),
       });
-    } else {
-      const own = upTo(
-        (next, at) => next.trim() !== '' && !marker.test(next) && !startsCode(next, at) && !startsTable(at),
-      );
+    } else if (isProse(at)) {
+      const own = take(isProse);
       parts.push({ kind: 'prose', lines: own, sentences: sentencesOfProse(own.join('\n')) });
-    }
+    } else at += 1;
   }
   return parts;
 }
 
-function sentencesOfProse(prose: string): string[] {
-  let start = 0;
-  return sentenceEnds(prose)
-    .map((end) => {
-      const sentence = evenSpaces(prose.slice(start, end));
-      start = end;
-      return sentence;
+/**
+ * The sentences of a text, with single spaces. A list item, a table row ('Header: cell; Header: cell') and a line of code
+ * are one sentence each, and an empty line ends a sentence. Takes linear time.
+ */
+export function sentencesOf(text: string): string[] {
+  const sentences = partsOf(text).flatMap((part): readonly string[] => {
+    if (part.kind === 'prose') return part.sentences;
+    if (part.kind === 'list') return part.items;
+    return part.kind === 'code'
+      ? part.code.map(evenSpaces)
+      : part.rows.map((row) => rowText(part.header, row));
+  });
+  return sentences.filter((sentence) => sentence !== '');
+}
+
+/** The sentences of running text, with single spaces. */
+export function sentencesOfProse(prose: string): string[] {
+  const ends = sentenceEnds(prose);
+  return ends.map((end, at) => evenSpaces(prose.slice(ends[at - 1] ?? 0, end))).filter((one) => one !== '');
+}
+
+/** A Markdown table: header, rule and rows, one line each. */
+export function tableText(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lineOf = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [header, header.map(() => '---'), ...rows].map(lineOf).join('\n');
+}
+
+/** The cells of one line of a Markdown table. */
+export function cellsOf(line: string): string[] {
+  return line
+    .replace(/^\s*\||\|\s*$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'));
+}
+
+/**
+ * A row as one sentence: 'Header: cell; Header: cell', without empty cells. Two cells without a header are a name and
+ * its value: 'Name: value'.
+ */
+export function rowText(header: readonly string[], cells: readonly string[]): string {
+  const isPair = cells.length === 2 && cells.every(Boolean) && header.every((label) => label === '');
+  const [labels, values] = isPair ? [[cells[0]!], [cells[1]!]] : [header, cells];
+  return values
+    .map((cell, column) => {
+      const label = labels[column] ?? '';
+      return cell === '' || label === '' || label === cell ? cell : `${label.replace(/ ?:$/, '')}: ${cell}`;
     })
-    .filter((sentence) => sentence !== '');
+    .filter((part) => part !== '')
+    .join('; ');
+}
+
+const ideograph = /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]/g;
+const longWordLength = 30;
+
+/**
+ * Estimates the number of words. Two characters of a script without spaces count as a word, and a very long word counts
+ * as several, so that texts with the same number of words have similar lengths.
+ */
+export function countWords(text: string): number {
+  const ideographs = text.match(ideograph)?.length ?? 0;
+  const spaced = ideographs === 0 ? text : text.replace(ideograph, ' ');
+  let words = Math.ceil(ideographs / 2);
+  for (const word of spaced.match(/\S+/g) ?? []) words += 1 + Math.floor(word.length / longWordLength);
+  return words;
 }

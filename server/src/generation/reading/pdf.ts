@@ -1,11 +1,21 @@
 import { UnreadableDocument } from '../../domain/document.ts';
-import type { Limits } from '../../domain/limits.ts';
-import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
+import { limits as fixed, type Limits } from '../../domain/limits.ts';
+import { type Block, checkTextLength, evenSpaces, listMarker, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
-import { blocksOfLines, type Line, linesOfPage, type Run, withoutRunningLines } from './pdf-layout.ts';
+import { lineJoiner } from './join-lines.ts';
 import { isTitle } from './plain-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
+
+/** A line of a page. Positions grow upwards, in points. */
+interface Line {
+  readonly text: string;
+  readonly page: number;
+  readonly x: number;
+  readonly y: number;
+  /** The size of its largest letters, rounded to half points. */
+  readonly size: number;
+}
 
 /** Titles that programs write if the author gave none. */
 const notATitle =
@@ -16,12 +26,12 @@ const titleLengthMax = 200;
 export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Reading> {
   const pdf = await openPdf(bytes);
   try {
-    const title = await statedTitle(pdf);
-    const blocks = blocksOfLines(withoutRunningLines(await pagesOf(pdf, limits)));
+    const { info } = await pdf.getMetadata();
+    const blocks = blocksOf(withoutRunningLines(await pagesOf(pdf, limits)));
     if (blocks.length === 0) {
       throw new UnreadableDocument('holds no text: run text recognition (OCR) on scanned pages first');
     }
-    return { title: title ?? openingTitle(blocks), blocks };
+    return { title: statedTitle(info) ?? openingTitle(blocks[0]!), blocks };
   } catch (error) {
     throw error instanceof UnreadableDocument ? error : damaged(error);
   } finally {
@@ -43,39 +53,155 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
-  const pages: (readonly Line[])[] = [];
-  let length = 0;
-  for (let number = 1; number <= pdf.numPages; number += 1) {
-    const page = await pdf.getPage(number);
-    const { items } = await page.getTextContent();
-    const runs = items
-      .filter((item) => 'str' in item)
-      .map((item): Run => ({ ...item, str: cleanText(item.str) }));
-    const lines = linesOfPage(runs, number);
-    length += lines.reduce((sum, line) => sum + line.text.length, 0);
-    checkTextLength(length, limits);
-    pages.push(lines);
-    page.cleanup();
-  }
-  return pages;
+function damaged(error: unknown): UnreadableDocument {
+  const reason = error instanceof Error ? error.message.replace(/\.$/, '') : 'the parser gave up';
+  return new UnreadableDocument(`is damaged: ${evenSpaces(reason)}`, { cause: error });
 }
 
-async function statedTitle(pdf: Pdf): Promise<string | undefined> {
-  const { info } = await pdf.getMetadata();
+function statedTitle(info: object): string | undefined {
   const stated = 'Title' in info && typeof info.Title === 'string' ? evenSpaces(cleanText(info.Title)) : '';
   const isSensible = /\p{L}/u.test(stated) && stated.length <= titleLengthMax && !notATitle.test(stated);
   return isSensible ? stated : undefined;
 }
 
-function openingTitle(blocks: readonly Block[]): string | undefined {
-  const [first] = blocks;
-  return first?.kind === 'heading' || (first?.kind === 'paragraph' && isTitle(first.text))
-    ? first.text
-    : undefined;
+function openingTitle({ kind, text }: Block): string | undefined {
+  return kind === 'heading' || (kind === 'paragraph' && isTitle(text)) ? text : undefined;
 }
 
-function damaged(error: unknown): UnreadableDocument {
-  const reason = error instanceof Error ? error.message.replace(/\.$/, '') : 'the parser gave up';
-  return new UnreadableDocument(`is damaged: ${evenSpaces(reason)}`, { cause: error });
+async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
+  const pages: (readonly Line[])[] = [];
+  let length = 0;
+  for (let number = 1; number <= pdf.numPages; number += 1) {
+    const page = await pdf.getPage(number);
+    const lines = linesOf(await page.getTextContent(), number);
+    length += lines.reduce((sum, line) => sum + line.text.length, 0);
+    checkTextLength(length, limits);
+    pages.push(inReadingOrder(lines));
+    page.cleanup();
+  }
+  return pages;
+}
+
+function linesOf(
+  { items }: Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>,
+  page: number,
+): Line[] {
+  const lines: Line[] = [];
+  let open = { text: '', x: 0, y: 0, size: 0 };
+  for (const [index, item] of items.entries()) {
+    if ('str' in item) {
+      const str = cleanText(item.str);
+      if (open.text.trim() === '') [, , , , open.x, open.y] = item.transform;
+      open.text += str;
+      if (str.trim() !== '') open.size = Math.max(open.size, item.height);
+    }
+    const isEnd = index === items.length - 1 || ('str' in item && item.hasEOL);
+    if (!isEnd) continue;
+    const size = Math.round(open.size * 2) / 2;
+    if (open.text.trim() !== '') lines.push({ ...open, text: evenSpaces(open.text), page, size });
+    open = { text: '', x: 0, y: 0, size: 0 };
+  }
+  return lines;
+}
+
+const sameLineRatio = 0.5;
+/** A page has columns if more of its lines than this are beside another. */
+const columnsRatio = 0.1;
+
+/** Browsers print some headings after the text. Pages with columns keep the order of the file. */
+function inReadingOrder(lines: readonly Line[]): readonly Line[] {
+  const sorted = lines.toSorted((one, other) => other.y - one.y);
+  const isBeside = (line: Line, index: number) =>
+    index > 0 && sorted[index - 1]!.y - line.y < line.size * sameLineRatio;
+  return sorted.filter(isBeside).length > lines.length * columnsRatio ? lines : sorted;
+}
+
+/** A line at the top or bottom of this many pages is a running header or footer. */
+const repetitionsMin = 3;
+const pageNumber = /^(?:page )?[-–— ]*\d{1,5}[-–— ]*(?:(?:\/|of) ?\d{1,5})?$/i;
+
+/** Removes page numbers and running headers and footers. */
+function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
+  const patternOf = ({ text }: Line) => text.replace(/\d+/g, '#').toLowerCase();
+  const counts = new Map<string, number>();
+  const edges = new Set(pages.flatMap(edgesOf));
+  for (const line of edges) counts.set(patternOf(line), (counts.get(patternOf(line)) ?? 0) + 1);
+  const least = Math.max(repetitionsMin, pages.length / 2);
+  return pages.flatMap((lines) =>
+    lines.filter((line) => {
+      if (!edges.has(line)) return true;
+      const isNumber = lines.length > 1 && pageNumber.test(line.text);
+      return !isNumber && counts.get(patternOf(line))! < least;
+    }),
+  );
+}
+
+/** The lines at the top and at the bottom of a page. */
+function edgesOf(lines: readonly Line[]): Line[] {
+  const top = lines.reduce((most, { y }) => Math.max(most, y), Number.NEGATIVE_INFINITY);
+  const bottom = lines.reduce((least, { y }) => Math.min(least, y), Number.POSITIVE_INFINITY);
+  return lines.filter(({ y }) => y > top - 1 || y < bottom + 1);
+}
+
+const headingRatio = 1.15;
+const paragraphGapRatio = 1.3;
+const marker = /^(?:[-*•‣▪●◦–·]|\d{1,2}[.)]) +(?=\S)/;
+
+/** Groups lines into paragraphs, list items and headings by their sizes and positions. */
+function blocksOf(lines: readonly Line[]): Block[] {
+  const weights = new Map<number, number>();
+  for (const { size, text } of lines) weights.set(size, (weights.get(size) ?? 0) + text.length);
+  const [[bodySize] = [0]] = [...weights].sort(([, one], [, other]) => other - one);
+  const headingSizes = [...weights.keys()]
+    .filter((size) => size > bodySize * headingRatio)
+    .sort((one, other) => other - one);
+  const isHeading = ({ size, text }: Line) => headingSizes.includes(size) && /\p{L}/u.test(text);
+  const leading = leadingOf(lines);
+  const join = lineJoiner(lines.map(({ text }) => text));
+
+  const groups: Line[][] = [];
+  for (const line of lines) {
+    const open = groups.at(-1);
+    const previous = open?.at(-1);
+    const isOtherSize =
+      previous !== undefined && previous.size !== line.size && (isHeading(line) || isHeading(previous));
+    if (open !== undefined && !isOtherSize && continues(open, line, leading)) open.push(line);
+    else groups.push([line]);
+  }
+  return groups.map((group): Block => {
+    const text = join(group.map((line) => line.text));
+    const [first] = group as [Line];
+    if (isHeading(first) && text.length <= fixed.headingLengthMax.default)
+      return { kind: 'heading', level: Math.min(headingSizes.indexOf(first.size) + 1, 6), text };
+    const [mark] = marker.exec(text) ?? [];
+    if (mark === undefined) return { kind: 'paragraph', text };
+    return { kind: 'item', marker: listMarker(mark), text: text.slice(mark.length) };
+  });
+}
+
+/** The distance between the lines of a paragraph, in sizes of its letters. */
+function leadingOf(lines: readonly Line[]): number {
+  const gaps = lines
+    .map((line, index) => gapBetween(lines[index - 1], line) ?? 0)
+    .filter((gap) => gap > 0 && gap < 3)
+    .sort((one, other) => one - other);
+  // The lower third: with short paragraphs, almost half of the gaps are between paragraphs.
+  return gaps[Math.floor(gaps.length / 3)] ?? 1.2;
+}
+
+function gapBetween(above: Line | undefined, line: Line): number | undefined {
+  return above?.page === line.page && line.size > 0 ? (above.y - line.y) / line.size : undefined;
+}
+
+/** Whether a line belongs to the same block as the lines before it. */
+function continues(open: readonly Line[], line: Line, leading: number): boolean {
+  if (marker.test(line.text)) return false;
+  const previous = open.at(-1)!;
+  const gap = gapBetween(previous, line);
+  const endsSentence = /[.!?:]["”’)]?$/.test(previous.text);
+  // On the next page or in the next column.
+  if (gap === undefined || gap <= -0.2) return !endsSentence && /^[\p{Ll}\p{N}(]/u.test(line.text);
+  if (gap > leading * paragraphGapRatio) return false;
+  const indent = (line.x - previous.x) / line.size;
+  return marker.test(open[0]!.text) || !(indent > 0.8 && indent < 6) || !endsSentence;
 }

@@ -1,5 +1,5 @@
 import { type Block, evenSpaces, listMarker, type Reading } from './blocks.ts';
-import { LineJoiner } from './join-lines.ts';
+import { lineJoiner } from './join-lines.ts';
 
 const titleLengthMax = 100;
 const headingLengthMax = 80;
@@ -8,10 +8,11 @@ const tabsMax = 100;
 const marker = /^\s{0,40}(?:[-*•‣–]|\d{1,3}[.)]) +(?=\S)/;
 const number = /^ {0,8}\d{1,3}(?:[.)]|((?:\.\d{1,3})+)[.)]?) +(?=\S)/;
 const capitals = /^[A-Z][A-Z\d ,.'’()/&:+-]{2,60}$/;
+const underline = /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/;
 /** An option, such as `-x, --long=ARG`. A description may follow after two spaces. */
 const option = /^ *(-{1,2}[A-Za-z\d?@#](?:\S| (?! ))*)(?: {2,}(\S.*))?$/;
 /** A term of a manual page with its description on the same line: `PATH   Where programs are looked for`. */
-const shortTerm = /^ *([A-Za-z$/~.][^ ]{0,7}) {2,9}(\S.*)$/;
+const shortTerm = /^ *([A-Za-z$/~.][^ ]{0,7}(?<![.:;,?!])) {2,9}(\S.*)$/;
 const longTerm = /^ *[A-Za-z$/~.<[]\S(?:\S| (?! ))*(?<![.:;,?!])$/;
 /** The first line of a formatted manual page: `LS(1)   User Commands   LS(1)`. */
 const manualHead = /^([\w.:+-]{1,60}\(\d[\w]{0,6}\))\s.*\s\1$/;
@@ -23,13 +24,11 @@ const manualHead = /^([\w.:+-]{1,60}\(\d[\w]{0,6}\))\s.*\s\1$/;
 export function readPlainText(text: string): Reading {
   const lines = text.split('\n').map(withoutTabs);
   const page = manualHead.exec(lines.find((line) => line !== '') ?? '')?.[1];
-  const reader = new PlainTextReader(lines, page);
-  const blocks = reader.read();
+  const blocks = new PlainTextReader(lines, page).read();
   if (page !== undefined) return { title: page === page.toUpperCase() ? page.toLowerCase() : page, blocks };
-  const [first, second] = blocks;
-  const opensWithTitle = first?.kind === 'paragraph' && second !== undefined && isTitle(first.text);
-  if (!opensWithTitle) return { blocks };
-  return { blocks: [{ kind: 'heading', level: 1, text: first.text }, ...blocks.slice(1)] };
+  const [first, ...rest] = blocks;
+  const opensWithTitle = first?.kind === 'paragraph' && rest.length > 0 && isTitle(first.text);
+  return { blocks: opensWithTitle ? [{ kind: 'heading', level: 1, text: first.text }, ...rest] : blocks };
 }
 
 /** Whether the first line of a text is a title, not a sentence. */
@@ -39,9 +38,10 @@ export function isTitle(line: string): boolean {
 
 class PlainTextReader {
   readonly #lines: readonly string[];
+  /** The name of the manual page, if the text is one. */
   readonly #page: string | undefined;
   readonly #isFaq: boolean;
-  readonly #joiner: LineJoiner;
+  readonly #join: (lines: readonly string[]) => string;
   readonly #blocks: Block[] = [];
   /** The indentation of the term whose description is being read. */
   #termIndent: number | undefined;
@@ -50,26 +50,17 @@ class PlainTextReader {
     this.#lines = lines;
     this.#page = page;
     this.#isFaq = /\bFAQ\b|frequently asked/i.test(lines.slice(0, 10).join('\n').slice(0, 1_000));
-    this.#joiner = new LineJoiner(lines);
+    this.#join = lineJoiner(lines);
   }
 
   read(): Block[] {
-    let at = 0;
-    while (at < this.#lines.length) {
-      const end = this.#endOfParagraph(at);
-      this.#readParagraph(
-        this.#lines.slice(at, end),
-        this.#lines.slice(end, end + 10).find((line) => line !== ''),
-      );
-      at = end + 1;
+    for (let at = 0; at < this.#lines.length; at += 1) {
+      const from = at;
+      while (at < this.#lines.length && this.#lines[at] !== '') at += 1;
+      const next = this.#lines.slice(at, at + 10).find((line) => line !== '');
+      this.#readParagraph(this.#lines.slice(from, at), next);
     }
     return this.#blocks;
-  }
-
-  #endOfParagraph(from: number): number {
-    let at = from;
-    while (at < this.#lines.length && this.#lines[at] !== '') at += 1;
-    return at;
   }
 
   #readParagraph(lines: readonly string[], next: string | undefined): void {
@@ -81,7 +72,7 @@ class PlainTextReader {
         return;
       }
       const { count, text, level } = heading;
-      if (level !== undefined) this.#blocks.push({ kind: 'heading', level, text: this.#joiner.join(text) });
+      if (level !== undefined) this.#blocks.push({ kind: 'heading', level, text: this.#join(text) });
       this.#termIndent = undefined;
       from += count;
     }
@@ -95,90 +86,73 @@ class PlainTextReader {
   ): { count: number; text: readonly string[]; level?: number } | undefined {
     const [first = '', second] = [lines[from], lines[from + 1]];
     const one = { count: 1, text: [first] };
-    if (isUnderline(first) || this.#isRunningLine(first)) return one;
-    if (
-      second !== undefined &&
-      isUnderline(second) &&
-      first.length <= questionLengthMax &&
-      !/[.,;]$/.test(first)
-    ) {
-      return { ...one, count: 2, level: /^\s*=/.test(second) ? 1 : 2 };
-    }
+    if (underline.test(first) || this.#isRunningLine(first)) return one;
+    const canBeUnderlined = first.length <= questionLengthMax && !/[.,;]$/.test(first);
+    if (canBeUnderlined && underline.test(second ?? ''))
+      return { ...one, count: 2, level: /^\s*=/.test(second!) ? 1 : 2 };
     const below = second ?? next ?? '';
     const indent = indentOf(first);
     if (capitals.test(first) && !capitals.test(below)) return { ...one, level: 2 };
-    if (this.#page !== undefined && indent > 0 && indent < 5 && indentOf(below) > indent)
-      return { ...one, level: 3 };
+    const isSubheading = this.#page !== undefined && indent > 0 && indent < 5 && indentOf(below) > indent;
+    if (isSubheading) return { ...one, level: 3 };
     const [mark, deeper] = number.exec(first) ?? [];
     if (mark === undefined || first.length > headingLengthMax) return undefined;
-    const level = 3 + (deeper?.split('.').length ?? 1) - 1;
     const isShort = !/[.,:;!]$/.test(first);
     if (deeper !== undefined) {
+      const level = 2 + deeper.split('.').length;
       if (second === undefined || endsWithQuestion(first) || (isShort && /^\p{Lu}/u.test(second)))
         return { ...one, level };
-      const rest = lines.slice(from);
-      return rest.join(' ').length <= questionLengthMax
-        ? { count: rest.length, text: rest, level }
-        : undefined;
+      const text = lines.slice(from);
+      return text.join(' ').length <= questionLengthMax ? { count: text.length, text, level } : undefined;
     }
     const isAlone = second === undefined && next !== undefined && !marker.test(next);
-    const isHeading = this.#isFaq
-      ? isShort || indentOf(below) > indent
-      : isShort && indentOf(below) <= indent;
-    return isAlone && isHeading ? { ...one, level } : undefined;
+    const isDeeperBelow = indentOf(below) > indent;
+    const isHeading = this.#isFaq ? isShort || isDeeperBelow : isShort && !isDeeperBelow;
+    return isAlone && isHeading ? { ...one, level: 3 } : undefined;
   }
 
+  /** Whether a line is the header or footer of a manual page. */
   #isRunningLine(line: string): boolean {
     return this.#page !== undefined && / {2,}/.test(line) && line.endsWith(` ${this.#page}`);
   }
 
   #readBody(lines: readonly string[]): void {
-    if (
-      this.#termIndent !== undefined &&
-      indentOf(lines[0]!) <= this.#termIndent &&
-      this.#termAt(lines, 0) === undefined
-    ) {
+    const isTermOver = this.#termIndent !== undefined && indentOf(lines[0]!) <= this.#termIndent;
+    if (isTermOver && this.#termAt(lines, 0) === undefined) {
       this.#blocks.push({ kind: 'term', text: '' });
       this.#termIndent = undefined;
     }
-    let open: { marker?: string; lines: string[] } | undefined;
-    const close = () => {
-      const text = this.#joiner.join(open?.lines ?? []);
-      if (open !== undefined && text !== '')
-        this.#blocks.push(
-          open.marker === undefined
-            ? { kind: 'paragraph', text }
-            : { kind: 'item', marker: open.marker, text },
-        );
-      open = undefined;
-    };
     if (this.#isPreformatted(lines)) {
       this.#blocks.push({ kind: 'code', text: lines.join('\n') });
       return;
     }
+    let open: { marker?: string; lines: string[] } = { lines: [] };
+    const start = (next: typeof open) => {
+      const { marker } = open;
+      const text = this.#join(open.lines);
+      if (text !== '')
+        this.#blocks.push(
+          marker === undefined ? { kind: 'paragraph', text } : { kind: 'item', marker, text },
+        );
+      open = next;
+    };
     for (const [index, line] of lines.entries()) {
       const term = this.#termAt(lines, index);
-      const mark =
-        open !== undefined && open.marker === undefined && isWithinSentence(open.lines, line)
-          ? null
-          : marker.exec(line);
+      const continues = open.marker === undefined && isWithinSentence(open.lines.at(-1), line);
+      const [mark] = continues ? [] : (marker.exec(line) ?? []);
       if (term !== undefined) {
-        close();
+        start({ lines: term.rest === undefined ? [] : [term.rest] });
         this.#blocks.push({ kind: 'term', text: evenSpaces(term.text) });
         this.#termIndent = indentOf(line);
-        if (term.rest !== undefined) open = { lines: [term.rest] };
-      } else if (isUnderline(line)) {
-        close();
-      } else if (mark !== null) {
-        close();
-        open = { marker: listMarker(mark[0]), lines: [line.slice(mark[0].length)] };
-      } else {
-        open ??= { lines: [] };
+      } else if (underline.test(line)) start({ lines: [] });
+      else if (mark !== undefined) start({ marker: listMarker(mark), lines: [line.slice(mark.length)] });
+      else {
         open.lines.push(line);
-        if (index === 0 && endsWithQuestion(line) && /^\s*["“(]?\p{Lu}/u.test(lines[1] ?? '')) close();
+        if (index === 0 && endsWithQuestion(line) && /^\s*["“(]?\p{Lu}/u.test(lines[1] ?? ''))
+          start({ lines: [] });
       }
     }
-    close();
+    start({ lines: [] });
   }
 
   /** Whether lines are columns, drawings or code: most have wide gaps. */
@@ -191,38 +165,31 @@ class PlainTextReader {
   #termAt(lines: readonly string[], index: number): { text: string; rest: string | undefined } | undefined {
     const line = lines[index]!;
     const indent = indentOf(line);
-    if (line.length > questionLengthMax || (this.#termIndent !== undefined && indent > this.#termIndent))
-      return undefined;
+    if (line.length > questionLengthMax || indent > (this.#termIndent ?? indent)) return undefined;
     // Running text may have an option at the start of a line.
     const above = lines[index - 1];
     if (above !== undefined && indentOf(above) === indent && !option.test(above)) return undefined;
     const below = lines[index + 1];
     const isBelowDeeper = below !== undefined && indentOf(below) > indent;
-    const isDescribed = isBelowDeeper || lines.length === 1 || option.test(below ?? '');
     const [, name, rest] = option.exec(line) ?? [];
-    if (name !== undefined && (rest !== undefined || isDescribed)) return { text: name, rest };
+    const isDescribed = rest !== undefined || isBelowDeeper || lines.length === 1 || option.test(below ?? '');
+    if (name !== undefined && isDescribed) return { text: name, rest };
     if (this.#page === undefined || indent === 0 || index > 0) return undefined;
     if (isBelowDeeper && longTerm.test(line)) return { text: line, rest: undefined };
-    const [, word, meaning] = shortTerm.exec(line) ?? [];
-    const column = line.length - (meaning?.length ?? 0);
+    const [, word, meaning = ''] = shortTerm.exec(line) ?? [];
+    const column = line.length - meaning.length;
     const isAligned = below === undefined ? column - indent <= 9 : indentOf(below) === column;
-    return word !== undefined && isAligned && !/[.:;,?!]$/.test(word)
-      ? { text: word, rest: meaning }
-      : undefined;
+    return word !== undefined && isAligned ? { text: word, rest: meaning } : undefined;
   }
 }
 
 /** Whether a line that starts with a number continues the sentence of the line before. */
-function isWithinSentence(above: readonly string[], line: string): boolean {
-  return /^\s*\d/.test(line) && /[^.:;!?]$/.test(above.at(-1) ?? '');
+function isWithinSentence(above: string | undefined, line: string): boolean {
+  return /^\s*\d/.test(line) && /[^.:;!?]$/.test(above ?? '');
 }
 
 function endsWithQuestion(line: string): boolean {
   return line.length <= questionLengthMax && /\?["”')]?$/.test(line);
-}
-
-function isUnderline(line: string | undefined): boolean {
-  return /^\s{0,3}(?:={3,}|-{3,}|~{3,}|_{3,}|\*{3,})$/.test(line ?? '');
 }
 
 function indentOf(line: string): number {

@@ -1,10 +1,16 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { type DocumentText, type FileSource, fileFault, UnreadableDocument } from '../../domain/document.ts';
+import {
+  bareName,
+  type DocumentText,
+  type FileSource,
+  fileFault,
+  UnreadableDocument,
+} from '../../domain/document.ts';
 import { formatBytes, type Limits } from '../../domain/limits.ts';
 import { termsOf } from '../retrieval/terms.ts';
 import type { ReadingAnswer, ReadingTask } from './document-reader.ts';
-import { bareName } from './formats.ts';
+
 import { parseDocument } from './parse-document.ts';
 
 // The program of a reading process: reads one file after the other, as the service asks for them.
@@ -61,34 +67,19 @@ function faultOf(error: unknown): string {
   return 'cannot be read: it may be damaged';
 }
 
-/** The size is checked before the file is read. */
+/** The size is checked before the file is read. A copy, because the PDF parser detaches the memory that it is given. */
 function bytesOf(source: FileSource, limits: Limits): Uint8Array {
   if ('bytes' in source) {
     checkSize(source.bytes.byteLength, limits);
     return new Uint8Array(source.bytes);
   }
-  const fd = openFile(source.path);
   try {
-    const { size } = fstatSync(fd);
-    checkSize(size, limits);
-    // Not from Node's buffer pool: the PDF parser detaches the memory that it is given.
-    const bytes = new Uint8Array(size);
-    let at = 0;
-    for (let count = -1; at < size && count !== 0; at += count)
-      count = readSync(fd, bytes, at, size - at, at);
-    return bytes.subarray(0, at);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function openFile(path: string): number {
-  try {
-    const stats = statSync(path);
-    if (stats.isDirectory()) throw new UnreadableDocument(fileFault('EISDIR'));
-    // Opening a pipe would block until something writes to it.
-    if (!stats.isFile()) throw new UnreadableDocument('is not a file');
-    return openSync(path, 'r');
+    const stats = statSync(source.path);
+    // Reading a pipe would block until something writes to it.
+    if (!stats.isFile())
+      throw new UnreadableDocument(stats.isDirectory() ? fileFault('EISDIR') : 'is not a file');
+    checkSize(stats.size, limits);
+    return new Uint8Array(readFileSync(source.path));
   } catch (error) {
     if (error instanceof UnreadableDocument) throw error;
     throw new UnreadableDocument(fileFault((error as NodeJS.ErrnoException).code), { cause: error });

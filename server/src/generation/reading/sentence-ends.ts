@@ -1,92 +1,55 @@
 const stops = '.!?…';
-const stopsWithoutSpace = '。！？｡．';
-const closers = '"\'”’»›)]}*_`」』）】》〉］｝〕';
-const openers = '"\'“‘«‹([{*_`¿¡「『（【《〈［｛〔';
+const closers = `"'”’»›)\\]}*_\`」』）】》〉］｝〕`;
+/** Stops with what belongs to the sentence before them: quotes, brackets, and citations such as `[3]`. */
+const possibleEnd = new RegExp(
+  `(?<![${stops}])[${stops}]+[${closers}]*(?: ?\\[\\d{1,4}\\](?=[\\s[.,;:)]|$))*(?=\\s|$)|[。！？｡．]+[${closers}]*`,
+  'g',
+);
+const opening = /^["'“‘«‹([{*_`¿¡「『（【《〈［｛〔]*/;
 
-/** Where the sentences of running text end: offsets behind their last characters. */
+/**
+ * Finds where the sentences of running text end: offsets behind their last characters. Takes linear time.
+ * (`Intl.Segmenter` would split at abbreviations, within URLs, and before `**` and `[1]`.)
+ */
 export function sentenceEnds(prose: string): number[] {
   const ends: number[] = [];
-  let start = 0;
-  let at = 0;
-  while (at < prose.length) {
-    const { isEnd, next } = examine(prose, start, at);
-    at = next;
-    if (!isEnd) continue;
-    ends.push(next);
-    start = next;
+  for (const { 0: stop, index } of prose.matchAll(possibleEnd)) {
+    const end = index + stop.length;
+    if (!continues(prose, ends.at(-1) ?? 0, index, stop)) ends.push(end);
   }
-  if (start < prose.length) ends.push(prose.length);
+  if ((ends.at(-1) ?? 0) < prose.length) ends.push(prose.length);
   return ends;
 }
 
-/** Whether a sentence ends with the character at `at`, and where to look next. */
-function examine(text: string, start: number, at: number): { isEnd: boolean; next: number } {
-  const char = text.charAt(at);
-  if (stopsWithoutSpace.includes(char)) {
-    return { isEnd: true, next: skipAny(text, skipAny(text, at, stopsWithoutSpace), closers) };
-  }
-  if (!stops.includes(char)) return { isEnd: false, next: at + 1 };
-  const afterStops = skipAny(text, at, stops);
-  const end = skipCitations(text, skipAny(text, afterStops, closers));
-  if (end < text.length && !isSpace(text, end)) return { isEnd: false, next: afterStops };
-  const following = skipAny(text, skipSpaces(text, end), openers);
-  const isLowerCase = /^\p{Ll}/u.test(text.slice(following, following + 2));
-  const isOneFullStop = char === '.' && end === at + 1;
-  const isInside = isLowerCase || (isOneFullStop && isWithinSentence(text, start, at, following));
-  return { isEnd: following >= text.length || !isInside, next: end };
+/** Whether the sentence that begins at `start` continues behind the stop at `at`. */
+function continues(prose: string, start: number, at: number, stop: string): boolean {
+  if (/^[。！？｡．]/.test(stop)) return false;
+  const next = prose
+    .slice(at + stop.length, at + stop.length + 60)
+    .trimStart()
+    .replace(opening, '');
+  if (/^\p{Ll}/u.test(next)) return true;
+  if (stop !== '.' || next === '') return false;
+  const before = /[\p{L}\p{M}\p{N}.&]*$/u.exec(prose.slice(Math.max(start, at - 24), at))?.[0] ?? '';
+  // The number of a list item.
+  if (/^\d{1,3}$/.test(before)) return prose.slice(start, at).trimStart() === before;
+  return isAbbreviation(before, /^[\p{L}\p{N}’']*/u.exec(next)?.[0] ?? '');
 }
 
-/** Whether the full stop at `at` belongs to an abbreviation or to the number of a list item. */
-function isWithinSentence(text: string, start: number, at: number, next: number): boolean {
-  const before = /[\p{L}\p{M}\p{N}.&]*$/u.exec(text.slice(Math.max(start, at - 24), at))?.[0] ?? '';
-  if (/^\d{1,3}$/.test(before)) return text.slice(start, at).trimStart().length === before.length;
-  const following = /^[\p{L}\p{N}’']*/u.exec(text.slice(next, next + 24))?.[0] ?? '';
-  return isAbbreviation(before, following);
-}
-
-/** Citations such as `[3]` behind a stop belong to the sentence before them. */
-function skipCitations(text: string, from: number): number {
-  let at = from;
-  for (;;) {
-    const mark = /^ ?\[\d{1,4}\](?=[\s[.,;:)]|$)/.exec(text.slice(at, at + 9))?.[0];
-    if (mark === undefined) return at;
-    at += mark.length;
-  }
-}
-
-function skipAny(text: string, from: number, chars: string): number {
-  let at = from;
-  while (at < text.length && chars.includes(text.charAt(at))) at += 1;
-  return at;
-}
-
-function skipSpaces(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && isSpace(text, at)) at += 1;
-  return at;
-}
-
-function isSpace(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code <= 0x20 || code === 0xa0 || code === 0x3000 || (code >= 0x2000 && code <= 0x200b);
-}
-
-/** Abbreviations that a name or a phrase always follows. */
+/** A name or a phrase always follows these. */
 const neverLast = words(
-  'dr mr mrs ms prof rev hon gen col capt lt sgt sen rep gov pres fr st mt messrs mme mlle',
-  'e.g i.e eg ie cf viz vs v resp incl excl approx ca',
+  'dr mr mrs ms prof rev hon gen col capt lt sgt sen rep gov pres fr st mt messrs mme mlle e.g i.e eg ie cf viz vs v',
+  'resp incl excl approx ca',
 );
 
 /** Abbreviations only before a number: `No. 5`, but `No. It is not.` */
 const beforeNumber = words(
-  'no nos nr num fig figs eq eqs sec secs ch chap vol pp p pt art para app ver rev ext tel ref ed',
-  'jan feb mar apr jun jul aug sep sept oct nov dec § min max',
+  'no nos nr num fig figs eq eqs sec secs ch chap vol pp p pt art para app ver ext tel ref ed jan feb mar apr jun jul aug',
+  'sep sept oct nov dec § min max',
 );
 
-/** Abbreviations that may also end a sentence: what follows decides. */
-const lastBeforeStarter = words(
-  'inc ltd co corp llc plc gmbh bros dept univ assn ave blvd rd jr sr ph.d m.d al',
-);
+/** These may end a sentence, as initials may. */
+const sometimesLast = words('inc ltd co corp llc plc gmbh bros dept univ assn ave blvd rd jr sr ph.d m.d al');
 
 /** Words that often start a sentence, and rarely follow an abbreviation within one. */
 const starters = words(
@@ -98,19 +61,14 @@ const starters = words(
 /** Whether the full stop between two words belongs to the first. */
 function isAbbreviation(before: string, following: string): boolean {
   const word = before.toLowerCase();
-  const isStarter = starters.has(following.toLowerCase());
-  if (lastBeforeStarter.has(word)) return !isStarter;
   if (neverLast.has(word)) return true;
   if (beforeNumber.has(word)) return /^(?:\d|[IVXLC]+$)/.test(following);
-  if (word === 'a.m' || word === 'p.m') return false;
-  return isInitial(before) && following !== '' && !isStarter;
+  // `J`, `U.S`, `z.B`: single letters with full stops between them. `I` alone is a word.
+  const isInitial =
+    before !== 'I' && !/^[ap]\.m$/.test(word) && /^(?:\p{Lu}|\p{L}(?:\.\p{L})+)$/u.test(before);
+  return (isInitial || sometimesLast.has(word)) && following !== '' && !starters.has(following.toLowerCase());
 }
 
-/** `J`, `U.S`, `z.B`: single letters with full stops between them. `I` alone is a word. */
-function isInitial(before: string): boolean {
-  return before !== 'I' && /^(?:\p{Lu}|\p{L}(?:\.\p{L})+)$/u.test(before);
-}
-
-function words(...lines: string[]): Set<string> {
+function words(...lines: string[]): ReadonlySet<string> {
   return new Set(lines.join(' ').split(' '));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sentencesOf } from './sentences.ts';
+import { sentencesOf } from './passage-parts.ts';
 
 function splits(name: string, sentences: string[], between = ' '): void {
   it(name, () => assert.deepEqual(sentencesOf(sentences.join(between)), sentences));

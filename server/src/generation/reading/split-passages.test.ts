@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Block } from './blocks.ts';
-import { partsOf } from './passage-parts.ts';
-import { sentencesOf } from './sentences.ts';
+import { countWords, partsOf, sentencesOf, tableText } from './passage-parts.ts';
 import { splitPassages } from './split-passages.ts';
-import { tableText } from './table.ts';
-import { countWords } from './words.ts';
 
 const heading = (level: number, text: string): Block => ({ kind: 'heading', level, text });
 const paragraph = (text: string): Block => ({ kind: 'paragraph', text });
@@ -32,33 +29,39 @@ describe('splitting a document into passages', () => {
       heading(2, 'Contact'),
       paragraph('Write.'),
     ];
-    assert.deepEqual(splitPassages(blocks, 'Guide'), [
-      { heading: '', text: 'Intro.' },
-      { heading: 'Refunds', text: 'Within 30 days.' },
-      { heading: 'Refunds › Digital goods', text: 'Never.' },
-      { heading: 'Contact', text: 'Write.' },
-    ]);
+    assert.deepEqual(
+      [...splitPassages(blocks, 'Guide')],
+      [
+        { heading: '', text: 'Intro.' },
+        { heading: 'Refunds', text: 'Within 30 days.' },
+        { heading: 'Refunds › Digital goods', text: 'Never.' },
+        { heading: 'Contact', text: 'Write.' },
+      ],
+    );
   });
 
   it('keeps headings of the first level if there are several', () => {
     const blocks = [heading(1, 'One'), paragraph('A.'), heading(1, 'Two'), paragraph('B.')];
     assert.deepEqual(
-      splitPassages(blocks, 'One').map((passage) => passage.heading),
+      [...splitPassages(blocks, 'One')].map((passage) => passage.heading),
       ['One', 'Two'],
     );
   });
 
   it('makes text of a heading without text below it', () => {
     const blocks = [heading(1, 'T'), heading(2, 'Above'), heading(3, 'Lonely'), heading(2, 'Last')];
-    assert.deepEqual(splitPassages(blocks, 'T'), [
-      { heading: 'Above', text: 'Lonely' },
-      { heading: '', text: 'Last' },
-    ]);
+    assert.deepEqual(
+      [...splitPassages(blocks, 'T')],
+      [
+        { heading: 'Above', text: 'Lonely' },
+        { heading: '', text: 'Last' },
+      ],
+    );
   });
 
   it('makes none if there is no text', () => {
-    assert.deepEqual(splitPassages([], 'T'), []);
-    assert.deepEqual(splitPassages([heading(1, 'T'), code('\n \n')], 'T'), []);
+    assert.deepEqual([...splitPassages([], 'T')], []);
+    assert.deepEqual([...splitPassages([heading(1, 'T'), code('\n \n')], 'T')], []);
   });
 
   it('keeps paragraphs, lists and code apart and unchanged', () => {
@@ -70,7 +73,7 @@ describe('splitting a document into passages', () => {
       code('if (x)\n\n  y()'),
     ];
     assert.equal(
-      splitPassages(blocks, 'T')[0]?.text,
+      [...splitPassages(blocks, 'T')][0]?.text,
       'First.\n\nYou need:\n\n- a pen\n- ink\n\n```\nif (x)\n\n  y()\n```',
     );
   });
@@ -78,7 +81,7 @@ describe('splitting a document into passages', () => {
   it('makes passages of 60 to 180 words if the text is long enough', () => {
     for (const wordsEach of [5, 17, 40, 59]) {
       const blocks = Array.from({ length: 30 }, () => paragraph(prose(2, wordsEach)));
-      const passages = splitPassages(blocks, 'T');
+      const passages = [...splitPassages(blocks, 'T')];
       assert.ok(passages.length > 1);
       for (const { text } of passages) {
         const words = countWords(text);
@@ -89,7 +92,7 @@ describe('splitting a document into passages', () => {
 
   it('cuts a long paragraph between sentences, and loses none', () => {
     const text = prose(60, 13);
-    const passages = splitPassages([paragraph(text)], 'T');
+    const passages = [...splitPassages([paragraph(text)], 'T')];
     assert.ok(passages.length >= 4);
     assert.deepEqual(
       passages.flatMap((passage) => sentencesOf(passage.text)),
@@ -105,7 +108,7 @@ describe('splitting a document into passages', () => {
       '漢字'.repeat(20_000),
     ];
     for (const text of texts) {
-      const passages = splitPassages([paragraph(text)], 'T');
+      const passages = [...splitPassages([paragraph(text)], 'T')];
       assert.ok(passages.length > 1);
       assert.ok(passages.every((passage) => countWords(passage.text) <= 180 && passage.text.isWellFormed()));
       const bare = (value: string) => value.replace(/\s/g, '');
@@ -115,21 +118,21 @@ describe('splitting a document into passages', () => {
 
   it('keeps a list with its introduction', () => {
     const list = Array.from({ length: 8 }, (_, index) => item(`thing ${index} ${'word '.repeat(8)}`.trim()));
-    const passages = splitPassages([paragraph(prose(10, 12)), paragraph('You need:'), ...list], 'T');
+    const passages = [...splitPassages([paragraph(prose(10, 12)), paragraph('You need:'), ...list], 'T')];
     assert.equal(passages.length, 2);
     assert.match(passages[1]?.text ?? '', /^You need:\n\n- thing 0 [\s\S]*- thing 7 /);
   });
 
   it('keeps the start of a long list with its introduction', () => {
     const list = Array.from({ length: 40 }, (_, index) => item(`thing ${index} ${'word '.repeat(8)}`.trim()));
-    const passages = splitPassages([paragraph(prose(10, 14)), paragraph('You need:'), ...list], 'T');
+    const passages = [...splitPassages([paragraph(prose(10, 14)), paragraph('You need:'), ...list], 'T')];
     assert.ok(passages.some(({ text }) => text.includes('You need:\n\n- thing 0')));
     assert.equal(passages.flatMap(({ text }) => text.match(/^- /gm) ?? []).length, 40);
   });
 
   it('cuts long code between lines', () => {
     const lines = Array.from({ length: 200 }, (_, index) => `  call(${index}, a, b, c)`);
-    const passages = splitPassages([code(lines.join('\n'))], 'T');
+    const passages = [...splitPassages([code(lines.join('\n'))], 'T')];
     assert.ok(passages.length > 1);
     assert.deepEqual(
       passages.flatMap(({ text }) =>
@@ -142,7 +145,7 @@ describe('splitting a document into passages', () => {
   it('cuts a long table between rows, and repeats its header', () => {
     const rows = Array.from({ length: 80 }, (_, index) => [`Part ${index}`, 'one two three four']);
     const table: Block = { kind: 'table', text: tableText(['Name', 'What it is'], rows) };
-    const passages = splitPassages([paragraph(prose(10, 12)), paragraph('All parts:'), table], 'T');
+    const passages = [...splitPassages([paragraph(prose(10, 12)), paragraph('All parts:'), table], 'T')];
     assert.ok(passages.length > 3);
     const tables = passages.flatMap(({ text }) => partsOf(text)).filter((part) => part.kind === 'table');
     assert.equal(tables.length, passages.length - 1);
@@ -157,17 +160,17 @@ describe('splitting a document into passages', () => {
   it('makes list items of table rows that are longer than a passage', () => {
     const long = prose(40, 10);
     const table: Block = { kind: 'table', text: tableText(['Name', 'Text'], [['a', long]]) };
-    const passages = splitPassages([table], 'T');
+    const passages = [...splitPassages([table], 'T')];
     assert.ok(passages.length > 1 && passages.every(({ text }) => countWords(text) <= 180));
     assert.match(passages[0]?.text ?? '', /^- Name: a; Text: Sentence 0 /);
   });
 
   it('splits code with very many lines', () => {
-    assert.ok(splitPassages([code('a b\n'.repeat(300_000))], 'T').length > 3_000);
+    assert.ok([...splitPassages([code('a b\n'.repeat(300_000))], 'T')].length > 3_000);
   });
 
   it('puts a longer fence around code that contains fences', () => {
-    const [passage] = splitPassages([code('```\nx\n```')], 'T');
+    const [passage] = [...splitPassages([code('```\nx\n```')], 'T')];
     assert.deepEqual(
       partsOf(passage?.text ?? '').map((part) => part.lines),
       [['````', '```', 'x', '```', '````']],

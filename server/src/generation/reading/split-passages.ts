@@ -1,9 +1,8 @@
 import type { PassageText } from '../../domain/document.ts';
 import type { Block } from './blocks.ts';
+import { cellsOf, countWords, rowText } from './passage-parts.ts';
 import { type Section, sectionsOf, type TextBlock } from './sections.ts';
 import { sentenceEnds } from './sentence-ends.ts';
-import { cellsOf, rowText } from './table.ts';
-import { countWords } from './words.ts';
 
 const wordsMin = 60;
 const wordsMax = 180;
@@ -30,51 +29,47 @@ type Group = readonly Unit[];
  * longer than a passage is cut. The paragraph that introduces a list stays with it, or with its first item if the list is
  * too long.
  */
-export function splitPassages(blocks: readonly Block[], title: string): PassageText[] {
-  return sectionsOf(blocks, title).flatMap((section) =>
-    pack(groupsOf(section))
-      .map(joined)
-      .filter((text) => text !== '')
-      .map((text) => ({
-        heading: section.heading,
-        text: section.term === '' ? text : `${section.term}\n${text}`,
-      })),
-  );
+export function* splitPassages(blocks: readonly Block[], title: string): Generator<PassageText> {
+  for (const section of sectionsOf(blocks, title)) {
+    const { heading, term } = section;
+    for (const units of pack([...groupsOf(section)])) {
+      const text = joined(units);
+      if (text !== '') yield { heading, text: term === '' ? text : `${term}\n${text}` };
+    }
+  }
 }
 
 /** Fills passages evenly: a section of 200 words becomes two of 100, not one of 180 and a rest. */
 function pack(groups: readonly Group[]): Group[] {
   const total = wordsIn(groups.flat());
   const aim = total <= wordsMax ? wordsMax : total / Math.ceil(total / wordsAimedAt);
-  const passages: Group[][] = [];
-  let open: Group[] = [];
-  let words = 0;
+  const passages: { units: Unit[]; words: number }[] = [];
   for (const group of groups) {
+    const open = passages.at(-1);
     const more = wordsIn(group);
-    const isFull = words + more > wordsMax || (words >= wordsMin && words + more / 2 > aim);
-    if (open.length > 0 && isFull) {
-      passages.push(open);
-      open = [];
-      words = 0;
-    }
-    open.push(group);
-    words += more;
+    const hasRoom =
+      open !== undefined &&
+      open.words + more <= wordsMax &&
+      (open.words < wordsMin || open.words + more / 2 <= aim);
+    if (hasRoom) {
+      // Not `push(...group)`: code may have more lines than a call may have arguments.
+      for (const unit of group) open.units.push(unit);
+      open.words += more;
+    } else passages.push({ units: [...group], words: more });
   }
-  const previous = passages.at(-1);
-  const isRest = words < wordsMin && previous !== undefined && wordsIn(previous.flat()) + words <= wordsMax;
-  if (isRest) passages[passages.length - 1] = [...previous, ...open];
-  else passages.push(open);
-  return passages.map((groups) => groups.flat());
+  const [previous, rest] = passages.slice(-2);
+  if (rest !== undefined && rest.words < wordsMin && previous!.words + rest.words <= wordsMax)
+    passages.splice(-2, 2, { units: [...previous!.units, ...rest.units], words: 0 });
+  return passages.map(({ units }) => units);
 }
 
 function joined(units: Group): string {
   const parts: string[] = [];
   for (const [index, { text, joint, frame }] of units.entries()) {
-    const before = units[index - 1];
     if (index > 0) parts.push(joint);
-    if (frame !== undefined && frame !== before?.frame) parts.push(frame.before);
+    if (frame !== units[index - 1]?.frame) parts.push(frame?.before ?? '');
     parts.push(text);
-    if (frame !== undefined && frame !== units[index + 1]?.frame) parts.push(frame.after);
+    if (frame !== units[index + 1]?.frame) parts.push(frame?.after ?? '');
   }
   return parts.join('').trim();
 }
@@ -83,71 +78,65 @@ function wordsIn(units: Group): number {
   return units.reduce((sum, unit) => sum + unit.words, 0);
 }
 
-function groupsOf({ blocks }: Section): Group[] {
-  const groups: Group[] = [];
-  for (let at = 0; at < blocks.length; at += 1) {
+function* groupsOf({ blocks }: Section): Generator<Group> {
+  for (let at = 0; at < blocks.length; ) {
     const end = endOfIntroduced(blocks, at);
-    const units = blocks.slice(at, end).flatMap((block, index) => blockUnits(block, blocks[at + index - 1]));
-    // Not `push(...groups)`: code may have more lines than a call may have arguments.
-    for (const group of end > at + 1 ? keptTogether(units) : units.map((unit) => [unit])) groups.push(group);
-    at = end - 1;
+    const units = blocks.slice(at, end).flatMap((block, index) => unitsOf(block, blocks[at + index - 1]));
+    const together = end === at + 1 ? 1 : wordsIn(units) <= wordsMax ? units.length : 2;
+    const count = wordsIn(units.slice(0, together)) <= wordsMax ? together : 1;
+    if (units.length > 0) yield units.slice(0, count);
+    for (const unit of units.slice(count)) yield [unit];
+    at = end;
   }
-  return groups;
 }
 
 /** The end of a short paragraph with the list, table or code below it, or of any other block alone. */
 function endOfIntroduced(blocks: readonly TextBlock[], at: number): number {
   const [block, next] = [blocks[at], blocks[at + 1]];
   const introduces =
-    block?.kind === 'paragraph' && next !== undefined && next.kind !== 'paragraph' && isShort(block.text);
+    block?.kind === 'paragraph' &&
+    next !== undefined &&
+    next.kind !== 'paragraph' &&
+    block.text.length < pieceLengthMax &&
+    countWords(block.text) <= introductionWordsMax;
   if (!introduces) return at + 1;
   let end = at + 2;
   while (next.kind === 'item' && blocks[end]?.kind === 'item') end += 1;
   return end;
 }
 
-function isShort(text: string): boolean {
-  return text.length < pieceLengthMax && countWords(text) <= introductionWordsMax;
-}
-
-function keptTogether(units: Group): Group[] {
-  const count = wordsIn(units) <= wordsMax ? units.length : 2;
-  const together = units.slice(0, count);
-  if (wordsIn(together) > wordsMax) return units.map((unit) => [unit]);
-  return [together, ...units.slice(count).map((unit) => [unit])];
-}
-
-function blockUnits(block: TextBlock, before: TextBlock | undefined): Unit[] {
+function unitsOf(block: TextBlock, before: TextBlock | undefined): Unit[] {
   if (block.kind === 'table') return tableUnits(block.text);
   if (block.kind === 'code') return codeUnits(block.text);
-  const joint = block.kind === 'item' && before?.kind === 'item' ? '\n' : '\n\n';
-  return textUnits(block.kind === 'item' ? `${block.marker} ${block.text}` : block.text, joint);
+  if (block.kind === 'paragraph') return textUnits(block.text, '\n\n');
+  return textUnits(`${block.marker} ${block.text}`, before?.kind === 'item' ? '\n' : '\n\n');
 }
 
 function textUnits(text: string, joint: string): Unit[] {
   const words = countWords(text);
   if (words <= wordsMax) return [{ text, words, joint }];
-  return unitsOfPieces(sentencePieces(text), joint, ' ');
+  const ends = sentenceEnds(text);
+  const sentences = ends.map((end, at) => text.slice(ends[at - 1] ?? 0, end).trim());
+  return unitsOfPieces(sentences, joint, ' ');
 }
 
 /** The rows, below their header. If a row is too long for a passage, the rows become list items. */
 function tableUnits(table: string): Unit[] {
   const [header = '', rule, ...rows] = table.split('\n');
   const wordsOf = (line: string) => countWords(line.replaceAll('|', ' '));
+  const jointAt = (index: number) => (index === 0 ? '\n\n' : '\n');
   const headerWords = wordsOf(header);
-  const fits = (words: number) => headerWords <= introductionWordsMax && headerWords + words <= wordsMax;
-  if (!rows.every((row) => row.length <= pieceLengthMax && fits(wordsOf(row)))) {
+  const fits = (row: string) => row.length <= pieceLengthMax && headerWords + wordsOf(row) <= wordsMax;
+  if (headerWords > introductionWordsMax || !rows.every(fits)) {
     const labels = cellsOf(header);
-    return rows.flatMap((row, index) =>
-      textUnits(`- ${rowText(labels, cellsOf(row))}`, index === 0 ? '\n\n' : '\n'),
-    );
+    return rows.flatMap((row, index) => textUnits(`- ${rowText(labels, cellsOf(row))}`, jointAt(index)));
   }
   const frame = { before: `${header}\n${rule}\n`, after: '' };
   return rows.map((text, index) => ({
     text,
     // Counted with the first row only: passages that repeat the header are a little longer.
     words: wordsOf(text) + (index === 0 ? headerWords : 0),
-    joint: index === 0 ? '\n\n' : '\n',
+    joint: jointAt(index),
     frame,
   }));
 }
@@ -172,15 +161,6 @@ function unitsOfPieces(pieces: readonly string[], joint: string, inner: string):
   }));
 }
 
-function sentencePieces(text: string): string[] {
-  let start = 0;
-  return sentenceEnds(text).map((end) => {
-    const piece = text.slice(start, end).trim();
-    start = end;
-    return piece;
-  });
-}
-
 /** Cuts a sentence that is longer than a passage between words, and a longer word anywhere. */
 function smallPieces(piece: string): { text: string; isContinued: boolean }[] {
   if (piece.length <= pieceLengthMax && countWords(piece) <= wordsMax)
@@ -188,8 +168,7 @@ function smallPieces(piece: string): { text: string; isContinued: boolean }[] {
   const cut: { text: string; isContinued: boolean }[] = [];
   for (const run of piece.match(/\S{1,200}\s*/gu) ?? []) {
     const last = cut.at(-1);
-    const isOpen = last !== undefined && last.text.length + run.length <= cutLengthMax;
-    if (isOpen) last.text += run;
+    if (last !== undefined && last.text.length + run.length <= cutLengthMax) last.text += run;
     else cut.push({ text: run, isContinued: cut.length > 0 });
   }
   return cut;

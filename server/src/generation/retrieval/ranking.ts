@@ -1,5 +1,4 @@
-import type { FoundPassage } from '../../domain/document.ts';
-import { bareName } from '../reading/formats.ts';
+import { bareName, type FoundPassage } from '../../domain/document.ts';
 import type { Concept } from './question.ts';
 import { remembered, termCounts } from './term-counts.ts';
 

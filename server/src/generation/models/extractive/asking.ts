@@ -1,5 +1,5 @@
 import type { ConversationTurn } from '../../../domain/conversation.ts';
-import { sentencesOf } from '../../reading/sentences.ts';
+import { sentencesOf } from '../../reading/passage-parts.ts';
 import { asksForDefinition, conceptsOf } from '../../retrieval/question.ts';
 
 /** What is read of a prompt: all of a short one, else the questions at its end, else its beginning. */

@@ -1,6 +1,5 @@
 import type { FoundPassage } from '../../../domain/document.ts';
-import { type Part, partsOf } from '../../reading/passage-parts.ts';
-import { countWords } from '../../reading/words.ts';
+import { countWords, type Part, partsOf } from '../../reading/passage-parts.ts';
 import {
   coverageOf,
   eitherTold,

@@ -1,0 +1,362 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readDocument } from '../../../testing/read-document.ts';
+import type { DocumentText } from '../../domain/document.ts';
+
+function read(name: string, text: string): Promise<DocumentText> {
+  return readDocument(name, new TextEncoder().encode(text));
+}
+
+/** Checks the passages of a document, each as `heading: text`, and its title or URL if given. */
+function reads(
+  promise: string,
+  [name, text]: [name: string, text: string],
+  passages: string[],
+  expected: Partial<Pick<DocumentText, 'title' | 'url'>> = {},
+): void {
+  it(promise, async () => {
+    const document = await read(name, text);
+    assert.deepEqual(
+      document.passages.map(({ heading, text }) => `${heading}: ${text}`),
+      passages,
+    );
+    const { title = document.title, url = document.url } = expected;
+    assert.deepEqual([document.title, document.url], [title, url]);
+  });
+}
+
+describe('reading Markdown', () => {
+  reads(
+    'reads the title and the URL in the front matter',
+    [
+      'docs/returns.md',
+      '---\ntitle: "Returns: how"\nurl: https://example.com/returns\ntags: [a]\n---\n# Returns\n\nThirty days.\n',
+    ],
+    [': Thirty days.'],
+    { title: 'Returns: how', url: 'https://example.com/returns' },
+  );
+  reads(
+    'tells a rule from front matter',
+    ['a.md', '---\n\nSome text.\n\n---\n\nMore.'],
+    [': Some text.\n\nMore.'],
+  );
+  reads(
+    'ignores a URL that is not HTTP',
+    ['a.md', '---\nurl: javascript:alert(1)\n---\nText.'],
+    [': Text.'],
+    { url: null },
+  );
+  reads(
+    'removes Markdown syntax',
+    [
+      'a.md',
+      '# *The* `title`\n\nA **bold** [link](https://x.y) &amp; `&amp;` ![logo](l.png)\nnext<br>line \\*.\n\n> Quoted.\n',
+    ],
+    [': A bold link & &amp; next line *.\n\nQuoted.'],
+    { title: 'The title' },
+  );
+  reads(
+    'reads lists, tables, code and HTML',
+    [
+      'a.md',
+      'Need:\n\n1. a\n   - b\n2. [x] c\n\n   more\n\n| Plan | Price |\n|---|---|\n| Pro | $1 |\n| Free | |\n\n```sh\nrun  --it\n\nnow\n```\n\n<details><summary>Why?</summary>So.</details>\n<!-- hidden -->\n',
+    ],
+    [
+      ': Need:\n\n1. a\n- b\n2. c more\n\n| Plan | Price |\n| --- | --- |\n| Pro | $1 |\n| Free |  |\n\n```\nrun  --it\n\nnow\n```',
+      'Why?: So.',
+    ],
+  );
+  reads(
+    'uses the file name as the title if there is no other',
+    ['some/folder/price-list.MD', 'Text.'],
+    [': Text.'],
+    { title: 'price-list' },
+  );
+});
+
+describe('reading plain text', () => {
+  reads(
+    'reads paragraphs, lists and underlined headings',
+    [
+      'm.txt',
+      'The manual\n\nWrapped\nlines.\n\nSetup\n-----\nYou need:\n- a pen\n  and ink\n* paper\n\n2) last\n',
+    ],
+    [': Wrapped lines.', 'Setup: You need:\n\n- a pen and ink\n- paper\n2. last'],
+    { title: 'The manual', url: null },
+  );
+  reads(
+    'does not use a sentence as the title',
+    ['notes.text', 'It began.\n\nIt ended.'],
+    [': It began.\n\nIt ended.'],
+    { title: 'notes' },
+  );
+  reads(
+    'reads an option within running text and a command that ends with ? as text',
+    [
+      'a.txt',
+      'It saves data, using the\n-o,  --output or -O options.  If\nit gets many.\n\n$ test; echo $?\n\nIt prints 0.',
+    ],
+    [
+      ': It saves data, using the -o, --output or -O options. If it gets many.\n\n$ test; echo $?\n\nIt prints 0.',
+    ],
+  );
+  reads(
+    'makes one passage of a question and its answer',
+    [
+      'faq.txt',
+      'Q. Is it free?\n\nQ: Does it cost?\n\nA. Yes, it is.\n\n1.1. Who made it?\nWe did.\n\n- How?\n\nBy hand.',
+    ],
+    [
+      'Is it free? Does it cost?: Yes, it is.',
+      '1.1. Who made it?: We did.',
+      '1.1. Who made it? › How?: By hand.',
+    ],
+  );
+  reads(
+    'keeps questions without an answer as text',
+    ['faq.md', '**Why?**\n\nSo.\n\n- Who?\n- What?\n\nEnd?'],
+    ['Why?: So.\n\n- Who?\n- What?\n\nEnd?'],
+  );
+  reads(
+    'recognises headings that are underlined, numbered or in capitals',
+    [
+      'a.txt',
+      'Manual\n\nINSTALLING IT\nRun it.\n\n1. Setup\n\nText.\n\n1.2 More of it\n\nOther.\n\n---------\n2. Next\n---------\n\n1. Open it.\n\n2. Close it.\n',
+    ],
+    [
+      'INSTALLING IT: Run it.',
+      'INSTALLING IT › 1. Setup: Text.',
+      'INSTALLING IT › 1. Setup › 1.2 More of it: Other.',
+      '2. Next: 1. Open it.\n2. Close it.',
+    ],
+  );
+  reads(
+    'joins words hyphenated at a line end, and keeps real hyphens',
+    [
+      'a.txt',
+      'A config-\nuration of well-\nknown and first-class or first-\nclass parts: UTF-\n8, --no-\nverify, pre-\nand post-steps, host-spe\u2010\ncific.',
+    ],
+    [
+      ': A configuration of well-known and first-class or first-class parts: UTF-8, --no-verify, pre- and post-steps, host-specific.',
+    ],
+  );
+  reads(
+    'keeps columns, and removes the bold print of terminals',
+    ['a.txt', 'T\u0008Two of them.\n\na      b\nc      d'],
+    [': Two of them.\n\n```\na      b\nc      d\n```'],
+  );
+
+  it('repeats an option whose description is longer than a passage', async () => {
+    const long = Array.from({ length: 40 }, () => '      One two three four five six seven.').join('\n');
+    const { passages } = await read('a.txt', `Usage\n\n  -x, --long=ARG\n${long}\n`);
+    assert.ok(passages.length > 1);
+    assert.ok(passages.every(({ text }) => text.startsWith('-x, --long=ARG\nOne two')));
+  });
+
+  it('reads long runs of letters without a space or a hyphen', async () => {
+    for (const letters of ['a'.repeat(500_000), '\u6587'.repeat(260_000)]) {
+      const { passages } = await read('a.txt', `MANUAL\n\n${letters}\n\nEnd with a-b.`);
+      assert.ok(passages.every(({ heading }) => heading === 'MANUAL'));
+      const text = passages.map((passage) => passage.text).join('');
+      assert.ok(text.split(letters[0]!).length > letters.length);
+    }
+  });
+});
+
+const page = `LS(1)\t\t\t User Commands\t\t\t LS(1)
+
+NAME
+       ls - list directory contents
+
+DESCRIPTION
+       List  information  about  the FILEs.  Sort entries if none  is  speci\u2010
+       fied.
+
+       -a, --all
+\t      do not ignore entries starting with .
+
+       -c     with -lt: sort by ctime;
+\t      otherwise: sort
+
+\t      A second paragraph.
+
+       -h
+       --human
+              print sizes like 1K
+
+       The SIZE argument is an integer.
+
+   Exit status:
+       0      if OK,
+
+ENVIRONMENT
+       TZ     The time zone.
+
+       LS_COLORS
+              Which colors.
+
+GNU coreutils 9.1		  April 2022				 LS(1)
+`;
+
+const man = `.\\" A comment
+.de XX
+skipped
+..
+.ds L" \\(lq
+.TH LS "1" "2024" "GNU"
+.SH NAME
+ls \\- list \\fIdirectory\\fR contents
+.SH "OPTIONS AND MORE"
+See
+.BR ls (5),
+too.
+.PP
+Second & last.
+.TP
+\\fB\\-a\\fR, \\fB\\-\\-all\\fR
+show all
+.IP
+and \\*(L"more\\(rq
+.ie n .IP "\\-b, <x>" 4
+.el .IP "other" 4
+be brief
+.PP
+\\-c
+.RS 4
+compact
+.RE
+.PP
+After:
+.IP \\(bu 2
+one
+.IP 2. 4
+two
+.nf
+  code  \\e n
+.fi
+`;
+
+const mdoc = `.Dd May 1
+.Dt CAT 1
+.Os
+.Sh NAME
+.Nm cat
+.Nd print files
+.Sh SYNOPSIS
+.Nm
+.Op Fl bn
+.Op Ar file ...
+.Sh DESCRIPTION
+.Bl -tag -width x
+.It Fl b Ns = Ns Ar n , Fl -blank
+Number
+.Pq see Xr ls 1 ,
+.Em not
+blank.
+.El
+.Bl -enum
+.It
+First.
+.It
+Second.
+.El
+`;
+
+describe('reading a manual page', () => {
+  reads(
+    'makes a passage of each option of a formatted page',
+    ['page.txt', page],
+    [
+      'NAME: ls - list directory contents',
+      'DESCRIPTION: List information about the FILEs. Sort entries if none is specified.',
+      'DESCRIPTION: -a, --all\ndo not ignore entries starting with .',
+      'DESCRIPTION: -c\nwith -lt: sort by ctime; otherwise: sort\n\nA second paragraph.',
+      'DESCRIPTION: -h, --human\nprint sizes like 1K',
+      'DESCRIPTION: The SIZE argument is an integer.',
+      'DESCRIPTION › Exit status:: 0 if OK,',
+      'ENVIRONMENT: TZ\nThe time zone.',
+      'ENVIRONMENT: LS_COLORS\nWhich colors.',
+    ],
+    { title: 'ls(1)' },
+  );
+  reads(
+    'reads the source of a page in man macros',
+    ['ls.1', man],
+    [
+      'NAME: ls - list directory contents',
+      'OPTIONS AND MORE: See ls(5), too.\n\nSecond & last.',
+      'OPTIONS AND MORE: -a, --all\nshow all\n\nand “more”',
+      'OPTIONS AND MORE: -b, <x>\nbe brief',
+      'OPTIONS AND MORE: -c\ncompact',
+      'OPTIONS AND MORE: After:\n\n- one\n2. two\n\n```\n  code  \\ n\n```',
+    ],
+    { title: 'ls(1)' },
+  );
+  reads(
+    'reads the source of a page in mdoc macros',
+    ['cat.txt', mdoc],
+    [
+      'NAME: cat - print files',
+      'SYNOPSIS: cat [-bn] [file ...]',
+      'DESCRIPTION: -b=n, --blank\nNumber (see ls(1)), not blank.',
+      'DESCRIPTION: 1. First.\n2. Second.',
+    ],
+  );
+
+  it('reads words that are names of JavaScript properties', async () => {
+    const source =
+      '.TH FOO 3\n.SH NAME\nfoo \\- test\n.SH DESCRIPTION\nThe\n.B constructor\nbuilds an object.\n.Nm toString\n';
+    const { passages } = await read('foo.3', source);
+    assert.match(passages.map(({ text }) => text).join('\n'), /constructor.*builds an object/s);
+  });
+});
+
+describe('reading HTML', () => {
+  reads(
+    'leaves out menus, scripts, footers and hidden elements',
+    [
+      'r.htm',
+      `<!doctype html><title>Returns – Shop</title><link rel="canonical" href="https://x.y/r">
+      <body><nav>Menu</nav><script>bad()</script><style>p{}</style><template>no</template><h1>Returns <a aria-hidden="true">#</a></h1>
+      <p>Within <b>thir</b>ty&nbsp;days<br>only.<p hidden>secret</p><ul><li>a<ul><li>b</ul><li><p>c</p><p>d</p></ul>
+      <h2>Prices<span><a href="#p">#</a></span></h2><table><caption>All</caption><tr><th>Plan<th>Price<tr><td>Pro<td>1<tr><td colspan=2>Free</table>
+      <pre>\n  x\n    y\n</pre><dl><dt>Term<dd><p>Meaning</p></dl><footer>Imprint</footer>`,
+    ],
+    [
+      ': Within thirty days only.\n\n- a\n- b\n- c d',
+      'Prices: All\n\n| Plan | Price |\n| --- | --- |\n| Pro | 1 |\n| Free |  |\n\n```\n  x\n    y\n```',
+      'Prices: Term\nMeaning',
+    ],
+    { title: 'Returns – Shop', url: 'https://x.y/r' },
+  );
+  reads(
+    'reads only the main element if there is one',
+    ['a.html', '<div>Banner</div><main><h1>T</h1><p>Text.</main><div>Ads</div>'],
+    [': Text.'],
+    { title: 'T' },
+  );
+  reads(
+    'repeats cells that span rows or columns, and makes a passage of each definition',
+    [
+      'a.html',
+      `<table><tr><th>Plan<th colspan=2>Price<tr><td rowspan=2>Pro<td>1<td>EUR<tr><td>2<td>USD</table>
+       <dl><div><dt>One<dd>First.<pre>x</pre></div><dt>Two<dt>Three<dd>Last.<dd>More.</dl><ul>${'<li>i'.repeat(3)}</ul>`,
+    ],
+    [
+      ': | Plan | Price | Price |\n| --- | --- | --- |\n| Pro | 1 | EUR |\n| Pro | 2 | USD |',
+      ': One\nFirst.\n\n```\nx\n```',
+      ': Two, Three\nLast.\n\nMore.',
+      ': - i\n- i\n- i',
+    ],
+  );
+  reads(
+    'does not join a term without a description to the text behind the list',
+    ['a.html', '<dl><dt>One<dt>Two</dl><p>Text.'],
+    [': One, Two', ': Text.'],
+  );
+  reads(
+    'reads layout tables as ordinary blocks',
+    ['a.html', '<table><tr><td><h2>A</h2><p>One.<td><table><tr><td>K<td>V</table></table>'],
+    ['A: One.\n\n|  |  |\n| --- | --- |\n| K | V |'],
+  );
+});
