@@ -11,22 +11,12 @@ import { FailedAttempts, FailedSignIns } from './domain/attempts.ts';
 import { createIdGenerator, type ThreadId, type UserId } from './domain/id.ts';
 import type { ConfiguredModel } from './domain/model-trial.ts';
 import { keptMs } from './domain/retention.ts';
-import { corroborated } from './generation/corroboration/corroborated.ts';
 import type { Drafter, Model } from './generation/model.ts';
-import { tryModel } from './generation/models/language/trial.ts';
-import { languageModel } from './generation/models/language.ts';
-import { scriptedModel } from './generation/models/scripted.ts';
 import type { PassageSearch } from './generation/passage-search.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/messages.ts';
-import { ModelThreads } from './generation/threads/model-threads.ts';
-import {
-  threadedCorroborate,
-  threadedExtractive,
-  threadedSearch,
-} from './generation/threads/threaded-models.ts';
-import { ReplyWorker } from './generation/worker.ts';
+import type { ReplyWorker } from './generation/worker.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
 import { relayReplies } from './reply-relay.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
@@ -202,21 +192,30 @@ export { copyStore } from './storage/copy-store.ts';
 
 export const copyTools = { sha256: (text: string) => hash('sha256', text), termsOf };
 
+// The rest is loaded on use, so that the operator's commands start without workers, models, the HTTP stack and the logger.
+
 export async function startWorker(config: Config, context: Context, log: Logger): Promise<ReplyWorker> {
   const settings = {
     concurrency: config.limits.replyConcurrency,
     leaseMs: config.replyLeaseMs,
   };
-  return ReplyWorker.start(context, createModel(config, context.store), settings, log);
+  const { ReplyWorker } = await import('./generation/worker.ts');
+  return ReplyWorker.start(context, await createModel(config, context.store), settings, log);
 }
 
-function createModel(config: Config, store: Store): Model {
-  if (config.model.kind === 'scripted') return scriptedModel;
+async function createModel(config: Config, store: Store): Promise<Model> {
+  if (config.model.kind === 'scripted')
+    return (await import('./generation/models/scripted.ts')).scriptedModel;
+  const { ModelThreads } = await import('./generation/threads/model-threads.ts');
+  const { threadedCorroborate, threadedExtractive, threadedSearch } = await import(
+    './generation/threads/threaded-models.ts'
+  );
   const threads = new ModelThreads(store, { threads: config.replyThreads, passages: passageSource(config) });
-  const drafter = createDrafter(config, threadedSearch(threads));
-  const model =
-    drafter === undefined ? threadedExtractive(threads) : corroborated(drafter, threadedCorroborate(threads));
-  return { ...model, close: () => threads.close() };
+  const close = () => threads.close();
+  const drafter = await createDrafter(config, threadedSearch(threads));
+  if (drafter === undefined) return { ...threadedExtractive(threads), close };
+  const { corroborated } = await import('./generation/corroboration/corroborated.ts');
+  return { ...corroborated(drafter, threadedCorroborate(threads)), close };
 }
 
 /** PostgreSQL is read through the connections of the process. */
@@ -226,8 +225,12 @@ function passageSource({ store }: Config): PassageSource | undefined {
 }
 
 /** Undefined if an embedded model is configured. */
-function createDrafter({ model, limits }: Config, library: PassageSearch): Drafter | undefined {
+async function createDrafter(
+  { model, limits }: Config,
+  library: PassageSearch,
+): Promise<Drafter | undefined> {
   if (model.kind !== 'language') return undefined;
+  const { languageModel } = await import('./generation/models/language.ts');
   const { modelSilenceMs: silenceMs, replyLengthMax } = limits;
   return languageModel({ ...model, library, silenceMs, replyLengthMax });
 }
@@ -240,7 +243,8 @@ export function configuredModel(config: Config): ConfiguredModel {
     name: model.name,
     provider: model.kind === 'language' ? model.provider : null,
     async test(question, withinMs) {
-      const drafter = createDrafter(config, noDocuments);
+      const drafter = await createDrafter(config, noDocuments);
+      const { tryModel } = await import('./generation/models/language/trial.ts');
       return drafter && tryModel(drafter, question, AbortSignal.timeout(withinMs));
     },
   };
@@ -253,7 +257,6 @@ export async function composeApp(
   baseUrl: () => string,
   drain: Drain = new Drain(undefined),
 ): Promise<FastifyInstance> {
-  // Loaded here, so that the operator's commands start without the HTTP stack.
   const { buildApp } = await import('./http/app.ts');
   // Creates the signing key if there is none yet.
   await context.accessTokens.keySet();
@@ -295,4 +298,6 @@ export async function openMetrics(config: Config, role: string): Promise<Metrics
   });
 }
 
-export { createLog } from './log.ts';
+export async function openLog(level: string, onDrop?: () => void): Promise<Logger> {
+  return (await import('./log.ts')).createLog(level, onDrop);
+}

@@ -9,7 +9,7 @@ import { findCommand, parseArguments, runStoreCommand, storeCommands } from './c
 import { ask } from './commands/remote/ask.ts';
 import { type RemoteCommand, RemoteFailure, runRemoteCommand } from './commands/remote/remote-command.ts';
 import { threadsCommands } from './commands/remote/threads.ts';
-import { type Role, serve } from './commands/serve.ts';
+import type { Role } from './commands/serve.ts';
 import { ConfigError, readConfig, readRemoteConfig } from './config/config.ts';
 import { ServiceError } from './domain/errors.ts';
 
@@ -39,6 +39,8 @@ async function main(words: string[]): Promise<number> {
 
 async function runServe(words: string[]): Promise<number> {
   const { options } = parseArguments(serveCommand, words);
+  // Loaded here, so that the other commands start without it.
+  const { serve } = await import('./commands/serve.ts');
   const exitCode = await serve(readConfig(process.env), (options.role ?? 'all') as Role);
   // All work is finished or released; a connection to a provider that is still opening must not delay the exit.
   process.exit(exitCode);

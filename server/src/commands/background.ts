@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { createLog, startWorker } from '../compose.ts';
+import type { openLog, startWorker } from '../compose.ts';
 import { sweepDocuments } from '../usecases/documents/documents.ts';
 import { enforceRetention } from '../usecases/organization/retention.ts';
 import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
 import { keepTending } from '../usecases/replies/keep-tending.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
-type Log = ReturnType<typeof createLog>;
+type Log = Awaited<ReturnType<typeof openLog>>;
 type Worker = Awaited<ReturnType<typeof startWorker>>;
 
 /** Below this, a burst of renames explains the difference. */

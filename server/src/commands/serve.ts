@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import {
   composeApp,
-  createLog,
   openContext,
+  openLog,
   openMetrics,
   relaySignals,
   startWorker,
@@ -30,7 +30,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const stopRequested = untilStopRequested();
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
-  const log = createLog(config.logLevel, metrics?.telemetry.logLineDropped);
+  const log = await openLog(config.logLevel, metrics?.telemetry.logLineDropped);
   const context = await openContext(config, {
     baseUrl: () => address.baseUrl,
     watch: {
@@ -115,7 +115,7 @@ function isPrivate({ store, host, baseUrl }: Config): boolean {
   );
 }
 
-type Log = ReturnType<typeof createLog>;
+type Log = Awaited<ReturnType<typeof openLog>>;
 type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
 /** The public URL of the service: known once it listens, unless it is configured. */

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import type { createLog } from '../compose.ts';
+import type { openLog } from '../compose.ts';
 
-type Log = ReturnType<typeof createLog>;
+type Log = Awaited<ReturnType<typeof openLog>>;
 
 /** Workspaces whose built files are served. */
 const served = [

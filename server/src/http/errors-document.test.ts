@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { composeApp, createLog, openContext } from '../compose.ts';
+import { composeApp, openContext, openLog } from '../compose.ts';
 import { readConfig } from '../config/config.ts';
 import { errorCodes } from '../domain/errors.ts';
 import { utcDay } from '../domain/quota.ts';
@@ -43,7 +43,7 @@ describe('docs/errors.md', () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-errors-'));
     const config = readConfig({ SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}` });
     context = await openContext(config);
-    app = await composeApp(config, context, createLog('silent'), () => 'http://skein.example');
+    app = await composeApp(config, context, await openLog('silent'), () => 'http://skein.example');
     await makeKeys(context, keys);
   });
   after(async () => {

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
-import { composeApp, createLog, openContext, startWorker } from '../../compose.ts';
+import { composeApp, openContext, openLog, startWorker } from '../../compose.ts';
 import { readConfig } from '../../config/config.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
@@ -57,13 +57,14 @@ function assertMatches(schema: TSchema, value: unknown, name: string): void {
   assert.deepEqual(faults, [], `${name}: ${JSON.stringify(value)}`);
 }
 
+const log = await openLog('silent');
+
 describe('Responses of the console routes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-responses-'));
   const config = readConfig({
     SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}`,
     SKEIN_MODEL: 'scripted',
   });
-  const log = createLog('silent');
   const checked = new Set<string>();
   const stranger: Person = { cookie: '', csrf: 'none' };
   const admin: Person = { cookie: '', csrf: 'none' };
