@@ -74,8 +74,8 @@ export class Callers {
       const [id, user] = all[place]!;
       const credential = keyOf.get(user)!;
       while (performance.now() < deadline) {
-        const { status, body } = await this.#get(credential, id);
-        if (status === 404 || (status === 200 && body.status.state !== 'in_progress')) break;
+        const seen = await this.#get(credential, id);
+        if (seen === 'missing' || seen?.reply.completedAt) break;
         await pause(pauseAfterFailureMs);
       }
     });
@@ -106,8 +106,9 @@ export class Callers {
     const reply = `Reply to ${title}.`;
     const body = { title, prompt: `#say Reply \n#wait ${replyMs}\n#say to ${title}.` };
     for (let attempt = 1; attempt <= 5; attempt += 1) {
-      const call = await this.#call(credential, (api) => api.create(body, { 'idempotency-key': title }));
-      const id: string | undefined = call.status === 201 ? call.body.thread.id : undefined;
+      const headers = { 'idempotency-key': title };
+      const { call, answer } = await this.#call(credential, (api) => api.create(body, headers));
+      const id: string | undefined = call.status === 201 ? answer.thread.id : undefined;
       this.calls.push({ ...call, kind: 'create', id, title, reply });
       if (id !== undefined) this.#threads.push({ id, title, owner: credential, renames: 0 });
       if (!isUnknown(call) || this.#isEnough) return;
@@ -116,20 +117,22 @@ export class Callers {
   }
 
   async #get(credential: Credential, id: string) {
-    const call = await this.#call(credential, (api) => api.get(id));
-    this.calls.push({ ...call, kind: 'get', id, seen: call.status === 200 ? readOf(call.body) : undefined });
-    return call;
+    const { call, answer } = await this.#call(credential, (api) => api.get(id));
+    const seen = call.status === 200 ? readOf(answer) : undefined;
+    this.calls.push({ ...call, kind: 'get', id, seen });
+    return call.status === 404 ? 'missing' : seen;
   }
 
   async #rename(credential: Credential, thread: OwnThread): Promise<void> {
     thread.renames += 1;
     const title = `${thread.title},${thread.renames}`;
-    const call = await this.#call(credential, (api) => api.rename(thread.id, title));
+    const { call } = await this.#call(credential, (api) => api.rename(thread.id, title));
     this.calls.push({ ...call, kind: 'rename', id: thread.id, title });
   }
 
   async #delete(credential: Credential, id: string): Promise<void> {
-    this.calls.push({ ...(await this.#call(credential, (api) => api.delete(id))), kind: 'delete', id });
+    const { call } = await this.#call(credential, (api) => api.delete(id));
+    this.calls.push({ ...call, kind: 'delete', id });
   }
 
   async #walk(credential: Credential): Promise<void> {
@@ -138,9 +141,9 @@ export class Callers {
     let cursor: string | null | undefined;
     for (let failures = 0; cursor !== null && failures < 20; ) {
       const query = { limit: pageSize, ...(cursor !== undefined && { cursor }) };
-      const call = await this.#call(credential, (api) => api.list(query));
-      const threads: SeenThread[] = call.status === 200 ? call.body.threads.map(threadOf) : [];
-      if (call.status === 200) cursor = call.body.nextCursor;
+      const { call, answer } = await this.#call(credential, (api) => api.list(query));
+      const threads: SeenThread[] = call.status === 200 ? answer.threads.map(threadOf) : [];
+      if (call.status === 200) cursor = answer.nextCursor;
       this.calls.push({ ...call, kind: 'page', walk, threads, isLast: cursor === null });
       if (call.status === 200) continue;
       if (!isUnknown(call)) return;
@@ -161,18 +164,23 @@ export class Callers {
     const address = this.#chance.pick(this.#addresses());
     const startedAt = performance.now();
     const timeout = new AbortController();
-    const answer = await Promise.race([
+    const response = await Promise.race([
       send(new Api(address, credential.key)).catch(connectionLost),
-      pause(responseWithinMs, undefined, { signal: timeout.signal }).catch(() => undefined),
+      pause(responseWithinMs, { failure: 'timeout' }, { signal: timeout.signal }).catch(() => ({
+        failure: '',
+      })),
     ]);
     timeout.abort();
-    return { credential, startedAt, endedAt: performance.now(), status: answer?.status, body: answer?.body };
+    const call = { credential, startedAt, endedAt: performance.now() };
+    if ('failure' in response) return { call: { ...call, status: undefined, failure: response.failure } };
+    return { call: { ...call, status: response.status }, answer: response.body };
   }
 }
 
 /** A missing response is a valid outcome here; an unexpected response is not. */
-function connectionLost(error: unknown): undefined {
+function connectionLost(error: unknown): { failure: string } {
   if (!(error instanceof TypeError)) throw error;
+  return { failure: String(error.cause) };
 }
 
 function threadOf({ id, title, createdAt, updatedAt }: any): SeenThread {

@@ -232,8 +232,10 @@ function checkErrors({ calls, outages }: History): string[] {
     .filter(
       (call) => !outages.some((outage) => call.startedAt < outage.endedAt && call.endedAt > outage.startedAt),
     )
-    .map(
-      ({ kind, status, startedAt }) =>
-        `${kind} at ${startedAt.toFixed()} ms got ${status ?? 'no response'} outside an outage`,
-    );
+    .map(({ kind, status, startedAt, endedAt, failure }) => {
+      const before = outages.findLast((outage) => outage.endedAt <= startedAt);
+      const since =
+        before === undefined ? '' : `, ${(startedAt - before.endedAt).toFixed()} ms after: ${before.fault}`;
+      return `${kind} got ${status ?? failure} outside an outage in ${(endedAt - startedAt).toFixed()} ms${since}`;
+    });
 }

@@ -31,6 +31,8 @@ interface CallBase extends Span {
   readonly credential: Credential;
   /** Undefined if no response arrived. */
   readonly status: number | undefined;
+  /** Why no response arrived. */
+  readonly failure?: string | undefined;
 }
 
 export type Call =

@@ -31,6 +31,9 @@ const environment = {
   ...clockThatLeaps(leapMs),
 };
 
+/** Every connection of a node keeps a connection of its own in session mode, so there must be enough for both nodes. */
+const poolerSettings = { pool_mode: 'session', default_pool_size: '100', server_login_retry: '1' };
+
 /** Two nodes on one store, and everything that can be done to them. */
 export class Site {
   readonly faults: readonly Fault[];
@@ -71,9 +74,7 @@ export class Site {
     const cluster = await Cluster.start();
     const program = withPgBouncer ? findProgram('pgbouncer') : undefined;
     const pooler =
-      program === undefined
-        ? undefined
-        : await PgBouncer.start(program, cluster.url, { pool_mode: 'session', server_login_retry: '1' });
+      program === undefined ? undefined : await PgBouncer.start(program, cluster.url, poolerSettings);
     const pooled: Fault | undefined = pooler && {
       name: 'PgBouncer killed',
       run: async () => {
