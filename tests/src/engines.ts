@@ -6,11 +6,22 @@ export interface Engine {
   readonly engine: 'SQLite' | 'PostgreSQL';
   /** The environment of a service on a fresh, empty store. */
   freshStore(): Promise<Record<string, string>>;
+  /** The environment of the service that the test files of this process share, see `sharedService`. */
+  sharedStore(): Promise<Record<string, string>>;
 }
 
+let sharedDatabase: Promise<string> | undefined;
+
 const engines: readonly Engine[] = [
-  { engine: 'SQLite', freshStore: async () => ({}) },
-  { engine: 'PostgreSQL', freshStore: async () => ({ SKEIN_DATABASE_URL: await testDatabase() }) },
+  { engine: 'SQLite', freshStore: async () => ({}), sharedStore: async () => ({}) },
+  {
+    engine: 'PostgreSQL',
+    freshStore: async () => ({ SKEIN_DATABASE_URL: await testDatabase() }),
+    sharedStore: async () => {
+      sharedDatabase ??= testDatabase();
+      return { SKEIN_DATABASE_URL: await sharedDatabase };
+    },
+  },
 ];
 
 /** Many cases are decided before the store is used, so on the slower store a part of a long series is enough. */

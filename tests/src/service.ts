@@ -13,10 +13,15 @@ const launcher = join(root, 'node_modules/.bin/skein');
 
 type Environment = Record<string, string>;
 
-/** A folder that is removed when the tests of the file have ended. */
+const temporaryFolders: string[] = [];
+process.once('exit', () => {
+  for (const folder of temporaryFolders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is removed when the process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'skein-test-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  temporaryFolders.push(folder);
   return folder;
 }
 
@@ -56,7 +61,7 @@ export async function runSkein(
 
 let operator: Operator | undefined;
 
-/** Runs an operator's command that must succeed and returns its JSON. All commands of a test file share one process. */
+/** Runs an operator's command that must succeed and returns its JSON. All commands of a test process share one process. */
 export async function operate(
   folder: string,
   words: readonly string[],

@@ -15,6 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { Api } from './api.ts';
 import { type Answer, statusOfCode } from './conformance.ts';
 import { operate, root, Service, temporaryFolder } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 interface Key {
   readonly id: string;
@@ -31,7 +32,7 @@ export interface Made {
   readonly wideKey: Key;
 }
 
-/** Two organizations on their own service, and their callers. */
+/** Two organizations and their callers. */
 export interface World extends Made {
   readonly service: Service;
   readonly ada: Api;
@@ -57,9 +58,21 @@ export async function prepareStore(): Promise<Made & { folder: string }> {
   return { ...made, folder };
 }
 
+/** Two new organizations on the service that the test files of this process share. */
+export async function sharedWorld(): Promise<World> {
+  const service = await sharedService();
+  const made = await makeCallers((...words) => service.skein(...words));
+  return worldOn(service, made);
+}
+
+/** Two organizations on a service of their own. */
 export async function startWorld(environment: Record<string, string> = {}): Promise<World> {
   const { folder, ...made } = await prepareStore();
   const service = await Service.start({ folder, environment: { SKEIN_MODEL: 'scripted', ...environment } });
+  return worldOn(service, made);
+}
+
+function worldOn(service: Service, made: Made): World {
   const as = (key: string) => new Api(service.baseUrl, key);
   return {
     ...made,
@@ -86,7 +99,7 @@ async function makeTemplate(): Promise<string> {
   if (existsSync(template)) return template;
   const folder = `${template}.${process.pid}`;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'made.json'), JSON.stringify(await makeStore(folder)));
+  writeFileSync(join(folder, 'made.json'), JSON.stringify(await makeCallers((...words) => operate(folder, words))));
   try {
     renameSync(folder, template);
   } catch {
@@ -106,8 +119,7 @@ function sourceHash(): string {
   return hash.digest('hex');
 }
 
-async function makeStore(folder: string): Promise<Made> {
-  const skein = (...words: string[]): Promise<any> => operate(folder, words);
+async function makeCallers(skein: (...words: string[]) => Promise<any>): Promise<Made> {
   const hire = async (organization: string, email: string): Promise<Key> => {
     await skein('member', 'add', organization, email);
     return skein('key', 'create', organization, '--user', email);

@@ -59,7 +59,7 @@ describe('Settings in the console', () => {
     assert.ok(!(await page.content()).includes(key), 'it is not shown again');
     const nightly = row('Nightly report');
     await shown(nightly.getByText('Live'));
-    for (const text of ['Personal', 'ada@acme.example', `${key.slice(0, 8)}…${key.slice(-4)}`])
+    for (const text of ['Personal', world.email('ada'), `${key.slice(0, 8)}…${key.slice(-4)}`])
       await shown(nightly.getByText(text));
 
     await button('Revoke Nightly report').click();
@@ -173,12 +173,12 @@ describe('Settings in the console', () => {
     const { page } = window;
     await page.goto('/settings/members');
     await button('Add member').click();
-    await dialog().getByLabel('Email address').fill('dora@acme.example');
+    await dialog().getByLabel('Email address').fill(world.email('dora'));
     await button('Add and create link', dialog()).click();
     const link = await dialog().getByTestId('secret').innerText();
     await lookAt(page, 'invitation-link');
     await button('Done', dialog()).click();
-    const dora = row('dora@acme.example');
+    const dora = row(world.email('dora'));
     await shown(dora.getByText('Invited'));
 
     const guest = await Window.open(browser, world.service.baseUrl);
@@ -190,7 +190,7 @@ describe('Settings in the console', () => {
 
     await page.reload();
     await shown(dora.getByText('Active'));
-    await dora.getByRole('combobox', { name: 'Role of dora@acme.example' }).click();
+    await dora.getByRole('combobox', { name: `Role of ${world.email('dora')}` }).click();
     await page.getByRole('option', { name: 'Admin' }).click();
     await eventually(
       async () => {
@@ -202,10 +202,10 @@ describe('Settings in the console', () => {
     );
 
     const { key } = await world.service.skein(
-      ...['key', 'create', world.acme, '--user', 'dora@acme.example', '--name', 'Dora’s laptop'],
+      ...['key', 'create', world.acme, '--user', world.email('dora'), '--name', 'Dora’s laptop'],
     );
     await page.reload();
-    await button('Remove dora@acme.example').click();
+    await button(`Remove ${world.email('dora')}`).click();
     await shown(dialog().getByText('This personal key will be revoked:'));
     await shown(dialog().getByText('Dora’s laptop'));
     await lookAt(page, 'remove-member');

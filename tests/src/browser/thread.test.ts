@@ -181,7 +181,7 @@ describe('A thread in the console', () => {
 
     await ben.page.reload();
     await shown(heading(ben.page, 'Who may read this?'));
-    await shown(ben.page.getByText('Published by ada@acme.example'));
+    await shown(ben.page.getByText(`Published by ${world.email('ada')}`));
 
     await page.getByRole('button', { name: 'Unpublish' }).click();
     await shown(dialog.getByText('Only you will be able to see it'));

@@ -108,7 +108,7 @@ describe('Threads in the console', () => {
     await rowCount(1);
     await row('Lengths of skeins').click();
     await shown(heading(page, 'Lengths of skeins'));
-    await shown(page.getByRole('note').filter({ hasText: 'Published by ben@acme.example' }));
+    await shown(page.getByRole('note').filter({ hasText: `Published by ${world.email('ben')}` }));
     await shown(page.getByText('You asked: How long is a skein?'));
     await lookAt(page, 'read-only');
     assert.equal(await page.getByRole('textbox').count(), 0, 'nothing to write in');

@@ -73,7 +73,7 @@ describe('Every route of the console', () => {
 
   it('refuses a session that was ended', async () => {
     const ended = new ConsoleClient(world.service.baseUrl);
-    assertDone(await ended.signIn('ada@acme.example', testPassword));
+    assertDone(await ended.signIn(world.email('ada'), testPassword));
     const browser = copyOf(ended);
     assertDone(await ended.post('/sign-out'));
     await refusals(guarded, browser, 401);
@@ -123,7 +123,7 @@ describe('Every route of the console', () => {
   it('answers permitted callers: rejected requests have changed nothing', async () => {
     const { client } = world.ada;
     for (const route of guarded.filter(({ ssoOnly }) => !ssoOnly)) {
-      if (!client.cookies.has('skein')) assertDone(await client.signIn('ada@acme.example', testPassword));
+      if (!client.cookies.has('skein')) assertDone(await client.signIn(world.email('ada'), testPassword));
       const status = route.url.endsWith('/events')
         ? await statusOfStream(client, `/console${addressOf(route)}`)
         : (await call(client, withOwnBody(route))).status;
@@ -154,13 +154,13 @@ function withOwnBody(route: KnownRoute): KnownRoute {
   return { ...route, call: { body: { current: testPassword, next: 'another violin, another sky' } } };
 }
 
-async function makeThings({ service, acme, ada }: SettingsWorld): Promise<Record<Thing, string>> {
+async function makeThings({ service, acme, ada, email }: SettingsWorld): Promise<Record<Thing, string>> {
   const key = assertDone(await ada.post('/keys', { name: 'Ask', scope: 'personal' }), 201);
   const api = new Api(service.baseUrl, key.key);
   const thread = (await api.create({ prompt: 'Hello' })).body.thread.id;
   const failedThread = (await api.create({ prompt: '#fail' })).body.thread.id;
   await Promise.all([api.untilDone(thread), api.untilDone(failedThread)]);
-  const { id: member } = await service.skein('member', 'add', acme, 'carol@acme.example');
+  const { id: member } = await service.skein('member', 'add', acme, email('carol'));
   return {
     organization: acme,
     keyRequest: assertDone(await ada.post('/key-requests', { name: 'First' }), 201).id,

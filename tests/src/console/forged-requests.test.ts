@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { eventually } from '../replies/shared-store.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { assertRefused } from './assertions.ts';
-import { type ConsoleAnswer, ConsoleClient, signedInMember, testPassword } from './console-client.ts';
+import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
+import { sharedSettingsWorld } from './settings-world.ts';
 
 describe('A request of the console', () => {
   let service: Service;
   let ada: ConsoleClient;
   let ben: ConsoleClient;
   before(async () => {
-    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted' } });
-    ada = await signedInMember(service, 'Demo', 'ada@demo.example', 'admin');
-    ben = await signedInMember(service, 'Demo', 'ben@demo.example');
+    const world = await sharedSettingsWorld();
+    service = world.service;
+    ada = world.ada.client;
+    ben = world.ben.client;
   });
-  after(() => service?.end());
 
   const change = (headers: Record<string, string>): Promise<ConsoleAnswer> =>
     ada.call('POST', '/password', {

@@ -5,7 +5,7 @@ import { Nodes } from '../nodes/nodes.ts';
 import { eventually } from '../replies/shared-store.ts';
 import { Service } from '../service.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld, startSettingsWorld } from './settings-world.ts';
 import { ask, at, untilEnded } from './thread-calls.ts';
 import { clientAt, ThreadStream } from './thread-stream.ts';
 import { assertDone, Visitor } from './visitor.ts';
@@ -29,9 +29,8 @@ const slowReply = ['One', 'Two', 'Three'].map((word) => `#step ${word}\n#say ${w
 describe('A thread of an organization that somebody has left', () => {
   let world: SettingsWorld;
   before(async () => {
-    world = await startSettingsWorld();
+    world = await sharedSettingsWorld();
   });
-  after(() => world?.end());
 
   it('shows them nothing more, also where they watch it already', async () => {
     const { acme, ada, ben } = world;
@@ -127,7 +126,7 @@ describe('A thread that is watched', () => {
     const stream = await open(ben, thread.id);
     await stream.until(({ view }) => view?.state === 'error');
     assert.deepEqual([stream.reply.failure, stream.reply.traceId], [null, null]);
-    assert.deepEqual([stream.view.thread.mine, stream.view.thread.createdBy], [false, 'ada@acme.example']);
+    assert.deepEqual([stream.view.thread.mine, stream.view.thread.createdBy], [false, world.email('ada')]);
     assertDone(await publish(ada, thread.id, false));
     await stream.ended();
     assert.equal(stream.events.at(-1)?.event, 'gone');
@@ -135,12 +134,12 @@ describe('A thread that is watched', () => {
 
   it('is followed for as long as the session and the membership last', async () => {
     const cleo = new Visitor(
-      await signedInMember(world.service, world.acme, 'cleo@acme.example'),
+      await signedInMember(world.service, world.acme, world.email('cleo')),
       world.acme,
     );
     const { thread } = await ask(cleo, 'x');
     const second = new ConsoleClient(world.service.baseUrl);
-    assertDone(await second.signIn('cleo@acme.example', testPassword));
+    assertDone(await second.signIn(world.email('cleo'), testPassword));
     const streams = [await open(cleo, thread.id), await open(new Visitor(second, world.acme), thread.id)];
     await Promise.all(streams.map((stream) => stream.until(({ view }) => view !== undefined)));
     assertDone(await second.post('/sign-out'));
@@ -149,7 +148,7 @@ describe('A thread that is watched', () => {
     assert.ok(streams[0]!.beats <= 1, 'it did not wait for the next beat');
     // A beat shows that the stream lives.
     await streams[0]!.until(({ beats }) => beats >= 1);
-    await world.service.skein('member', 'remove', world.acme, 'cleo@acme.example');
+    await world.service.skein('member', 'remove', world.acme, world.email('cleo'));
     await streams[0]!.ended();
     assert.equal(streams[0]!.events.at(-1)?.event, 'gone');
   });
@@ -157,7 +156,7 @@ describe('A thread that is watched', () => {
   it('may be followed in many windows of a person, of which the oldest gives way', async () => {
     const { thread } = await ask(ada, 'x');
     const client = new ConsoleClient(world.service.baseUrl);
-    assertDone(await client.signIn('ada@acme.example', testPassword));
+    assertDone(await client.signIn(world.email('ada'), testPassword));
     const elsewhere = new Visitor(client, world.acme);
     const streams: ThreadStream[] = [];
     for (let count = 0; count < 21; count += 1) {

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { exchange, requestToken } from '../applications.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused } from './visitor.ts';
 
 describe('Applications in the console', () => {
   let world: SettingsWorld;
   before(async () => {
-    world = await startSettingsWorld();
+    world = await sharedSettingsWorld();
   });
-  after(() => world?.end());
 
   const apiOf = (token: string) => new Api(world.service.baseUrl, token);
 

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
 import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused, until } from './visitor.ts';
 
 describeOnEachEngine('The audit log in the console', (engine) => {
   let world: SettingsWorld;
   before(async () => {
-    world = await startSettingsWorld(await engine.freshStore());
+    world = await sharedSettingsWorld(await engine.sharedStore());
   });
-  after(() => world?.end());
 
   async function found(traceId: string): Promise<any[]> {
     return assertDone(await world.ada.get(`/audit?traceId=${encodeURIComponent(traceId)}`)).events;
@@ -25,7 +24,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     action: string,
     subject: string,
     detail: Record<string, unknown>,
-    actor = 'ada@acme.example',
+    actor = world.email('ada'),
   ): Promise<void> {
     assert.ok(answer.status < 300, JSON.stringify(answer.body));
     const traceId = answer.headers.get('x-request-id')!;
@@ -41,7 +40,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
   it('records what an admin does to keys and applications', async () => {
     const { ada } = world;
     const key = await ada.post('/keys', { name: 'Laptop', scope: 'personal' });
-    const keyDetail = { name: 'Laptop', scope: 'personal', owner: 'ada@acme.example' };
+    const keyDetail = { name: 'Laptop', scope: 'personal', owner: world.email('ada') };
     await assertWritten(key, 'key.created', key.body.id, keyDetail);
     const revoke = await ada.post(`/keys/${key.body.id}/revoke`);
     await assertWritten(revoke, 'key.revoked', key.body.id, { name: 'Laptop' });
@@ -59,7 +58,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
 
   it('records what an admin does to members and documents', async () => {
     const { ada } = world;
-    const email = 'carol@acme.example';
+    const email = world.email('carol');
     const added = await ada.post('/members', { email, role: 'member', service: false });
     const { id } = added.body;
     await assertWritten(added, 'member.added', id, { email, role: 'member', service: false });
@@ -83,13 +82,13 @@ describeOnEachEngine('The audit log in the console', (engine) => {
 
   it('records what a member does, and what they delete through the public API', async () => {
     const { service, acme, ben } = world;
-    const { id, key } = await service.skein('key', 'create', acme, '--user', 'ben@acme.example');
+    const { id, key } = await service.skein('key', 'create', acme, '--user', world.email('ben'));
     const api = new Api(service.baseUrl, key);
     const { body } = await api.create({ prompt: 'Hello' });
     const gone = await api.delete(body.thread.id);
-    await assertWritten(gone, 'thread.deleted', body.thread.id, {}, 'ben@acme.example');
+    await assertWritten(gone, 'thread.deleted', body.thread.id, {}, world.email('ben'));
     const revoked = await ben.post(`/keys/${id}/revoke`);
-    await assertWritten(revoked, 'key.revoked', id, {}, 'ben@acme.example');
+    await assertWritten(revoked, 'key.revoked', id, {}, world.email('ben'));
   });
 
   it('records what the operator does, each command with its own trace id', async () => {
@@ -97,8 +96,8 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     const org = (name: string, ...words: string[]) =>
       service.skein(name, words[0]!, globex, ...words.slice(1));
     await org('org', 'set', '--quota', '77');
-    const { id: userId } = await org('member', 'add', 'olaf@globex.example');
-    const key = await org('key', 'create', '--user', 'olaf@globex.example', '--name', 'By hand');
+    const { id: userId } = await org('member', 'add', world.email('olaf'));
+    const key = await org('key', 'create', '--user', world.email('olaf'), '--name', 'By hand');
     await org('key', 'revoke', key.id);
     const app = await org('app', 'create', '--name', 'App');
     await org('app', 'rotate', app.id);
@@ -106,11 +105,11 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     writeFileSync(join(service.folder, 'note.md'), '# Note\n\nText.\n');
     const document = await org('doc', 'add', 'note.md');
     await org('doc', 'remove', document.id);
-    const { key: evesKey } = await org('key', 'create', '--user', 'eve@globex.example');
+    const { key: evesKey } = await org('key', 'create', '--user', world.email('eve'));
     const thread = (await new Api(service.baseUrl, evesKey).create({ prompt: 'x' })).body.thread.id;
     await org('thread', 'publish', thread);
     await org('thread', 'unpublish', thread);
-    await org('member', 'remove', 'olaf@globex.example');
+    await org('member', 'remove', world.email('olaf'));
     const { events } = assertDone(await eve.get('/audit?limit=100'));
     const done = events.filter(({ actor }: any) => actor === 'Operator').reverse();
     const expected = [
@@ -178,7 +177,7 @@ describeOnEachEngine('The audit log in the console', (engine) => {
       await ada.post('/keys/key_nonsense/revoke'),
       await ada.delete('/members/usr_nonsense'),
       await ada.upload({ name: 'a.pdf' }, 'none'),
-      await ada.post('/members', { email: 'ben@acme.example', role: 'admin', service: false }),
+      await ada.post('/members', { email: world.email('ben'), role: 'admin', service: false }),
     ]) {
       assert.ok(answer.status >= 400);
       assert.deepEqual(await found(answer.headers.get('x-request-id')!), []);

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused, type Visitor } from './visitor.ts';
 
 describeOnEachEngine('Key requests and rotation in the console', (engine) => {
   let world: SettingsWorld;
   before(async () => {
-    world = await startSettingsWorld(await engine.freshStore());
+    world = await sharedSettingsWorld(await engine.sharedStore());
   });
-  after(() => world?.end());
 
   const statusOf = async (key: string) => (await new Api(world.service.baseUrl, key).list()).status;
   const request = async (visitor: Visitor, name: string): Promise<string> =>
@@ -30,7 +29,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
       assert.deepEqual(shown, {
         id,
         name: 'My laptop',
-        owner: 'ben@acme.example',
+        owner: world.email('ben'),
         mine: false,
         state: 'pending',
       });
@@ -55,15 +54,15 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
       const key = keys.find((one: any) => one.id === made.id);
       assert.deepEqual(
         [key.name, key.owner, key.createdBy],
-        ['My laptop', 'ben@acme.example', 'ada@acme.example'],
+        ['My laptop', world.email('ben'), world.email('ada')],
       );
 
       const { events } = assertDone(await ada.get('/audit'));
       const written = events.slice(0, 3).map(({ action, actor }: any) => [action, actor]);
       assert.deepEqual(written, [
-        ['key.revealed', 'ben@acme.example'],
-        ['key.approved', 'ada@acme.example'],
-        ['key.requested', 'ben@acme.example'],
+        ['key.revealed', world.email('ben')],
+        ['key.approved', world.email('ada')],
+        ['key.requested', world.email('ben')],
       ]);
       assert.ok(!JSON.stringify(events).includes(made.key));
     });
@@ -108,7 +107,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
         const next = assertDone(await ada.post(`/keys/${id}/rotate`, { oldValidFor: 'now' }), 201);
         assert.deepEqual([await statusOf(key), await statusOf(next.key)], [401, 200]);
       }
-      const made = await service.skein('key', 'create', acme, '--user', 'ben@acme.example');
+      const made = await service.skein('key', 'create', acme, '--user', world.email('ben'));
       const next = await service.skein('key', 'rotate', acme, made.id, '--old-valid-for', '24h');
       assert.deepEqual([await statusOf(made.key), await statusOf(next.key)], [200, 200]);
       const last = await service.skein('key', 'rotate', acme, next.id);
@@ -145,7 +144,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
   describe('protects', () => {
     it('a person’s key from being rotated, and so shown, by an admin', async () => {
       const { ada, ben, service, acme } = world;
-      const made = await service.skein('key', 'create', acme, '--user', 'ben@acme.example', '--name', 'Bens');
+      const made = await service.skein('key', 'create', acme, '--user', world.email('ben'), '--name', 'Bens');
       const shown = (await listed(ada)).keys.find((key: any) => key.id === made.id);
       assert.equal(shown.rotatable, false);
       assertRefused(await ada.post(`/keys/${made.id}/rotate`, { oldValidFor: 'now' }), 403);

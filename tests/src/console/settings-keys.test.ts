@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused, until, type Visitor } from './visitor.ts';
 
 describeOnEachEngine('API keys in the console', (engine) => {
   let world: SettingsWorld;
   before(async () => {
-    world = await startSettingsWorld(await engine.freshStore());
+    world = await sharedSettingsWorld(await engine.sharedStore());
   });
-  after(() => world?.end());
 
   const apiOf = (key: string) => new Api(world.service.baseUrl, key);
 
@@ -42,8 +41,8 @@ describeOnEachEngine('API keys in the console', (engine) => {
         name: "Ada's laptop",
         hint: `${key.slice(0, 8)}…${key.slice(-4)}`,
         scope: 'personal',
-        owner: 'ada@acme.example',
-        createdBy: 'ada@acme.example',
+        owner: world.email('ada'),
+        createdBy: world.email('ada'),
         lastUsedAt: null,
         revokedAt: null,
         rotatable: true,
@@ -66,7 +65,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
         scope: 'personal',
         ownerId: world.robotId,
       });
-      assert.equal((await listed(world.ada, id)).owner, 'robot@acme.example');
+      assert.equal((await listed(world.ada, id)).owner, world.email('robot'));
       assert.equal((await apiOf(key).create({ prompt: 'Hello' })).status, 201);
     });
 
@@ -83,11 +82,11 @@ describeOnEachEngine('API keys in the console', (engine) => {
 
     it("a member's look at their own keys alone, and the end of them", async () => {
       const { acme, service, ben } = world;
-      const made = await service.skein('key', 'create', acme, '--user', 'ben@acme.example', '--name', 'CLI');
+      const made = await service.skein('key', 'create', acme, '--user', world.email('ben'), '--name', 'CLI');
       const { keys } = assertDone(await ben.get('/keys'));
       assert.deepEqual(
         keys.map(({ id, owner, createdBy }: any) => ({ id, owner, createdBy })),
-        [{ id: made.id, owner: 'ben@acme.example', createdBy: null }],
+        [{ id: made.id, owner: world.email('ben'), createdBy: null }],
       );
       assertDone(await ben.post(`/keys/${made.id}/revoke`));
       assert.equal((await apiOf(made.key).list()).status, 401);

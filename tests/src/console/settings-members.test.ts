@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
 import { ConsoleClient, testPassword } from './console-client.ts';
-import { type SettingsWorld, signUp, startSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, signUp, sharedSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused, Visitor } from './visitor.ts';
 
 describeOnEachEngine('Members in the console', (engine) => {
   let world: SettingsWorld;
   before(async () => {
-    world = await startSettingsWorld(await engine.freshStore());
+    world = await sharedSettingsWorld(await engine.sharedStore());
   });
-  after(() => world?.end());
 
   async function listed(id: string) {
     return assertDone(await world.ada.get('/members')).members.find((member: any) => member.id === id);
@@ -23,12 +22,12 @@ describeOnEachEngine('Members in the console', (engine) => {
 
   describe('accepts', () => {
     it('a person, who is invited until they open their link, and can then sign in', async () => {
-      const { id, link, expiresAt } = await invite('Carol@Acme.example', 'admin');
+      const { id, link, expiresAt } = await invite(world.email('Carol').replace('world', 'World'), 'admin');
       assert.ok(link.startsWith(`${world.service.baseUrl}/invitation#`));
       const { joinedAt, invitedUntil, ...shown } = await listed(id);
       assert.ok(Date.parse(joinedAt) > 0);
       assert.ok(Math.abs(Date.parse(invitedUntil) - Date.parse(expiresAt)) < 60_000);
-      const carol = { id, email: 'carol@acme.example', role: 'admin', service: false, keys: [] };
+      const carol = { id, email: world.email('carol'), role: 'admin', service: false, keys: [] };
       assert.deepEqual(shown, { ...carol, state: 'invited' });
       const visitor = await Visitor.accept(world.acme, link);
       assert.equal((await listed(id)).state, 'active');
@@ -36,7 +35,7 @@ describeOnEachEngine('Members in the console', (engine) => {
     });
 
     it('a new link, which takes the place of the old', async () => {
-      const { id, link } = await invite('dora@acme.example');
+      const { id, link } = await invite(world.email('dora'));
       const again = assertDone(await world.ada.post(`/members/${id}/invitation`), 201);
       assert.notEqual(again.link, link);
       await assert.rejects(Visitor.accept(world.acme, link));
@@ -44,7 +43,7 @@ describeOnEachEngine('Members in the console', (engine) => {
     });
 
     it('a service account, which has no link', async () => {
-      const body = { email: 'bot@acme.example', role: 'member', service: true };
+      const body = { email: world.email('bot'), role: 'member', service: true };
       const { id, link, expiresAt } = assertDone(await world.ada.post('/members', body), 201);
       assert.deepEqual({ link, expiresAt }, { link: null, expiresAt: null });
       const { state, service } = await listed(id);
@@ -54,7 +53,7 @@ describeOnEachEngine('Members in the console', (engine) => {
 
     it('a change of role, with the next request of the member', async () => {
       const { service, acme, ada } = world;
-      const finn = await signUp(service, acme, 'finn@acme.example', 'member');
+      const finn = await signUp(service, acme, world.email('finn'), 'member');
       assertRefused(await finn.get('/members'), 403);
       assert.deepEqual(assertDone(await ada.patch(`/members/${finn.userId}`, { role: 'admin' })), {});
       assertDone(await finn.get('/members'));
@@ -64,8 +63,8 @@ describeOnEachEngine('Members in the console', (engine) => {
 
     it('the end of a membership, with the keys that the list names, at once and for good', async () => {
       const { service, acme, ada } = world;
-      const gina = await signUp(service, acme, 'gina@acme.example', 'member');
-      const { id, key } = await service.skein('key', 'create', acme, '--user', 'gina@acme.example');
+      const gina = await signUp(service, acme, world.email('gina'), 'member');
+      const { id, key } = await service.skein('key', 'create', acme, '--user', world.email('gina'));
       const api = new Api(service.baseUrl, key);
       assert.equal((await api.list()).status, 200);
       assert.deepEqual(
@@ -79,7 +78,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       const { keys } = assertDone(await ada.get('/keys'));
       const { owner, revokedAt } = keys.find((one: any) => one.id === id);
       assert.ok(revokedAt !== null && owner !== null);
-      const back = await signUp(service, acme, 'gina@acme.example', 'member');
+      const back = await signUp(service, acme, world.email('gina'), 'member');
       assert.equal(back.userId, gina.userId);
       assert.equal((await api.list()).status, 401, 'coming back does not revive it');
     });
@@ -87,17 +86,17 @@ describeOnEachEngine('Members in the console', (engine) => {
 
   describe('rejects', () => {
     it('an invalid member', async () => {
-      const good = { email: 'x@acme.example', role: 'member', service: false };
+      const good = { email: world.email('x'), role: 'member', service: false };
       for (const wrong of [{ email: 'nobody' }, { email: '' }, { role: 'owner' }, { service: 'yes' }]) {
         assertRefused(await world.ada.post('/members', { ...good, ...wrong }), 400);
       }
-      assertRefused(await world.ada.post('/members', { ...good, email: 'BEN@acme.example' }), 400, /already/);
+      assertRefused(await world.ada.post('/members', { ...good, email: world.email('BEN') }), 400, /already/);
       assertRefused(await world.ada.patch(`/members/${world.ben.userId}`, { role: 'owner' }), 400);
     });
 
     it('removing or demoting the last admin', async () => {
       const { service, globex, eve } = world;
-      await service.skein('member', 'add', globex, 'machine@globex.example', '--service', '--role', 'admin');
+      await service.skein('member', 'add', globex, world.email('machine'), '--service', '--role', 'admin');
       assertRefused(await eve.patch(`/members/${eve.userId}`, { role: 'member' }), 400, /another member/);
       assertRefused(await eve.delete(`/members/${eve.userId}`), 400, /another member/);
       assertDone(await eve.get('/members'));
@@ -105,10 +104,10 @@ describeOnEachEngine('Members in the console', (engine) => {
 
     it('a service account in the place of a person who has threads: a key for it would read them', async () => {
       const { service, acme, ada } = world;
-      const hugo = await signUp(service, acme, 'hugo@acme.example', 'member');
-      const { key } = await service.skein('key', 'create', acme, '--user', 'hugo@acme.example');
+      const hugo = await signUp(service, acme, world.email('hugo'), 'member');
+      const { key } = await service.skein('key', 'create', acme, '--user', world.email('hugo'));
       assert.equal((await new Api(service.baseUrl, key).create({ prompt: 'Between us' })).status, 201);
-      const asService = { email: 'hugo@acme.example', role: 'member', service: true };
+      const asService = { email: world.email('hugo'), role: 'member', service: true };
       assertRefused(await ada.post('/members', asService), 400, /already/);
       assertDone(await ada.delete(`/members/${hugo.userId}`));
       assertRefused(await ada.post('/members', asService), 400, /has threads here/);
@@ -128,17 +127,17 @@ describeOnEachEngine('Members in the console', (engine) => {
   describe('protects', () => {
     it('people who have joined from links with which an admin would sign in as them', async () => {
       const { service, acme, globex, ada, eve } = world;
-      const iris = await signUp(service, acme, 'iris@acme.example', 'member');
-      const { invitation } = await service.skein('member', 'add', globex, 'iris@acme.example');
+      const iris = await signUp(service, acme, world.email('iris'), 'member');
+      const { invitation } = await service.skein('member', 'add', globex, world.email('iris'));
       assertDone(await new ConsoleClient(service.baseUrl).acceptInvitation(invitation, testPassword));
       const stranger = new ConsoleClient(service.baseUrl);
       for (const admin of [ada, eve]) {
         assertRefused(await admin.post(`/members/${iris.userId}/invitation`), 400, /has already joined/);
       }
       assertDone(await iris.get('/keys'));
-      assertDone(await stranger.signIn('iris@acme.example', testPassword));
+      assertDone(await stranger.signIn(world.email('iris'), testPassword));
       // The operator may, and the audit log records it in the organization it affects.
-      const reset = await service.skein('member', 'invite', globex, 'iris@acme.example');
+      const reset = await service.skein('member', 'invite', globex, world.email('iris'));
       assertDone(await stranger.acceptInvitation(reset.invitation, 'a password of Iris'));
       assert.notEqual((await listed(iris.userId)).state, 'active');
       const { events } = assertDone(await ada.get('/audit'));
@@ -148,17 +147,17 @@ describeOnEachEngine('Members in the console', (engine) => {
 
     it('a person of one organization from a first password that is chosen in another', async () => {
       const { service, acme, eve } = world;
-      await signUp(service, acme, 'jack@acme.example', 'member');
-      const body = { email: 'jack@acme.example', role: 'member', service: false };
+      await signUp(service, acme, world.email('jack'), 'member');
+      const body = { email: world.email('jack'), role: 'member', service: false };
       const { link } = assertDone(await eve.post('/members', body), 201);
       const stranger = new ConsoleClient(service.baseUrl);
       assertRefused(await stranger.acceptInvitation(link, 'a password of Eve'), 400, /not the one/);
-      assertDone(await stranger.signIn('jack@acme.example', testPassword));
+      assertDone(await stranger.signIn(world.email('jack'), testPassword));
     });
 
     it('the member list from non-admins and from other organizations', async () => {
       const { ada, ben, eve, acme } = world;
-      const body = { email: 'x@acme.example', role: 'admin', service: false };
+      const body = { email: world.email('x'), role: 'admin', service: false };
       assertRefused(await ben.get('/members'), 403);
       assertRefused(await ben.post('/members', body), 403);
       assertRefused(await ben.patch(`/members/${ben.userId}`, { role: 'admin' }), 403);

@@ -1,4 +1,5 @@
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { sharedService, startWithoutDemo } from '../shared-service.ts';
 import { signedInMember } from './console-client.ts';
 import { Visitor } from './visitor.ts';
 
@@ -11,30 +12,38 @@ export interface SettingsWorld {
   readonly ben: Visitor;
   readonly eve: Visitor;
   readonly robotId: string;
+  /** The e-mail address of a person in this world. Several worlds may share a service, so each has its own domain. */
+  email(name: string): string;
   end(): Promise<unknown>;
 }
 
+/** Two new organizations on the service that the test files of this process share. */
+export async function sharedSettingsWorld(store: Record<string, string> = {}): Promise<SettingsWorld> {
+  return worldOn(await sharedService(store));
+}
+
+/** Two organizations on a service of their own. */
 export async function startSettingsWorld(environment: Record<string, string> = {}): Promise<SettingsWorld> {
-  const service = await Service.start({
-    environment: {
-      SKEIN_MODEL: 'scripted',
-      // Tests send prompts faster than people do.
-      SKEIN_CONSOLE_PROMPTS_PER_MINUTE: '100000',
-      SKEIN_CONSOLE_ORGANIZATION_PROMPTS_PER_MINUTE: '100000',
-      ...environment,
-    },
-  });
+  return worldOn(await startWithoutDemo(environment));
+}
+
+let worlds = 0;
+
+async function worldOn(service: Service): Promise<SettingsWorld> {
+  worlds += 1;
+  const domain = `world-${worlds}.example`;
+  const email = (name: string) => `${name}@${domain}`;
   const [acme, globex] = [
     (await service.skein('org', 'create', 'Acme')).id,
     (await service.skein('org', 'create', 'Globex')).id,
   ];
   const [ada, ben, eve, robot] = await Promise.all([
-    signUp(service, acme, 'ada@acme.example', 'admin'),
-    signUp(service, acme, 'ben@acme.example', 'member'),
-    signUp(service, globex, 'eve@globex.example', 'admin'),
-    service.skein('member', 'add', acme, 'robot@acme.example', '--service'),
+    signUp(service, acme, email('ada'), 'admin'),
+    signUp(service, acme, email('ben'), 'member'),
+    signUp(service, globex, email('eve'), 'admin'),
+    service.skein('member', 'add', acme, email('robot'), '--service'),
   ]);
-  return { service, acme, globex, ada, ben, eve, robotId: robot.id, end: () => service.end() };
+  return { service, acme, globex, ada, ben, eve, robotId: robot.id, email, end: () => service.end() };
 }
 
 /** The operator adds a person, who then opens the link. */

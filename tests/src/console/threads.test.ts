@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { describeOnEachEngine } from '../engines.ts';
 import { eventually } from '../replies/shared-store.ts';
 import type { ConsoleAnswer } from './console-client.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { ask, at, untilEnded } from './thread-calls.ts';
 import { assertDone, assertRefused, type Visitor } from './visitor.ts';
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-describeOnEachEngine('Threads in the console', ({ freshStore }) => {
+describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
   let world: SettingsWorld;
   let ada: Visitor;
   let ben: Visitor;
   let eve: Visitor;
   before(async () => {
-    world = await startSettingsWorld(await freshStore());
+    world = await sharedSettingsWorld(await sharedStore());
     ({ ada, ben, eve } = world);
   });
-  after(() => world?.end());
 
   const publish = (visitor: Visitor, id: string, published = true) =>
     visitor.call('PUT', at(id, '/published'), { body: { published } });
@@ -41,7 +40,7 @@ describeOnEachEngine('Threads in the console', ({ freshStore }) => {
       const { thread, messages, state } = await ask(ada, 'What is a skein?\nAnd a hank?');
       assert.deepEqual(
         [thread.title, thread.accountId, thread.published, thread.mine, thread.createdBy, thread.updatedAt],
-        ['What is a skein?', null, false, true, 'ada@acme.example', null],
+        ['What is a skein?', null, false, true, world.email('ada'), null],
       );
       assert.deepEqual([messages.length, messages[0].role, messages[1].role], [2, 'user', 'assistant']);
       assert.equal(state === 'in_progress' || state === 'idle', true);
@@ -171,7 +170,7 @@ describeOnEachEngine('Threads in the console', ({ freshStore }) => {
       assertRefused(await ben.get(at(thread.id)), 404);
       assert.equal(assertDone(await publish(ada, thread.id)).thread.published, true);
       const seen = assertDone(await ben.get(at(thread.id))).thread;
-      assert.deepEqual([seen.mine, seen.createdBy], [false, 'ada@acme.example']);
+      assert.deepEqual([seen.mine, seen.createdBy], [false, world.email('ada')]);
       assert.equal(assertDone(await publish(ada, thread.id, false)).thread.published, false);
       assertRefused(await ben.get(at(thread.id)), 404);
       assertRefused(await ada.call('PUT', at(thread.id, '/published'), { body: {} }), 400, /published:/);
@@ -206,7 +205,7 @@ describeOnEachEngine('Threads in the console', ({ freshStore }) => {
         const traceId = headers.get('x-request-id') ?? '';
         const { events } = assertDone(await ada.get(`/audit?traceId=${traceId}`));
         for (const { action, subject, actor } of events) {
-          assert.deepEqual([subject, actor], [thread.id, 'ada@acme.example']);
+          assert.deepEqual([subject, actor], [thread.id, world.email('ada')]);
           written.push(action);
         }
       }
@@ -343,7 +342,7 @@ describeOnEachEngine('Threads in the console', ({ freshStore }) => {
   });
 
   it('are found in whichever of a person’s organizations they are', async () => {
-    const invited = await world.service.skein('member', 'add', world.globex, 'ben@acme.example');
+    const invited = await world.service.skein('member', 'add', world.globex, world.email('ben'));
     const { thread: atAcme } = await ask(ben, 'x');
     const home = (id: string) => ben.client.get(at(id, '/home'));
     assert.deepEqual(assertDone(await home(atAcme.id)), { organizationId: world.acme });

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { eventually } from '../replies/shared-store.ts';
-import { Service } from '../service.ts';
+import type { Service } from '../service.ts';
+import { sharedService } from '../shared-service.ts';
 
 const html = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 describe('The web application', () => {
   let service: Service;
   before(async () => {
-    service = await Service.start();
+    service = await sharedService();
     // A service that has just been brought up to date may still be building it.
     await eventually(
       () => open('/'),
@@ -17,7 +18,6 @@ describe('The web application', () => {
       120_000,
     );
   });
-  after(() => service?.end());
 
   const open = (path: string, headers: Record<string, string> = html): Promise<Response> =>
     fetch(`${service.baseUrl}${path}`, { headers });

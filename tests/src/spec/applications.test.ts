@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { exchange, type IssuedApplication, makeApplication, requestToken } from '../applications.ts';
 import { runSkein } from '../service.ts';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('Applications', () => {
   let world: World;
@@ -13,7 +13,7 @@ describe('Applications', () => {
   let published: string;
   let unpublished: string;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     const { service, acme, globex, ada } = world;
     published = (await createThread(ada)).thread.id;
     unpublished = (await createThread(ada)).thread.id;
@@ -23,7 +23,6 @@ describe('Applications', () => {
       world.publish(published),
     ]);
   });
-  after(() => world.end());
 
   const authUrl = () => world.service.baseUrl;
   const apiOf = async (application: IssuedApplication): Promise<Api> =>

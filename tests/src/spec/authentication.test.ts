@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { runSkein, temporaryFolder } from '../service.ts';
 import { type IssuedKey, makeMember, makeOrgWideKey, makePersonalKey } from '../tenants.ts';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('Authentication', () => {
   let world: World;
@@ -15,7 +15,7 @@ describe('Authentication', () => {
   let doomed: IssuedKey;
   let adaAtGlobex: IssuedKey;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     const { service, acme, globex } = world;
     published = (await createThread(world.ada)).thread.id;
     [spare, robot, doomed, adaAtGlobex] = await Promise.all([
@@ -28,7 +28,6 @@ describe('Authentication', () => {
       world.publish(published),
     ]);
   });
-  after(() => world.end());
 
   /** Each of the five operations, as this caller gets it answered. */
   async function statuses(api: Api, own: string): Promise<number[]> {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { assertFails, assertInvalid, createThread, startWorld, type World } from '../world.ts';
+import { before, describe, it } from 'node:test';
+import { assertFails, assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('POST /threads', () => {
   let world: World;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
   });
-  after(() => world.end());
 
   describe('accepts', () => {
     it('answers 201 with the thread, the ids of both messages and the thread’s Location', async () => {

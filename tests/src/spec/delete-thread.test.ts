@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import { before, describe, it } from 'node:test';
+import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('DELETE /threads/{id}', () => {
   let world: World;
   /** Ada's, published. */
   let published: string;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     published = (await createThread(world.ada)).thread.id;
     await world.publish(published);
   });
-  after(() => world.end());
 
   describe('accepts', () => {
     it('answers 200 with the id and deleted true', async () => {

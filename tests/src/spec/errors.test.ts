@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Answer } from '../conformance.ts';
 import { assertEnvelope, RawConnection } from '../raw-http.ts';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('Errors', () => {
   let world: World;
   /** Ada's, published. */
   let published: string;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     published = (await createThread(world.ada)).thread.id;
     await world.publish(published);
   });
-  after(() => world.end());
 
   /** One failure of every code that a caller can bring about. */
   async function failures(): Promise<Answer[]> {

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Answer } from '../conformance.ts';
-import { assertFails, assertInvalid, createThread, startWorld, type World } from '../world.ts';
+import { assertFails, assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('Extensions by request header', () => {
   let world: World;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
   });
-  after(() => world.end());
 
   const idsOf = ({ body }: Answer) => [body.thread.id, body.messageId, body.responseMessageId];
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import { before, describe, it } from 'node:test';
+import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('GET /threads/{id}', () => {
   let world: World;
@@ -12,7 +12,7 @@ describe('GET /threads/{id}', () => {
   let doomed: string;
   let retracted: string;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     published = await createThread(world.ada, { title: 'For everyone' });
     own = await createThread(world.ada, { title: 'For me' });
     doomed = (await createThread(world.ada)).thread.id;
@@ -21,7 +21,6 @@ describe('GET /threads/{id}', () => {
     await world.ada.untilDone(published.thread.id);
     await world.ada.untilDone(own.thread.id);
   });
-  after(() => world.end());
 
   describe('accepts', () => {
     it('answers 200 with the thread, every message in order and the status', async () => {

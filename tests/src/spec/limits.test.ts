@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import type { Answer } from '../conformance.ts';
 import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 const dayMs = 86_400_000;
 
@@ -19,11 +19,10 @@ describe('Limits', () => {
   /** An organization whose quota the tests set. */
   let metered: { id: string; api: Api };
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     const id = await makeOrganization(world.service, 'Metered', 0);
     metered = { id, api: (await makeOrgWideKey(world.service, id)).api };
   });
-  after(() => world.end());
 
   /** Quotas reset at midnight UTC, so tests that count requests do not start just before it. */
   before(async () => {

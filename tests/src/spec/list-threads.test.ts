@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
-import { assertFails, assertInvalid, createThread, startWorld, type World } from '../world.ts';
+import { assertFails, assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
 
 const idsOf = (threads: any[]): string[] => threads.map(({ id }) => id);
 
@@ -11,7 +11,7 @@ describe('GET /threads', () => {
   const shared = 'acc_shared';
   let people: Record<'adas' | 'adasPublished' | 'bensPublished' | 'bens' | 'deleted', string>;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     const create = async (api: Api) => (await createThread(api, { accountId: shared })).thread.id;
     people = {
       adas: await create(world.ada),
@@ -24,7 +24,6 @@ describe('GET /threads', () => {
     assert.equal((await world.ben.get(people.deleted)).status, 200);
     await world.ada.delete(people.deleted);
   });
-  after(() => world.end());
 
   /** Threads of an account, in order of creation. */
   async function createMany(count: number, accountId: string): Promise<string[]> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { Service } from '../service.ts';
 import { makePersonalKey } from '../tenants.ts';
-import { assertInvalid, createThread, startWorld, type World } from '../world.ts';
+import { assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
 
 const idsOf = (threads: any[]): string[] => threads.map(({ id }) => id);
 
@@ -45,12 +45,11 @@ describe('A walk over GET /threads', () => {
   /** Three of Ada's, in order of creation. */
   let publishedIds: string[];
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     publishedIds = [];
     while (publishedIds.length < 3) publishedIds.push((await createThread(world.ada)).thread.id);
     await world.publish(...publishedIds);
   });
-  after(() => world.end());
 
   /** As many threads of an account of their own, as a list shows them: the youngest first. */
   async function listing(count: number): Promise<{ accountId: string; ids: string[] }> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
 import { makeOrganization, makeOrgWideKey } from '../tenants.ts';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 const missing = 'thr_00000000000000000000000000';
 
@@ -15,7 +15,7 @@ describe('The order of checks', () => {
   /** An organization whose quota is used up from the start. */
   let spent: { id: string; reader: Api };
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     own = (await createThread(world.ada)).thread.id;
     published = (await createThread(world.ada)).thread.id;
     const id = await makeOrganization(world.service, 'Spent', 0);
@@ -25,7 +25,6 @@ describe('The order of checks', () => {
     ]);
     spent = { id, reader };
   });
-  after(() => world.end());
 
   it('asks for a live credential before the organization’s standing', async () => {
     const { id, api } = await makeOrgWideKey(world.service, spent.id);

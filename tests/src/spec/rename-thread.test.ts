@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { assertFails, assertInvalid, createThread, startWorld, type World } from '../world.ts';
+import { before, describe, it } from 'node:test';
+import { assertFails, assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('PATCH /threads/{id}', () => {
   let world: World;
   /** Ada's, published. */
   let published: string;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     published = (await createThread(world.ada, { title: 'For everyone' })).thread.id;
     await world.publish(published);
   });
-  after(() => world.end());
 
   const titleOf = async (id: string): Promise<string> => (await world.ada.get(id)).body.thread.title;
   const patch = (id: string, body: unknown) => world.ada.call('PATCH', `/threads/${id}`, { body });

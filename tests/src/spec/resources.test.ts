@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { createThread, startWorld, type World } from '../world.ts';
+import { before, describe, it } from 'node:test';
+import { createThread, sharedWorld, type World } from '../world.ts';
 
 const utcMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -11,7 +11,7 @@ describe('The resources', () => {
   let finished: any;
   let madeBetween: [string, string];
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     const began = new Date().toISOString();
     created = await createThread(world.ada, {
       prompt: '#step Reading the contract\n#step Counting the days\n#say Thirty days.',
@@ -22,7 +22,6 @@ describe('The resources', () => {
     madeBetween = [began, new Date().toISOString()];
     finished = await world.ada.untilDone(created.thread.id);
   });
-  after(() => world.end());
 
   describe('Thread', () => {
     it('has exactly its nine fields in every response', async () => {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import { before, describe, it } from 'node:test';
+import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
 describe('States and transitions', () => {
   let world: World;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
   });
-  after(() => world.end());
 
   const start = async (...script: string[]): Promise<any> =>
     createThread(world.ada, { prompt: script.join('\n') });

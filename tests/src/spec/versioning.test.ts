@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { startWorld, type World } from '../world.ts';
+import { before, describe, it } from 'node:test';
+import { sharedWorld, type World } from '../world.ts';
 
 describe('Versioning', () => {
   let world: World;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
   });
-  after(() => world.end());
 
   const statusOf = async (path: string): Promise<number> => {
     const headers = { authorization: `Bearer ${world.adaKey.key}` };

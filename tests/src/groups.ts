@@ -1,0 +1,25 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './service.ts';
+
+/**
+ * Test files that run in one process per group. They share the service of `sharedService`, its operator process and the
+ * compiled code. A process and a service for each file would take 4 s of processor time more per file. Each file can also be
+ * run alone: `npx node --test FILE`.
+ */
+export const groups = {
+  console: ['tests/src/console/!(settings-*).test.ts'],
+  settings: ['tests/src/console/settings-*.test.ts'],
+  spec: ['tests/src/spec/*.test.ts'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type GroupName = keyof typeof groups;
+
+export function filesOf(name: GroupName): string[] {
+  return globSync(groups[name], { cwd: root }).sort();
+}
+
+/** Registers the tests of all files of the group in this process. */
+export async function importGroup(name: GroupName): Promise<void> {
+  for (const file of filesOf(name)) await import(join(root, file));
+}
