@@ -15,6 +15,7 @@ import {
 import { Api } from './api.ts';
 import { exchange, makeApplication } from './applications.ts';
 import type { Answer } from './conformance.ts';
+import { request } from './request.ts';
 import { operate, Service, temporaryFolder } from './service.ts';
 import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from './tenants.ts';
 
@@ -134,7 +135,7 @@ export class AccessWorld {
     const id = this.idOf(cell);
     switch (cell.operation) {
       case 'create':
-        return api.create({ prompt: 'Create', accountId: 'created by a cell' });
+        return api.create({ prompt: titleGivenBy(cell), accountId: 'created by a cell' });
       case 'create with an invalid body':
         return api.create({ prompt: '' });
       case 'get':
@@ -180,17 +181,17 @@ export class AccessWorld {
   }
 
   /**
-   * Everything that the owners can see of both organizations' threads, and one thread with its messages, as text that
-   * can be compared.
+   * Everything that the owners can see of both organizations' threads, and each thread of a target with its messages, as
+   * text that can be compared.
    */
-  async snapshot(id: string): Promise<string> {
-    const kind = this.#threads.get(id);
+  async snapshot(): Promise<string> {
     const views = sides.flatMap((side) => owners.map((owner) => this.#ownerKeys[side][owner]));
-    const seen = await Promise.all([
-      ...views.map((key) => this.#read('/threads?limit=100', key)),
-      ...(kind ? [this.#read(`/threads/${id}`, this.#ownerKeys[kind.organization][kind.owner])] : []),
-    ]);
-    return seen.join('\n');
+    const threads = [...this.#shared.values(), ...this.#doomed.values()].map((id) => {
+      const { organization, owner } = this.#threads.get(id) as ThreadKind;
+      return this.#read(`/threads/${id}`, this.#ownerKeys[organization][owner]);
+    });
+    const lists = views.map((key) => this.#read('/threads?limit=100', key));
+    return (await Promise.all([...lists, ...threads])).join('\n');
   }
 
   /**
@@ -198,19 +199,11 @@ export class AccessWorld {
    * openapi.json.
    */
   async #read(path: string, key: string): Promise<string> {
-    const response = await fetch(`${this.service.baseUrl}/api/v1${path}`, {
+    const { status, text } = await request(`${this.service.baseUrl}/api/v1${path}`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    const text = await response.text();
     assert.ok(!/"nextCursor":"/.test(text), 'one page shows all');
-    return `${response.status} ${text.replace(/"trace_id":"[^"]*"/, '')}`;
-  }
-
-  /** Snapshots of every shared thread. */
-  async fullSnapshot(): Promise<string> {
-    const seen: string[] = [];
-    for (const id of this.#shared.values()) seen.push(await this.snapshot(id));
-    return seen.join('\n');
+    return `${status} ${text.replace(/"trace_id":"[^"]*"/, '')}`;
   }
 }
 

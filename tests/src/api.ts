@@ -1,4 +1,5 @@
 import { type Answer, checkAnswer } from './conformance.ts';
+import { request } from './request.ts';
 
 export interface Call {
   readonly body?: unknown;
@@ -19,7 +20,7 @@ export class Api {
 
   async call(method: string, path: string, { body, raw, headers = {} }: Call = {}): Promise<Answer> {
     const hasBody = body !== undefined || raw !== undefined;
-    const response = await fetch(`${this.#baseUrl}/api/v1${path}`, {
+    const { text, ...response } = await request(`${this.#baseUrl}/api/v1${path}`, {
       method,
       headers: {
         ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
@@ -28,12 +29,7 @@ export class Api {
       },
       ...(hasBody && { body: raw ?? JSON.stringify(body) }),
     });
-    const text = await response.text();
-    const answer = {
-      status: response.status,
-      headers: response.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
+    const answer = { ...response, body: text === '' ? undefined : JSON.parse(text) };
     checkAnswer(method, path, answer);
     return answer;
   }

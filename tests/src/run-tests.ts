@@ -6,7 +6,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { type GroupName, filesOf, groups } from './groups.ts';
+import { filesOf, type GroupName, groups } from './groups.ts';
 import { root } from './service.ts';
 
 const testFiles = [

@@ -99,7 +99,10 @@ async function makeTemplate(): Promise<string> {
   if (existsSync(template)) return template;
   const folder = `${template}.${process.pid}`;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'made.json'), JSON.stringify(await makeCallers((...words) => operate(folder, words))));
+  writeFileSync(
+    join(folder, 'made.json'),
+    JSON.stringify(await makeCallers((...words) => operate(folder, words))),
+  );
   try {
     renameSync(folder, template);
   } catch {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { request } from '../request.ts';
 import type { Service } from '../service.ts';
 
 export interface ConsoleAnswer {
@@ -34,23 +35,20 @@ export class ConsoleClient {
     path: string,
     { body, file, headers = {} }: ConsoleCall = {},
   ): Promise<ConsoleAnswer> {
-    const response = await this.fetch(`/console${path}`, {
+    const { text, ...response } = await request(new URL(`/console${path}`, this.baseUrl), {
       method,
       headers: {
+        ...this.#cookieHeader(),
         ...(method !== 'GET' && { 'x-skein-csrf': this.csrfToken }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(file !== undefined && { 'content-type': 'application/octet-stream' }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(file !== undefined && { body: Uint8Array.from(file) }),
+      ...(file !== undefined && { body: file }),
     });
-    const text = await response.text();
-    const answer = {
-      status: response.status,
-      headers: response.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    const answer = { ...response, body: text === '' ? undefined : JSON.parse(text) };
     assert.equal(answer.headers.get('cache-control'), 'no-store', `${method} ${path} is kept nowhere`);
     if (typeof answer.body?.csrfToken === 'string') {
       this.session = answer.body;
@@ -61,9 +59,7 @@ export class ConsoleClient {
 
   /** Requests any address of the service with the cookies, without following redirects. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    if (cookie !== '') headers.set('cookie', cookie);
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), ...this.#cookieHeader() };
     const response = await fetch(new URL(path, this.baseUrl), { redirect: 'manual', ...init, headers });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     return response;
@@ -101,6 +97,11 @@ export class ConsoleClient {
   /** The path of an organization's resource, below `/console`. Defaults to the person's first organization. */
   at(path: string, organizationId: string = this.session.organizations[0].id): string {
     return `/organizations/${organizationId}${path}`;
+  }
+
+  #cookieHeader(): { cookie?: string } {
+    const pairs = [...this.cookies].map(([name, value]) => `${name}=${value}`);
+    return pairs.length === 0 ? {} : { cookie: pairs.join('; ') };
   }
 
   #keep(line: string): void {

@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
 import { ConsoleClient, testPassword } from './console-client.ts';
-import { type SettingsWorld, signUp, sharedSettingsWorld } from './settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld, signUp } from './settings-world.ts';
 import { assertDone, assertRefused, Visitor } from './visitor.ts';
 
 describeOnEachEngine('Members in the console', (engine) => {
