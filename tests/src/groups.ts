@@ -8,6 +8,7 @@ import { root } from './service.ts';
  * run alone: `npx node --test FILE`.
  */
 export const groups = {
+  browser: ['tests/src/browser/*.test.ts'],
   console: ['tests/src/console/!(settings-*).test.ts'],
   settings: ['tests/src/console/settings-*.test.ts'],
   spec: ['tests/src/spec/*.test.ts'],

@@ -22,7 +22,9 @@ const agent = new Agent({ keepAlive: true });
 export function request(url: string | URL, { method, headers, body }: HttpRequest = {}): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const fail = (cause: Error) => reject(new TypeError(`the request failed: ${cause.message}`, { cause }));
-    requestOverHttp(url, { agent, method, headers: { accept: '*/*', ...headers } }, (response) => {
+    // Node.js states the length of a body only for methods that usually have one.
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    requestOverHttp(url, { agent, method, headers: { accept: '*/*', ...length, ...headers } }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => {

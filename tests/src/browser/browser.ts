@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { root } from '../service.ts';
 import { findChromium } from './chromium.ts';
@@ -16,6 +17,17 @@ const quiet = [
   '--disable-component-update',
   '--disable-sync',
 ];
+
+let browser: Promise<Browser> | undefined;
+
+/** The browser that all test files of this process share. Each `Window` has its own session in it. */
+export function sharedBrowser(): Promise<Browser> {
+  browser ??= startBrowser();
+  return browser;
+}
+
+// Registered while the module loads, so that it belongs to the whole process and not to the file that asks first.
+after(async () => (await browser)?.close());
 
 export async function startBrowser(): Promise<Browser> {
   const { executable, environment } = await findChromium();
@@ -80,10 +92,7 @@ export class Window {
   }
 }
 
-/**
- * Takes screenshots of a page in light and dark colours, and fails if the page does not fit its window or is not
- * accessible.
- */
+/** Looks at a page in light and dark colours. Fails if it does not fit its window or is not accessible. */
 export async function lookAt(page: Page, name: string, size = 'wide'): Promise<void> {
   await assertFits(page, name);
   for (const scheme of ['dark', 'light'] as const) {
@@ -103,8 +112,12 @@ async function assertFits(page: Page, name: string): Promise<void> {
   assert.ok(excess <= 0, `${name} is ${excess} px wider than its window`);
 }
 
-/** Screenshots are for people to look at. The folder is not kept. */
+/**
+ * Screenshots are for people to look at: the tests take them only if SKEIN_TEST_SCREENSHOTS is set. They take half a
+ * second of processor time each.
+ */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  if (!process.env.SKEIN_TEST_SCREENSHOTS) return;
   const folder = join(root, 'screenshots');
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`) });

@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type ConsoleClient, signedInMember, testPassword } from '../console/console-client.ts';
 import { assertDone, until, Visitor } from '../console/visitor.ts';
 import { Service } from '../service.ts';
-import { lookAt, startBrowser, Window } from './browser.ts';
+import { lookAt, sharedBrowser, Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 const email = 'ada@demo.example';
@@ -45,11 +45,10 @@ describe('The pages of the console', () => {
   before(async () => {
     service = await Service.start();
     client = await signedInMember(service, 'Demo', email, 'admin');
-    browser = await startBrowser();
+    browser = await sharedBrowser();
     places = await furnish();
   });
   after(async () => {
-    await browser?.close();
     await service?.end();
   });
 

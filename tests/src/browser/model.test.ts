@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { signedInMember } from '../console/console-client.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { Service } from '../service.ts';
-import { lookAt, startBrowser, type Window } from './browser.ts';
+import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { heading, openAs, shown, untilAnnounced } from './people.ts';
 
 const apiKey = 'secret-key-of-the-provider';
@@ -22,12 +22,11 @@ describe('The page about the model', () => {
       SKEIN_MODEL_API_KEY: apiKey,
     };
     service = await Service.start({ environment });
-    browser = await startBrowser();
+    browser = await sharedBrowser();
     window = await openAs(browser, await signedInMember(service, 'Demo', 'ada@demo.example', 'admin'));
   });
   after(async () => {
     await window?.close();
-    await browser?.close();
     await service?.end();
     await provider?.close();
   });

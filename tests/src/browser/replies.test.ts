@@ -5,7 +5,7 @@ import { type ConsoleClient, signedInMember } from '../console/console-client.ts
 import { HeldModel } from '../replies/held-model.ts';
 import { eventually } from '../replies/shared-store.ts';
 import { Service } from '../service.ts';
-import { lookAt, startBrowser, type Window } from './browser.ts';
+import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { openAs, shown, untilAnnounced } from './people.ts';
 
 const hostile = `# Care of wool
@@ -55,12 +55,11 @@ describe('A reply in the console', () => {
     environment = { ...(await model.start()), SKEIN_REPLY_LEASE_MS: '1000' };
     service = await Service.start({ environment });
     client = await signedInMember(service, 'Demo', 'ada@demo.example');
-    browser = await startBrowser();
+    browser = await sharedBrowser();
     window = await openAs(browser, client, { permissions: ['clipboard-read', 'clipboard-write'] });
   });
   after(async () => {
     await window?.close();
-    await browser?.close();
     await service?.end();
     await model.stop();
   });

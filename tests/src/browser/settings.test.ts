@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import type { Browser, Locator } from 'playwright-core';
 import { Api } from '../api.ts';
 import { signedInMember, testPassword } from '../console/console-client.ts';
-import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { ask, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../replies/shared-store.ts';
 import { cleanEnvironment } from '../service.ts';
-import { lookAt, startBrowser, Window } from './browser.ts';
+import { lookAt, sharedBrowser, Window } from './browser.ts';
 import { gone, heading, openAs, shown } from './people.ts';
 
 /** What was pasted into a shell prints. */
@@ -24,14 +24,12 @@ describe('Settings in the console', () => {
   let browser: Browser;
   let window: Window;
   before(async () => {
-    world = await startSettingsWorld();
-    browser = await startBrowser();
+    world = await sharedSettingsWorld();
+    browser = await sharedBrowser();
     window = await openAs(browser, world.ada.client);
   });
   after(async () => {
     await window?.close();
-    await browser?.close();
-    await world?.end();
   });
 
   const dialog = () => window.page.getByRole('dialog');

@@ -6,7 +6,7 @@ import { signedInMember, testPassword, tokenOf } from '../console/console-client
 import { OpenIdProvider } from '../console/openid-provider.ts';
 import { Service } from '../service.ts';
 import { createThread } from '../world.ts';
-import { lookAt, startBrowser, Window } from './browser.ts';
+import { lookAt, sharedBrowser, Window } from './browser.ts';
 import { chooseFromAccountMenu, demoLink, gone, heading, openAs, shown, signIn } from './people.ts';
 
 const admin = 'admin@demo.example';
@@ -20,10 +20,9 @@ describe('Signing in', () => {
     provider = await OpenIdProvider.start();
     service = await Service.start({ environment: { SKEIN_MODEL: 'scripted', ...provider.environment } });
     provider.trust(`${service.baseUrl}/console/sso/callback`);
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
   after(async () => {
-    await browser?.close();
     await service?.end();
     await provider?.end();
   });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
-import { lookAt, startBrowser, type Window } from './browser.ts';
+import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 describe('A thread in the console', () => {
@@ -12,14 +12,12 @@ describe('A thread in the console', () => {
   let browser: Browser;
   let window: Window;
   before(async () => {
-    world = await startSettingsWorld();
-    browser = await startBrowser();
+    world = await sharedSettingsWorld();
+    browser = await sharedBrowser();
     window = await openAs(browser, world.ada.client);
   });
   after(async () => {
     await window?.close();
-    await browser?.close();
-    await world?.end();
   });
 
   async function askInPage(prompt: string): Promise<string> {

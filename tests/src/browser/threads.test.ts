@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { ask } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
 import { eventually } from '../replies/shared-store.ts';
-import { lookAt, startBrowser, type Window } from './browser.ts';
+import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
 /** More than three pages of a list. */
@@ -16,8 +16,8 @@ describe('Threads in the console', () => {
   let browser: Browser;
   let window: Window;
   before(async () => {
-    world = await startSettingsWorld();
-    browser = await startBrowser();
+    world = await sharedSettingsWorld();
+    browser = await sharedBrowser();
     for (let index = 1; index <= yarns; index += 1) {
       const accountId = index % 10 === 0 ? 'acme-eu' : undefined;
       await ask(world.ada, `Yarn ${index}`, {
@@ -31,8 +31,6 @@ describe('Threads in the console', () => {
   });
   after(async () => {
     await window?.close();
-    await browser?.close();
-    await world?.end();
   });
 
   const list = () => window.page.getByRole('list', { name: 'Threads' });
