@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { root } from './service.ts';
 
 /**
- * Test files that run in one process per group. They share the service of `sharedService`, its operator process and the
- * compiled code. A process and a service for each file would take 4 s of processor time more per file. Each file can also be
- * run alone: `npx node --test FILE`.
+ * Test files that run in one process per group, where they share a service (`sharedService`), a browser
+ * (`sharedBrowser`) and the process that runs the operator's commands. To start these for each file would take 2 to 4 s of
+ * processor time per file. Each file can also be run alone: `npx node --test FILE`.
  */
 export const groups = {
   browser: ['tests/src/browser/*.test.ts'],
