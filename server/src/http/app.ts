@@ -7,7 +7,7 @@ import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
-import type { ConsoleOptions } from './console/options.ts';
+import type { ConsoleOptions } from './console/route.ts';
 import { type DocumentationOptions, serveDocumentation } from './documentation.ts';
 import { sendError } from './error-response.ts';
 import { health, readyUrl } from './health.ts';

@@ -118,7 +118,7 @@ export function definedRoutes(): { routes: Pick<KnownRoute, 'method' | 'url' | '
     .map((name) => readFileSync(join(folder, name), 'utf8'))
     .join('\n');
   const definition =
-    /defineConsoleRoute\(\{\s*method: '(?<method>\w+)',\s*url: '(?<url>[^']+)',\s*caller: '(?<caller>\w+)',/g;
+    /defineConsoleRoute\(\s*'(?<method>\w+) (?<url>[^']+)',\s*'(?<caller>anyone|person|member|admin)',/g;
   const routes = [...text.matchAll(definition)].map(({ groups }) => groups as unknown as KnownRoute);
   return { routes, count: text.split('defineConsoleRoute(').length - 1 };
 }

@@ -53,14 +53,10 @@ export const createThreadRoute = ({
     },
     async handle({ context, principal, headers, body, traceId }) {
       const { prompt, title, accountId, secondaryId } = body;
-      const { thread, messageId, replyId } = await createThread(context, principal, {
-        prompt,
-        traceId,
-        ...(title !== undefined && { title }),
-        ...(accountId !== undefined && { accountId }),
-        ...(secondaryId !== undefined && { secondaryId }),
-        ...(headers['idempotency-key'] !== undefined && { idempotencyKey: headers['idempotency-key'] }),
-      });
+      const input = { prompt, title, accountId, secondaryId, traceId };
+      const idempotencyKey = headers['idempotency-key'];
+      const created = await createThread(context, principal, { ...input, idempotencyKey });
+      const { thread, messageId, replyId } = created;
       return {
         body: { thread: presentThread(thread, null), messageId, responseMessageId: replyId },
         headers: { location: `/api/v1/threads/${thread.id}` },

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ConsoleOptions } from './options.ts';
+import type { ConsoleOptions } from './route.ts';
 
 type Security = Pick<ConsoleOptions, 'secure'>;
 

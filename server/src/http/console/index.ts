@@ -2,35 +2,22 @@ import cookie from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendErrorUnchallenged } from '../error-response.ts';
-import { applicationRoutes } from './application-routes.ts';
-import { auditRoutes } from './audit-routes.ts';
-import { documentRoutes } from './document-routes.ts';
-import { keyRoutes } from './key-routes.ts';
-import { memberRoutes } from './member-routes.ts';
-import { modelRoutes } from './model-routes.ts';
+import { credentialRoutes } from './credential-routes.ts';
 import { mountConsoleRoute } from './mount.ts';
-import type { ConsoleOptions } from './options.ts';
-import type { ConsoleRoute } from './route.ts';
+import { organizationRoutes } from './organization-routes.ts';
+import type { ConsoleOptions, ConsoleRoute } from './route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { ssoRoutes } from './sso-routes.ts';
-import { threadChangeRoutes } from './thread-change-routes.ts';
-import { threadReadRoutes } from './thread-read-routes.ts';
+import { threadRoutes } from './thread-routes.ts';
 import { removeLeftUploads } from './uploads.ts';
-import { usageRoutes } from './usage-routes.ts';
 
 export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     ...sessionRoutes(options),
     ...ssoRoutes(options),
-    ...threadReadRoutes(options),
-    ...threadChangeRoutes(options),
-    ...keyRoutes(options),
-    ...applicationRoutes(options),
-    ...memberRoutes(options),
-    ...documentRoutes(options),
-    ...modelRoutes(options),
-    ...usageRoutes,
-    ...auditRoutes,
+    ...threadRoutes(options),
+    ...credentialRoutes(options),
+    ...organizationRoutes(options),
   ];
 }
 

@@ -7,8 +7,7 @@ import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { allowSlowBody } from '../listener.ts';
 import { parseQuery, type QuerySchema } from '../query.ts';
 import { checkCaller, recheckCaller } from './check-caller.ts';
-import type { ConsoleOptions } from './options.ts';
-import type { ConsoleCall, ConsoleRoute } from './route.ts';
+import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
 import { tooLarge, UploadPlaces, withReceivedFile } from './uploads.ts';
 
 declare module 'fastify' {
@@ -47,7 +46,6 @@ function mount(
     url: addressOf(route),
     exposeHeadRoute: false,
     schema: {
-      ...(route.path && { params: route.path }),
       ...(query && { querystring: query }),
       ...(route.body && { body: route.body }),
     },
@@ -67,7 +65,7 @@ function mount(
       return reply
         .code(route.status ?? 200)
         .header('content-type', 'application/json; charset=utf-8')
-        .send(JSON.stringify(body));
+        .send(JSON.stringify(body ?? {}));
     },
   });
 }
@@ -126,6 +124,7 @@ function callOf(
     // Undefined only for routes that anyone may call.
     session,
     principal: session?.principal,
+    organizationId: session?.principal?.organizationId,
     initiator: session && { actor: { kind: 'user', userId: session.session.userId }, traceId: request.id },
     path: request.params,
     query: request.query,

@@ -1,10 +1,30 @@
 import type { FastifyReply } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Initiator } from '../../domain/audit.ts';
+import type { OrganizationId } from '../../domain/id.ts';
+import type { Limits } from '../../domain/limits.ts';
+import type { ConfiguredModel } from '../../domain/model-trial.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import type { Json } from '../schema.ts';
+import type { HeldRequests } from '../held-requests.ts';
+import { type Json, nothing } from '../schema.ts';
+
+/** What the backend of the console needs to know about the service. */
+export interface ConsoleOptions {
+  readonly limits: Limits;
+  readonly model: ConfiguredModel;
+  /** The folder for temporary files of uploads. */
+  readonly uploadFolder: string;
+  /** The public URL of the service. */
+  readonly baseUrl: () => string;
+  /** The base URL of the token endpoint. */
+  readonly authUrl: () => string;
+  /** Whether browsers use HTTPS. If so, cookies are sent only over HTTPS. */
+  readonly secure: () => boolean;
+  /** Ends held requests and streams when the service stops. */
+  readonly heldRequests: HeldRequests;
+}
 
 /**
  * Who may call a route. `anyone`: no session needed. `person`: a session. `member`: a session that may enter the
@@ -24,6 +44,7 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   readonly session: CallerKinds[C];
   /** The person in the organization of the URL, for the use cases. */
   readonly principal: C extends 'member' | 'admin' ? UserPrincipal : undefined;
+  readonly organizationId: C extends 'member' | 'admin' ? OrganizationId : undefined;
   /** For the audit log. */
   readonly initiator: C extends 'anyone' ? undefined : Initiator;
   readonly path: Path;
@@ -36,39 +57,53 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   readonly reply: FastifyReply;
 }
 
-/** A route of the console is one value: who may call it, what it accepts, what it returns and what it does. */
-export interface ConsoleRoute<
-  C extends Caller = Caller,
-  Path extends TObject = TObject,
-  Query extends TObject = TObject,
-  Body extends TObject = TObject,
-  Response extends TSchema | null = TSchema | null,
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type PathOf<Address extends string> = Address extends `${string}/:id${string}`
+  ? { readonly id: string }
+  : object;
+
+interface Definition<
+  C extends Caller,
+  Path,
+  Query extends TObject,
+  Body extends TObject,
+  Response extends TSchema | null,
 > {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Under `/console`; for members and admins under `/console/organizations/:organizationId`. */
-  readonly url: string;
-  readonly caller: C;
-  readonly path?: Path;
   readonly query?: Query;
   readonly body?: Body;
   /** The body is a file, and reaches the handler as the path of a temporary file; undefined without a body. */
   readonly takesFile?: true;
   /** 200 by default. */
   readonly status?: 201;
-  /** What the handler returns. Null where it answers by itself: redirects and streams. */
-  readonly response: Response;
+  /** What the handler returns; `{}` is sent by default. Null where it answers by itself: redirects and streams. */
+  readonly response?: Response;
   handle(
-    call: ConsoleCall<C, Static<Path>, Static<Query>, Static<Body>>,
-  ): Promise<Response extends TSchema ? Json<Response> : undefined>;
+    call: ConsoleCall<C, Path, Static<Query>, Static<Body>>,
+  ): Promise<Response extends TSchema ? Json<Response> : unknown>;
 }
 
-/** Lets the schemas of a route type its handler. */
+/** A route of the console is one value: who may call it, what it accepts, what it returns and what it does. */
+export interface ConsoleRoute extends Definition<Caller, unknown, TObject, TObject, TSchema | null> {
+  readonly method: Method;
+  /** Under `/console`; for members and admins under `/console/organizations/:organizationId`. */
+  readonly url: string;
+  readonly caller: Caller;
+  readonly response: TSchema | null;
+}
+
+/** `address` and the schemas type the handler. */
 export function defineConsoleRoute<
+  Address extends `${Method} ${string}`,
   C extends Caller,
-  Path extends TObject,
   Query extends TObject,
   Body extends TObject,
-  Response extends TSchema | null,
->(route: ConsoleRoute<C, Path, Query, Body, Response>): ConsoleRoute {
-  return route as unknown as ConsoleRoute;
+  Response extends TSchema | null = null,
+>(
+  address: Address,
+  caller: C,
+  definition: Definition<C, PathOf<Address>, Query, Body, Response>,
+): ConsoleRoute {
+  const [method, url] = address.split(' ') as [Method, string];
+  const { response = nothing } = definition;
+  return { ...definition, method, url, caller, response } as unknown as ConsoleRoute;
 }

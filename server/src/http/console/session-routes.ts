@@ -22,11 +22,9 @@ import {
   signOutEverywhere,
 } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { nothing, Type } from '../schema.ts';
+import { csrfTokenOf } from './check-caller.ts';
 import { dropSessionToken, keepSessionToken, readCookie, sessionToken, setCookie } from './cookies.ts';
-import { csrfTokenOf } from './csrf.ts';
-import type { ConsoleOptions } from './options.ts';
-import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {
   acceptInvitationBody,
   invitationBody,
@@ -44,135 +42,72 @@ const deviceCookie = 'skein-device';
 
 /** Signing in and out, and the settings of a person rather than of an organization. */
 export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+  const ownToken = ({ request }: FastifyReply) => sessionToken(request, options) as string;
   return [
-    signInOffer,
-    signInRoute(options),
-    sessionRoute(options),
-    signOutRoute(options),
-    signOutEverywhereRoute(options),
-    passwordRoute(options),
-    readInvitationRoute,
-    acceptInvitationRoute(options),
-    acceptMembershipRoute(options),
+    defineConsoleRoute('GET /sign-in', 'anyone', {
+      response: signInOfferSchema,
+      async handle({ context: { identityProvider } }) {
+        return { sso: identityProvider ? { name: identityProvider.name } : null };
+      },
+    }),
+    defineConsoleRoute('POST /sign-in', 'anyone', {
+      body: signInBody,
+      response: sessionSchema,
+      async handle({ context, body, address, traceId, reply }) {
+        const device = knownDevice(context, options, reply);
+        const started = await withRetryAfter(reply, signIn(context, { ...body, address, device }, traceId));
+        return openSession(context, options, reply, started);
+      },
+    }),
+    defineConsoleRoute('GET /session', 'person', {
+      response: sessionSchema,
+      handle: ({ context, session, reply }) => presentSession(context, session, ownToken(reply)),
+    }),
+    defineConsoleRoute('POST /sign-out', 'person', {
+      async handle({ context, session, reply }) {
+        await signOut(context, session);
+        dropSessionToken(reply, options);
+      },
+    }),
+    defineConsoleRoute('POST /sign-out-everywhere', 'person', {
+      async handle({ context, session, initiator, reply }) {
+        await signOutEverywhere(context, session, initiator);
+        dropSessionToken(reply, options);
+      },
+    }),
+    defineConsoleRoute('POST /password', 'person', {
+      body: passwordBody,
+      handle({ context, session, body, address, initiator, reply }) {
+        const input = { ...body, address, device: knownDevice(context, options, reply) };
+        return withRetryAfter(reply, changePassword(context, session, input, initiator));
+      },
+    }),
+    defineConsoleRoute('POST /invitation/read', 'anyone', {
+      body: invitationBody,
+      response: invitationSchema,
+      async handle({ context, body, address, traceId, reply }) {
+        const found = await withRetryAfter(reply, readInvitation(context, { ...body, address }, traceId));
+        return { email: found.email, organization: found.organizationName, password: found.terms };
+      },
+    }),
+    defineConsoleRoute('POST /invitation/accept', 'anyone', {
+      body: acceptInvitationBody,
+      response: sessionSchema,
+      async handle({ context, body, address, traceId, reply }) {
+        const input = { ...body, address, device: knownDevice(context, options, reply) };
+        const started = await withRetryAfter(reply, acceptInvitation(context, input, traceId));
+        return openSession(context, options, reply, started);
+      },
+    }),
+    defineConsoleRoute('POST /invitations/:id/accept', 'person', {
+      response: sessionSchema,
+      async handle({ context, session, path, initiator, reply }) {
+        await acceptMembership(context, session, path.id, initiator);
+        return presentSession(context, session, ownToken(reply));
+      },
+    }),
   ];
 }
-
-const signInOffer = defineConsoleRoute({
-  method: 'GET',
-  url: '/sign-in',
-  caller: 'anyone',
-  response: signInOfferSchema,
-  async handle({ context: { identityProvider } }) {
-    return { sso: identityProvider ? { name: identityProvider.name } : null };
-  },
-});
-
-const signInRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'POST',
-    url: '/sign-in',
-    caller: 'anyone',
-    body: signInBody,
-    response: sessionSchema,
-    async handle({ context, body, address, traceId, reply }) {
-      const device = knownDevice(context, options, reply);
-      const started = await withRetryAfter(reply, signIn(context, { ...body, address, device }, traceId));
-      return openSession(context, options, reply, started);
-    },
-  });
-
-const sessionRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'GET',
-    url: '/session',
-    caller: 'person',
-    response: sessionSchema,
-    async handle({ context, session, reply }) {
-      const own = sessionToken(reply.request, options) as string;
-      return presentSession(context, session, own);
-    },
-  });
-
-const signOutRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'POST',
-    url: '/sign-out',
-    caller: 'person',
-    response: nothing,
-    async handle({ context, session, reply }) {
-      await signOut(context, session);
-      dropSessionToken(reply, options);
-      return {};
-    },
-  });
-
-const signOutEverywhereRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'POST',
-    url: '/sign-out-everywhere',
-    caller: 'person',
-    response: nothing,
-    async handle({ context, session, initiator, reply }) {
-      await signOutEverywhere(context, session, initiator);
-      dropSessionToken(reply, options);
-      return {};
-    },
-  });
-
-const passwordRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'POST',
-    url: '/password',
-    caller: 'person',
-    body: passwordBody,
-    response: nothing,
-    async handle({ context, session, body, address, initiator, reply }) {
-      const device = knownDevice(context, options, reply);
-      await withRetryAfter(reply, changePassword(context, session, { ...body, address, device }, initiator));
-      return {};
-    },
-  });
-
-const readInvitationRoute = defineConsoleRoute({
-  method: 'POST',
-  url: '/invitation/read',
-  caller: 'anyone',
-  body: invitationBody,
-  response: invitationSchema,
-  async handle({ context, body, address, traceId, reply }) {
-    const invitation = await withRetryAfter(reply, readInvitation(context, { ...body, address }, traceId));
-    const { email, organizationName, terms } = invitation;
-    return { email, organization: organizationName, password: terms };
-  },
-});
-
-const acceptInvitationRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'POST',
-    url: '/invitation/accept',
-    caller: 'anyone',
-    body: acceptInvitationBody,
-    response: sessionSchema,
-    async handle({ context, body, address, traceId, reply }) {
-      const from = { address, device: knownDevice(context, options, reply) };
-      const started = await withRetryAfter(reply, acceptInvitation(context, { ...body, ...from }, traceId));
-      return openSession(context, options, reply, started);
-    },
-  });
-
-const acceptMembershipRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'POST',
-    url: '/invitations/:id/accept',
-    caller: 'person',
-    path: Type.Object({ id: Type.String() }),
-    response: sessionSchema,
-    async handle({ context, session, path, initiator, reply }) {
-      await acceptMembership(context, session, path.id, initiator);
-      const own = sessionToken(reply.request, options) as string;
-      return presentSession(context, session, own);
-    },
-  });
 
 function knownDevice(context: SurfaceContext, options: ConsoleOptions, { request }: FastifyReply) {
   return openDevice(context, readCookie(request, options, deviceCookie));

@@ -10,8 +10,7 @@ import {
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { Type, text } from '../schema.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
-import type { ConsoleOptions } from './options.ts';
-import { type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { keepSession } from './session-routes.ts';
 import type { SignInProblem } from './session-schemas.ts';
 
@@ -20,59 +19,42 @@ const callbackPath = '/console/sso/callback';
 
 /** Single sign-on through redirects of the browser. Failures redirect to the sign-in page. */
 export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [startRoute(options), callbackRoute(options)];
-}
-
-const startRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'GET',
-    url: '/sso/start',
-    caller: 'anyone',
-    query: Type.Object({ returnTo: Type.Optional(text(0, 2000)) }),
-    response: null,
-    async handle({ context, query, reply }) {
-      const provider = providerOf(context);
-      const returnAddress = `${options.baseUrl()}${callbackPath}`;
-      try {
-        const returnTo = localPath(query.returnTo);
-        const redirect = await beginSingleSignOn(context, provider, returnAddress, returnTo);
-        setCookie(reply, options, ssoCookie, redirect.sealed, ssoTimeoutMs);
-        await reply.redirect(redirect.address, 303);
-      } catch (error) {
-        if (!(error instanceof ProviderError)) throw error;
-        await redirectToSignIn(reply, error.fault, error.message);
-      }
-      return undefined;
-    },
-  });
-
-const callbackRoute = (options: ConsoleOptions) =>
-  defineConsoleRoute({
-    method: 'GET',
-    url: '/sso/callback',
-    caller: 'anyone',
-    response: null,
-    async handle({ context, reply, traceId }) {
-      const provider = providerOf(context);
-      const { request } = reply;
-      const callback = new URL(`${options.baseUrl()}${callbackPath}`);
-      callback.search = request.query as string;
-      const sealed = readCookie(request, options, ssoCookie);
-      clearCookie(reply, options, ssoCookie);
-      const result = await finishSingleSignOn(
-        context,
-        provider,
-        { callback: callback.href, sealed },
-        traceId,
-      );
-      if (result.outcome === 'refused') await redirectToSignIn(reply, result.problem, result.reason);
-      else {
+  return [
+    defineConsoleRoute('GET /sso/start', 'anyone', {
+      query: Type.Object({ returnTo: Type.Optional(text(0, 2000)) }),
+      response: null,
+      async handle({ context, query, reply }) {
+        const provider = providerOf(context);
+        const returnAddress = `${options.baseUrl()}${callbackPath}`;
+        try {
+          const returnTo = localPath(query.returnTo);
+          const redirect = await beginSingleSignOn(context, provider, returnAddress, returnTo);
+          setCookie(reply, options, ssoCookie, redirect.sealed, ssoTimeoutMs);
+          await reply.redirect(redirect.address, 303);
+        } catch (error) {
+          if (!(error instanceof ProviderError)) throw error;
+          await redirectToSignIn(reply, error.fault, error.message);
+        }
+      },
+    }),
+    defineConsoleRoute('GET /sso/callback', 'anyone', {
+      response: null,
+      async handle({ context, reply, traceId }) {
+        const provider = providerOf(context);
+        const { request } = reply;
+        const callback = new URL(`${options.baseUrl()}${callbackPath}`);
+        callback.search = request.query as string;
+        const sealed = readCookie(request, options, ssoCookie);
+        clearCookie(reply, options, ssoCookie);
+        const answer = { callback: callback.href, sealed };
+        const result = await finishSingleSignOn(context, provider, answer, traceId);
+        if (result.outcome === 'refused') return redirectToSignIn(reply, result.problem, result.reason);
         await keepSession(context, options, reply, result.started);
         await reply.redirect(result.returnTo, 303);
-      }
-      return undefined;
-    },
-  });
+      },
+    }),
+  ];
+}
 
 function providerOf({ identityProvider }: SurfaceContext): IdentityProvider {
   if (identityProvider === undefined) {

@@ -1,13 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
-import type { EnteredSession } from '../../usecases/people/sessions.ts';
-import { isSessionValid } from '../../usecases/people/sessions.ts';
+import { type EnteredSession, isSessionValid } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { HeldRequests } from '../held-requests.ts';
 import { reportRequest } from '../request-log.ts';
 import { EventStream } from './event-stream.ts';
-import { StreamPlaces } from './stream-places.ts';
 import { presentEvent } from './thread-presentation.ts';
 
 /** Shorter than the idle timeout of common proxies. */
@@ -104,4 +102,35 @@ function beat({ context, session, reply }: Following, stream: EventStream, close
     clearInterval(timer);
     unfollow();
   };
+}
+
+/**
+ * Limits the streams that one person has open in this process. One too many closes the oldest, which may belong to a
+ * window that lost its network: such windows never lock a person out.
+ */
+export class StreamPlaces {
+  readonly #perPerson: number;
+  /** By person, in order of opening. */
+  readonly #open = new Map<string, Set<() => void>>();
+
+  constructor(perPerson: number) {
+    this.#perPerson = perPerson;
+  }
+
+  /** `close` ends the stream. Returns a function to call when it has ended. */
+  take(person: string, close: () => void): () => void {
+    const open = this.#open.get(person) ?? new Set();
+    this.#open.set(person, open);
+    const end = () => close();
+    open.add(end);
+    if (open.size > this.#perPerson) {
+      const [oldest] = open;
+      if (oldest !== undefined) open.delete(oldest);
+      oldest?.();
+    }
+    return () => {
+      open.delete(end);
+      if (open.size === 0 && this.#open.get(person) === open) this.#open.delete(person);
+    };
+  }
 }

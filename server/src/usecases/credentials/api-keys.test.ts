@@ -32,7 +32,7 @@ describe('assertMayOwnKey', () => {
 
 describe('keyOwnersFor', () => {
   it('shows an admin all keys, and a member their own', () => {
-    assert.equal(keyOwnersFor({ role: 'admin', userId: ada }), 'all');
-    assert.equal(keyOwnersFor({ role: 'member', userId: grace }), grace);
+    assert.equal(keyOwnersFor({ membership: { role: 'admin' }, principal: { userId: ada } }), 'all');
+    assert.equal(keyOwnersFor({ membership: { role: 'member' }, principal: { userId: grace } }), grace);
   });
 });

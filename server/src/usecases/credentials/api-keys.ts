@@ -4,6 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
@@ -176,8 +177,13 @@ function alreadyEnded(): ServiceError {
 /** A selection of keys: all of the organization, or those of one member. */
 export type KeyOwners = 'all' | UserId;
 
+interface Entered {
+  readonly membership: Pick<Member, 'role'>;
+  readonly principal: Pick<UserPrincipal, 'userId'>;
+}
+
 /** The keys, and their usage, that a member may see and revoke. */
-export function keyOwnersFor({ role, userId }: Pick<Member, 'role' | 'userId'>): KeyOwners {
+export function keyOwnersFor({ membership: { role }, principal: { userId } }: Entered): KeyOwners {
   return role === 'admin' ? 'all' : userId;
 }
 

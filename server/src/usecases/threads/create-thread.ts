@@ -7,10 +7,10 @@ import { refuseWrite } from '../credentials/authenticate.ts';
 
 export interface CreateThreadInput {
   readonly prompt: string;
-  readonly title?: string;
-  readonly accountId?: string;
-  readonly secondaryId?: string;
-  readonly idempotencyKey?: string;
+  readonly title?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly secondaryId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
   /** The request's trace id: it leads from a failed reply back to the log. */
   readonly traceId: string;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { StreamPlaces } from './stream-places.ts';
+import { StreamPlaces } from './thread-events.ts';
 
 describe('The limit of streams per person', () => {
   it('applies per person, and one too many closes the oldest stream', () => {

@@ -1,0 +1,180 @@
+import type { Application } from '../../domain/credential.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { iso, isoOrNull } from '../../domain/iso-time.ts';
+import {
+  type AddressedApiKey,
+  createApiKey,
+  keyOwnersFor,
+  listAddressedApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+} from '../../usecases/credentials/api-keys.ts';
+import {
+  createApplication,
+  deleteApplication,
+  listApplications,
+  rotateApplication,
+} from '../../usecases/credentials/applications.ts';
+import {
+  type AddressedKeyRequest,
+  decideKeyRequest,
+  listKeyRequests,
+  requestApiKey,
+  revealApiKey,
+} from '../../usecases/credentials/request-api-key.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import {
+  type ApplicationJson,
+  applicationsSchema,
+  clientSecretSchema,
+  type KeyJson,
+  type KeyRequestJson,
+  keyRequestedSchema,
+  keysSchema,
+  type NewKeyJson,
+  nameBody,
+  newKeyBody,
+  newKeySchema,
+  rotateKeyBody,
+} from './setting-schemas.ts';
+
+export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly ConsoleRoute[] {
+  const shownOnce = (id: string, key: string, userId: string | null): NewKeyJson => {
+    return { id, key, curl: userId === null ? listingCurl(baseUrl(), key) : askingCurl(baseUrl(), key) };
+  };
+
+  return [
+    defineConsoleRoute('GET /keys', 'member', {
+      response: keysSchema,
+      async handle({ context, session, organizationId, principal: { userId } }) {
+        const owners = keyOwnersFor(session);
+        const [keys, requests] = await Promise.all([
+          listAddressedApiKeys(context, organizationId, owners),
+          listKeyRequests(context, organizationId, owners),
+        ]);
+        return {
+          keys: keys.map((key) => presentKey(key, userId)),
+          requests: requests.map((request) => presentRequest(request, userId)),
+        };
+      },
+    }),
+    defineConsoleRoute('POST /keys', 'admin', {
+      body: newKeyBody,
+      status: 201,
+      response: newKeySchema,
+      async handle({ context, organizationId, principal, initiator, body: { name, scope, ownerId } }) {
+        if (scope === 'org-wide' && ownerId !== undefined) {
+          throw new ServiceError('INVALID_PARAMS', 'ownerId: an org-wide key has no owner.');
+        }
+        const userId = scope === 'org-wide' ? null : (ownerId ?? principal.userId);
+        const { id, key } = await createApiKey(context, organizationId, initiator, { userId, name });
+        return shownOnce(id, key, userId);
+      },
+    }),
+    defineConsoleRoute('POST /keys/:id/revoke', 'member', {
+      handle: ({ context, session, organizationId, initiator, path }) =>
+        revokeApiKey(context, organizationId, initiator, path.id, keyOwnersFor(session)),
+    }),
+    defineConsoleRoute('POST /keys/:id/rotate', 'member', {
+      body: rotateKeyBody,
+      status: 201,
+      response: newKeySchema,
+      async handle({ context, session, organizationId, initiator, path, body: { oldValidFor } }) {
+        const options = { owners: keyOwnersFor(session), oldValidFor };
+        const rotated = await rotateApiKey(context, organizationId, initiator, path.id, options);
+        return shownOnce(rotated.id, rotated.key, rotated.userId);
+      },
+    }),
+    defineConsoleRoute('POST /key-requests', 'member', {
+      body: nameBody,
+      status: 201,
+      response: keyRequestedSchema,
+      async handle({ context, principal, initiator, body: { name } }) {
+        return { id: await requestApiKey(context, principal, initiator, name) };
+      },
+    }),
+    defineConsoleRoute('POST /key-requests/:id/approve', 'admin', {
+      handle: ({ context, principal, initiator, path }) =>
+        decideKeyRequest(context, principal, initiator, path.id, 'approved'),
+    }),
+    defineConsoleRoute('POST /key-requests/:id/decline', 'admin', {
+      handle: ({ context, principal, initiator, path }) =>
+        decideKeyRequest(context, principal, initiator, path.id, 'declined'),
+    }),
+    defineConsoleRoute('POST /key-requests/:id/reveal', 'member', {
+      status: 201,
+      response: newKeySchema,
+      async handle({ context, principal, initiator, path }) {
+        const { id, key } = await revealApiKey(context, principal, initiator, path.id);
+        return shownOnce(id, key, principal.userId);
+      },
+    }),
+    defineConsoleRoute('GET /applications', 'admin', {
+      response: applicationsSchema,
+      async handle({ context, organizationId }) {
+        const applications = await listApplications(context, organizationId);
+        return { applications: applications.map(presentApplication), tokenUrl: `${authUrl()}/oauth2/token` };
+      },
+    }),
+    defineConsoleRoute('POST /applications', 'admin', {
+      body: nameBody,
+      status: 201,
+      response: clientSecretSchema,
+      handle: ({ context, organizationId, initiator, body: { name } }) =>
+        createApplication(context, organizationId, initiator, name),
+    }),
+    defineConsoleRoute('POST /applications/:id/rotate', 'admin', {
+      status: 201,
+      response: clientSecretSchema,
+      handle: ({ context, organizationId, initiator, path }) =>
+        rotateApplication(context, organizationId, initiator, path.id),
+    }),
+    defineConsoleRoute('DELETE /applications/:id', 'admin', {
+      handle: ({ context, organizationId, initiator, path }) =>
+        deleteApplication(context, organizationId, initiator, path.id),
+    }),
+  ];
+}
+
+function presentRequest(
+  { id, name, owner, userId, state, requestedAt, expiresAt }: AddressedKeyRequest,
+  viewer: string,
+): KeyRequestJson {
+  const times = { requestedAt: iso(requestedAt), expiresAt: iso(expiresAt) };
+  return { id, name, owner, mine: userId === viewer, state, ...times };
+}
+
+function presentKey(key: AddressedApiKey, viewer: string): KeyJson {
+  return {
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    scope: key.userId === null ? 'org-wide' : 'personal',
+    owner: key.owner,
+    createdBy: key.creator,
+    createdAt: iso(key.createdAt),
+    lastUsedAt: isoOrNull(key.lastUsedAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    rotatable: key.revokedAt === null && (key.userId === null || key.userId === viewer || key.ownedByService),
+  };
+}
+
+function presentApplication({ id, name, createdAt, rotatedAt, lastUsedAt }: Application): ApplicationJson {
+  const used = { rotatedAt: isoOrNull(rotatedAt), lastUsedAt: isoOrNull(lastUsedAt) };
+  return { id, name, createdAt: iso(createdAt), ...used };
+}
+
+/** For an org-wide key, which can only read. */
+function listingCurl(baseUrl: string, key: string): string {
+  return `curl -s ${quoted(`${baseUrl}/api/v1/threads`)} -H ${quoted(`Authorization: Bearer ${key}`)}`;
+}
+
+function askingCurl(baseUrl: string, key: string): string {
+  const prompt = quoted(JSON.stringify({ prompt: 'What can you help me with?' }));
+  return `${listingCurl(baseUrl, key)} -H 'Content-Type: application/json' -d ${prompt}`;
+}
+
+/** One word in a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

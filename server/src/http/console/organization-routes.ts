@@ -1,0 +1,194 @@
+import { FailedAttempts } from '../../domain/attempts.ts';
+import { documentEndings, UnreadableDocument } from '../../domain/document.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { iso, isoOrNull } from '../../domain/iso-time.ts';
+import { utcDate } from '../../domain/quota.ts';
+import { invitationLink } from '../../domain/sign-in.ts';
+import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
+import { addDocument, listDocuments, removeDocument } from '../../usecases/documents/documents.ts';
+import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
+import { readUsage } from '../../usecases/organization/read-usage.ts';
+import {
+  type AddedMember,
+  addMember,
+  changeMemberRole,
+  findMemberById,
+  inviteMember,
+  type ListedMember,
+  listMembers,
+  removeMember,
+} from '../../usecases/people/members.ts';
+import { modelTestsMax, modelTestsWindowMs, testModel } from '../../usecases/replies/test-model.ts';
+import { Type, text } from '../schema.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import {
+  addedDocumentSchema,
+  auditSchema,
+  documentsSchema,
+  type InvitedJson,
+  invitedSchema,
+  type MemberJson,
+  memberRoleBody,
+  membersSchema,
+  modelSchema,
+  modelTestSchema,
+  newMemberBody,
+  usageSchema,
+} from './setting-schemas.ts';
+
+/** Members, documents, the model, usage and the audit log of an organization. */
+export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [
+    ...memberRoutes(options),
+    ...documentRoutes(options),
+    ...modelRoutes(options),
+    usage,
+    audit(options),
+  ];
+}
+
+function memberRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
+  const invited = ({ userId, invitation }: AddedMember): InvitedJson => ({
+    id: userId,
+    link: invitation && invitationLink(baseUrl(), invitation.token),
+    expiresAt: invitation && iso(invitation.expiresAt),
+  });
+  return [
+    defineConsoleRoute('GET /members', 'admin', {
+      response: membersSchema,
+      async handle({ context, organizationId }) {
+        return { members: (await listMembers(context, organizationId)).map(presentMember) };
+      },
+    }),
+    defineConsoleRoute('POST /members', 'admin', {
+      body: newMemberBody,
+      status: 201,
+      response: invitedSchema,
+      handle: async ({ context, organizationId, initiator, body }) =>
+        invited(await addMember(context, organizationId, initiator, body)),
+    }),
+    defineConsoleRoute('POST /members/:id/invitation', 'admin', {
+      status: 201,
+      response: invitedSchema,
+      async handle({ context, organizationId, initiator, path }) {
+        const { userId } = await findMemberById(context, organizationId, path.id);
+        const invitation = await inviteMember(context, organizationId, initiator, userId, { resets: false });
+        return invited({ userId, invitation });
+      },
+    }),
+    defineConsoleRoute('PATCH /members/:id', 'admin', {
+      body: memberRoleBody,
+      handle: ({ context, organizationId, initiator, path, body }) =>
+        changeMemberRole(context, organizationId, initiator, path.id, body.role),
+    }),
+    defineConsoleRoute('DELETE /members/:id', 'admin', {
+      async handle({ context, organizationId, initiator, path }) {
+        const member = await findMemberById(context, organizationId, path.id);
+        await removeMember(context, organizationId, initiator, member);
+      },
+    }),
+  ];
+}
+
+function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+  return [
+    defineConsoleRoute('GET /documents', 'member', {
+      response: documentsSchema,
+      async handle({ context, organizationId }) {
+        const { documents, storage } = await listDocuments(context, organizationId);
+        const shown = documents.map(({ id, name, title, accountId, passageCount, addedAt }) => {
+          return { id, name, title, accountId, passages: passageCount, addedAt: iso(addedAt) };
+        });
+        return { documents: shown, storage, endings: documentEndings };
+      },
+    }),
+    defineConsoleRoute('POST /documents', 'admin', {
+      query: Type.Object({
+        name: Type.String({ format: 'text', minLength: 1 }),
+        accountId: Type.Optional(text(1, limits.linkLengthMax)),
+      }),
+      takesFile: true,
+      status: 201,
+      response: addedDocumentSchema,
+      async handle({ context, organizationId, initiator, query: { name, accountId = null }, body }) {
+        const path = body as unknown as string | undefined;
+        // A request without a body is an empty file, which the reader rejects.
+        const source = path === undefined ? { bytes: new Uint8Array() } : { path };
+        const file = { name, source, accountId };
+        const added = await addDocument(context, organizationId, initiator, file).catch((error: unknown) => {
+          if (!(error instanceof UnreadableDocument)) throw error;
+          throw new ServiceError('INVALID_PARAMS', `${name} ${error.message}.`, { cause: error });
+        });
+        const { id, title, passageCount, replaced } = added;
+        return { id, title, passages: passageCount, replaced };
+      },
+    }),
+    defineConsoleRoute('DELETE /documents/:id', 'admin', {
+      handle: ({ context, organizationId, initiator, path }) =>
+        removeDocument(context, organizationId, initiator, path.id),
+    }),
+  ];
+}
+
+function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
+  const tests = new FailedAttempts(Date.now, modelTestsMax, modelTestsWindowMs);
+  return [
+    defineConsoleRoute('GET /model', 'admin', {
+      response: modelSchema,
+      handle: async () => ({ name: model.name, provider: model.provider }),
+    }),
+    defineConsoleRoute('POST /model/test', 'admin', {
+      response: modelTestSchema,
+      async handle({ context, principal }) {
+        return { result: (await testModel(context, principal, model, tests)) ?? null };
+      },
+    }),
+  ];
+}
+
+const usage = defineConsoleRoute('GET /usage', 'member', {
+  query: Type.Object({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: 90 })) }),
+  response: usageSchema,
+  async handle({ context, session, organizationId, query: { days = 30 } }) {
+    const found = await readUsage(context, organizationId, keyOwnersFor(session), days);
+    const { quota, firstDay, lastDay, counts } = found;
+    return {
+      quota: { ...quota, resetsAt: iso(quota.resetsAt) },
+      days: Array.from({ length: lastDay - firstDay + 1 }, (_, index) => utcDate(firstDay + index)),
+      counts: counts.map(({ day, credential, operation, outcome, requests }) => {
+        return { day: utcDate(day), credential, operation, outcome, requests };
+      }),
+    };
+  },
+});
+
+const audit = ({ limits }: ConsoleOptions) =>
+  defineConsoleRoute('GET /audit', 'admin', {
+    query: Type.Object({
+      traceId: Type.Optional(text(1, 255)),
+      cursor: Type.Optional(Type.String()),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
+    }),
+    response: auditSchema,
+    async handle({ context, organizationId, query: { limit = 50, ...query } }) {
+      const { events, nextCursor } = await listAudit(context, organizationId, { limit, ...query });
+      const shown = events.map((event) => {
+        const { id, at, action, subject, detail, traceId } = event;
+        return { id, at: iso(at), actor: actorName(event), action, subject, detail, traceId };
+      });
+      return { events: shown, nextCursor };
+    },
+  });
+
+function presentMember(member: ListedMember): MemberJson {
+  return {
+    id: member.userId,
+    email: member.email,
+    role: member.role,
+    service: member.service,
+    joinedAt: iso(member.joinedAt),
+    state: member.state,
+    invitedUntil: isoOrNull(member.invitedUntil),
+    keys: member.keys.map(({ id, name, hint }) => ({ id, name, hint })),
+  };
+}

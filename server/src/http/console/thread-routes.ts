@@ -1,0 +1,171 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { addPrompt, retryReply } from '../../usecases/replies/add-prompt.ts';
+import { cancelReply } from '../../usecases/replies/cancel-reply.ts';
+import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
+import {
+  deleteThread,
+  publishOwnThread,
+  renameThread,
+  restoreThread,
+  undoMs,
+} from '../../usecases/threads/change-thread.ts';
+import { createThread } from '../../usecases/threads/create-thread.ts';
+import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread.ts';
+import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
+import { searchThreads } from '../../usecases/threads/search-threads.ts';
+import { Type, text } from '../schema.ts';
+import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import { ThreadEventStreams } from './thread-events.ts';
+import { presentThread, presentView } from './thread-presentation.ts';
+import {
+  accountsSchema,
+  changedThreadSchema,
+  deletedSchema,
+  followUpBody,
+  newThreadBody,
+  publishedBody,
+  renameBody,
+  threadHomeSchema,
+  threadListSchema,
+  threadViewSchema,
+} from './thread-schemas.ts';
+
+const limitDefault = 25;
+
+type AnyCall = ConsoleCall<'member', unknown, unknown, unknown>;
+
+export function threadRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [...readRoutes(options), ...changeRoutes(options)];
+}
+
+function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleRoute[] {
+  const streams = new ThreadEventStreams(heldRequests, limits);
+  return [
+    defineConsoleRoute('GET /threads', 'member', {
+      query: Type.Object({
+        scope: Type.Optional(Type.Enum(['mine', 'published'])),
+        accountId: Type.Optional(text(0, limits.linkLengthMax)),
+        search: Type.Optional(text(0, limits.titleLengthMax)),
+        cursor: Type.Optional(Type.String()),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
+      }),
+      response: threadListSchema,
+      async handle({ context, principal, query: { search = '', limit = limitDefault, ...selection } }) {
+        const { threads, nextCursor, truncated } =
+          search.trim() === ''
+            ? await listThreads(context, principal, { ...selection, limit })
+            : await searchThreads(context, principal, { ...selection, limit, search });
+        const shown = threads.map((thread) => presentThread(thread, thread.userId === principal.userId));
+        return { threads: shown, nextCursor, truncated };
+      },
+    }),
+    defineConsoleRoute('GET /accounts', 'member', {
+      query: Type.Object({ prefix: Type.Optional(text(0, limits.linkLengthMax)) }),
+      response: accountsSchema,
+      async handle({ context, principal, query: { prefix = '' } }) {
+        return { accounts: await listAccounts(context, principal, prefix) };
+      },
+    }),
+    defineConsoleRoute('GET /threads/:id', 'member', {
+      response: threadViewSchema,
+      handle: (call) => viewFor(call, call.path.id),
+    }),
+    defineConsoleRoute('GET /threads/:id/events', 'member', {
+      response: null,
+      handle: (call) => streams.follow(call, call.path.id),
+    }),
+    defineConsoleRoute('GET /threads/:id/home', 'person', {
+      response: threadHomeSchema,
+      async handle({ context, session, path }) {
+        return { organizationId: await findThreadHome(context, session, path.id) };
+      },
+    }),
+  ];
+}
+
+/** All but the first are only for the thread's creator, which the use cases check. */
+function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+  return [
+    defineConsoleRoute('POST /threads', 'member', {
+      body: newThreadBody(limits),
+      status: 201,
+      response: threadViewSchema,
+      async handle(call) {
+        const { context, principal, body, traceId } = call;
+        const idempotencyKey = idempotencyKeyOf(call, limits.idempotencyKeyLengthMax);
+        await limitPrompts(context, principal);
+        const { thread } = await createThread(context, principal, { ...body, traceId, idempotencyKey });
+        return viewFor(call, thread.id);
+      },
+    }),
+    defineConsoleRoute('PATCH /threads/:id', 'member', {
+      body: renameBody(limits),
+      response: changedThreadSchema,
+      async handle({ context, principal, path, body }) {
+        const thread = await renameThread(context, principal, path.id, body.title);
+        return { thread: presentThread(thread, true) };
+      },
+    }),
+    defineConsoleRoute('POST /threads/:id/messages', 'member', {
+      body: followUpBody(limits),
+      status: 201,
+      response: threadViewSchema,
+      async handle(call) {
+        const { context, principal, path, body, traceId } = call;
+        await limitPrompts(context, principal);
+        await addPrompt(context, principal, path.id, { prompt: body.prompt, traceId });
+        return viewFor(call, path.id);
+      },
+    }),
+    defineConsoleRoute('PUT /threads/:id/published', 'member', {
+      body: publishedBody,
+      response: changedThreadSchema,
+      async handle({ context, principal, initiator, path, body }) {
+        const thread = await publishOwnThread(context, principal, initiator, path.id, body.published);
+        return { thread: presentThread(thread, true) };
+      },
+    }),
+    defineConsoleRoute('DELETE /threads/:id', 'member', {
+      response: deletedSchema,
+      async handle({ context, principal, initiator, path }) {
+        await deleteThread(context, principal, initiator, path.id);
+        return { undoSeconds: undoMs / 1000 };
+      },
+    }),
+    defineConsoleRoute('POST /threads/:id/restore', 'member', {
+      response: changedThreadSchema,
+      async handle({ context, principal, initiator, path }) {
+        const thread = await restoreThread(context, principal, initiator, path.id);
+        return { thread: presentThread(thread, true) };
+      },
+    }),
+    defineConsoleRoute('POST /threads/:id/retry', 'member', {
+      response: threadViewSchema,
+      async handle(call) {
+        const { context, principal, path, traceId } = call;
+        await limitPrompts(context, principal);
+        await retryReply(context, principal, path.id, traceId);
+        return viewFor(call, path.id);
+      },
+    }),
+    defineConsoleRoute('POST /threads/:id/stop', 'member', {
+      response: threadViewSchema,
+      async handle(call) {
+        await cancelReply(call.context, call.principal, call.path.id);
+        return viewFor(call, call.path.id);
+      },
+    }),
+  ];
+}
+
+async function viewFor({ context, principal }: Pick<AnyCall, 'context' | 'principal'>, threadId: string) {
+  return presentView(await getThreadView(context, principal, threadId));
+}
+
+/** As in the public API: repeating a create with the same key makes no second thread. */
+function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>, lengthMax: number): string | undefined {
+  const key = reply.request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key.length >= 1 && key.length <= lengthMax) return key;
+  throw new ServiceError('INVALID_PARAMS', `Idempotency-Key: must have 1 to ${lengthMax} characters.`);
+}
