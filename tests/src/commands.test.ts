@@ -326,7 +326,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assert.deepEqual(await json('member', 'list', 'Twins'), []);
     assert.match(await text('member', 'list', 'Twins'), /skein member add/);
     await json('org', 'create', 'Twins');
-    assertRefused(await run('member', 'list', 'Twins'), /skein org list/);
+    assertRefused(await run('member', 'list', 'Twins'), /2 organizations are called Twins: use an id/);
     assertRefused(await run('member', 'list', 'Nobody'), /skein org list/);
   });
 });

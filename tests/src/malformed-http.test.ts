@@ -162,6 +162,21 @@ describe('Malformed HTTP', () => {
     await makesNothing(() => refused(create('{"prompt":"x"}', 'Expect: miracles'), 400, /Expect/));
   });
 
+  it('asks for the body of Expect: 100-continue only after the caller is admitted', async () => {
+    const body = '{"prompt":"x"}';
+    const head = create(body, 'Expect: 100-continue').slice(0, -body.length);
+    const connection = await RawConnection.open(service);
+    connection.send(head);
+    await connection.somethingReceived(30_000);
+    connection.send(body);
+    assert.equal((await connection.answer('POST')).status, 201);
+    connection.close();
+    const stranger = await RawConnection.open(service);
+    stranger.send(head.replace(key, 'eak_unknown'));
+    assert.match(await stranger.ended(), /^HTTP\/1\.1 401 /);
+    stranger.close();
+  });
+
   it('answers bytes that are no HTTP at all, and closes', async () => {
     for (const garbage of [
       'garbage\r\n\r\n',

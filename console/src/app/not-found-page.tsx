@@ -5,10 +5,7 @@ import { Page } from './page.tsx';
 export function NotFoundPage() {
   return (
     <Page title="Page not found">
-      <Text mb="md">
-        It may have been deleted, or you may not have access. If someone sent you the link, ask them to
-        publish the thread.
-      </Text>
+      <Text mb="md">It may have been deleted, or you may not have access.</Text>
       <Button component={Link} to="/" variant="default">
         Go to my threads
       </Button>

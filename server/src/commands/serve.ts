@@ -10,6 +10,7 @@ import {
   storeRisk,
 } from '../compose.ts';
 import { type Config, ConfigError, listeningUrl } from '../config/config.ts';
+import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
 import { Drain } from '../usecases/drain.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';
@@ -80,6 +81,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
 
 /** Logs warnings about risky settings. The service starts anyway, because they may be intended. */
 async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> {
+  for (const sentence of unknownVariables(process.env)) log.warn(sentence);
   const risk = await storeRisk(config);
   if (risk !== undefined) {
     log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readConfig } from './config.ts';
-import type { VariableName } from './variables.ts';
+import { unknownVariables, type VariableName } from './variables.ts';
 
 describe('readConfig', () => {
   it('has a default for every variable', () => {
@@ -22,6 +22,24 @@ describe('readConfig', () => {
 
   it('treats an empty variable as not set', () => {
     assert.equal(readConfig({ SKEIN_PORT: '' }).port, 8080);
+  });
+
+  it('names variables that it does not know, and what may be meant', () => {
+    const environment = {
+      SKEIN_PROT: '1',
+      SKEIN_TITEL_LENGTH_MAX: '9',
+      skein_host: 'x',
+      SKEIN_PORT: '1',
+      PORT: '1',
+    };
+    assert.deepEqual(unknownVariables(environment), [
+      'SKEIN_PROT is ignored: did you mean SKEIN_PORT?',
+      'SKEIN_TITEL_LENGTH_MAX is ignored: did you mean SKEIN_TITLE_LENGTH_MAX?',
+      'skein_host is ignored: did you mean SKEIN_HOST?',
+    ]);
+    assert.deepEqual(unknownVariables({ SKEIN_COLOUR_SCHEME: '' }), [
+      'SKEIN_COLOUR_SCHEME is ignored: no setting has this name.',
+    ]);
   });
 
   it('accepts valid values', () => {

@@ -180,6 +180,33 @@ export function parseVariable<Name extends VariableName>(
   return parseAs(name, text || fallback, parse as Parser<VariableValue<Name>>);
 }
 
+/** A sentence for each variable that looks like one of ours but has no meaning, such as `SKEIN_PROT`. */
+export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
+  const unknown = Object.keys(environment).filter((name) => /^SKEIN_/i.test(name) && !(name in variables));
+  return unknown.map((name) => {
+    const distances = Object.keys(variables).map(
+      (known) => [editDistance(name.toUpperCase(), known), known] as const,
+    );
+    const [distance, nearest] = distances.reduce((best, next) => (next[0] < best[0] ? next : best));
+    const advice = distance <= name.length / 4 ? `did you mean ${nearest}?` : 'no setting has this name.';
+    return `${name} is ignored: ${advice}`;
+  });
+}
+
+/** The number of characters to insert, remove or replace to turn one text into the other. */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [place, letter] of [...one].entries()) {
+    const next = [place + 1];
+    for (let index = 0; index < other.length; index += 1) {
+      const replaced = row[index]! + (other[index] === letter ? 0 : 1);
+      next.push(Math.min(replaced, row[index + 1]! + 1, next[index]! + 1));
+    }
+    row = next;
+  }
+  return row[other.length]!;
+}
+
 /** Parses a value of the variable in another way than the table says. */
 export function parseAs<T>(name: VariableName, text: string, parse: Parser<T>): T {
   try {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
-import { ServiceError } from '../domain/errors.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Drain } from '../usecases/drain.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
@@ -8,27 +7,24 @@ import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
-import { type DocumentationOptions, serveDocumentation } from './documentation.ts';
-import { sendError } from './error-response.ts';
+import { nothingHere, sendError } from './error-response.ts';
 import { health, readyUrl } from './health.ts';
 import { HeldRequests } from './held-requests.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type Listener, type ListenerOptions } from './listener.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
+import { isPage, type PageOptions, servePages } from './pages.ts';
 import { apiPrefix, publishReference } from './reference.ts';
 import { reportRequest } from './request-log.ts';
-import { sendBuiltFiles } from './static-files.ts';
 import { normalizeUrl } from './url.ts';
 import { compilersFactory, formatFaults } from './validation.ts';
-import { isPage, serveWebApplication, type WebApplicationOptions } from './web-application.ts';
 
 export interface AppOptions
   extends ApiV1Options,
     OAuthOptions,
     ListenerOptions,
     Omit<ConsoleOptions, 'heldRequests'>,
-    WebApplicationOptions,
-    DocumentationOptions {
+    PageOptions {
   readonly log: FastifyBaseLogger;
   readonly limits: Limits;
   readonly drain: Drain;
@@ -90,10 +86,11 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     done();
   });
   // After each surface has checked its caller, and before a body is read.
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.is404 && !isPage(request))
-      done(new ServiceError('NOT_FOUND', 'There is nothing at this address.'));
-    else done(null, payload);
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (request.is404 && !isPage(request)) return done(nothingHere());
+    // The caller may send the body: `Expect: 100-continue` (RFC 9110 §10.1.1).
+    if (request.headers.expect !== undefined && request.raw.httpVersion === '1.1') reply.raw.writeContinue();
+    done(null, payload);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
@@ -109,8 +106,6 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   await app.register(consoleBackend(context, { ...options, heldRequests }), { prefix: '/console' });
   await app.register(health(context, drain));
   publishReference(app, api);
-  await sendBuiltFiles(app);
-  await serveDocumentation(app, options);
-  await serveWebApplication(app, options);
+  await servePages(app, options);
   return app;
 }

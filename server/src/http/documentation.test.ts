@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fastify } from 'fastify';
-import { serveDocumentation } from './documentation.ts';
 import { sendError } from './error-response.ts';
-import { sendBuiltFiles } from './static-files.ts';
+import { servePages } from './pages.ts';
 
 describe('The documentation', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-site-'));
@@ -16,8 +15,7 @@ describe('The documentation', () => {
     const siteFolder = join(folder, 'dist');
     const app = fastify();
     app.setErrorHandler(sendError);
-    await sendBuiltFiles(app);
-    await serveDocumentation(app, { siteFolder, secure: () => true });
+    await servePages(app, { webFolder: siteFolder, siteFolder, secure: () => true });
     const open = (url: string) => app.inject({ url, headers: { accept: 'text/html' } });
 
     for (const url of ['/docs/', '/docs/errors/', '/docs/errors']) {

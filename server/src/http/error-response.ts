@@ -14,35 +14,26 @@ export function errorBody(code: ErrorCode, message: string, traceId: string): st
   return JSON.stringify({ error: { code, message, trace_id: traceId } });
 }
 
-/** The error handler of every surface: one envelope, six codes (§7). */
+/** The error for an address without a route. */
+export function nothingHere(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'There is nothing at this address.');
+}
+
+/**
+ * The error handler of every surface: one envelope, six codes (§7). `challenges` is false for callers with a session cookie:
+ * there is no authentication scheme to name.
+ */
 export async function sendError(
   fault: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
-  return respond(fault, request, reply, challengeFor(request));
-}
-
-/** For callers with a session cookie: there is no authentication scheme to name in a challenge. */
-export async function sendErrorUnchallenged(
-  fault: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  return respond(fault, request, reply, undefined);
-}
-
-async function respond(
-  fault: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  challenge: string | undefined,
+  challenges = true,
 ): Promise<FastifyReply> {
   const error = await firstFault(fault, request);
   const known = toServiceError(error as FastifyError);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
   const { code, message } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
-  if (code === 'UNAUTHORIZED' && challenge) reply.header('www-authenticate', challenge);
+  if (code === 'UNAUTHORIZED' && challenges) reply.header('www-authenticate', challengeFor(request));
   return reply
     .code(errorStatus[code])
     .header('content-type', 'application/json; charset=utf-8')

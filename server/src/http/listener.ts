@@ -81,6 +81,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     // Node no longer reads the socket and would not notice its end.
     socket.resume();
   });
+  // Without this listener, Node would ask for the body before the caller is checked. app.ts asks for it.
+  server.on('checkContinue', receive);
   server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Expect: is not understood.'));
   return { server, closeWhenIdle: () => connections.closeWhenIdle() };
 }

@@ -3,9 +3,9 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { type ErrorCode, ServiceError } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { entityTag, matchesEntityTag } from './etag.ts';
+import { entityTag, matchesEntityTag } from './headers.ts';
 import type { HeldRequests } from './held-requests.ts';
-import { parseQuery } from './query.ts';
+import { parseQuery } from './url.ts';
 
 /** Who may call a route: every principal, or only users (an org-wide principal gets 403 before any other check). */
 interface CallerKinds {

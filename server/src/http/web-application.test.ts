@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fastify } from 'fastify';
 import { sendError } from './error-response.ts';
-import { sendBuiltFiles } from './static-files.ts';
-import { serveWebApplication } from './web-application.ts';
+import { servePages } from './pages.ts';
 
 describe('The web application', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-web-'));
@@ -16,8 +15,7 @@ describe('The web application', () => {
     const webFolder = join(folder, 'dist');
     const app = fastify();
     app.setErrorHandler(sendError);
-    await sendBuiltFiles(app);
-    await serveWebApplication(app, { webFolder, secure: () => true });
+    await servePages(app, { webFolder, siteFolder: webFolder, secure: () => true });
     const open = () => app.inject({ url: '/', headers: { accept: 'text/html' } });
 
     const early = await open();

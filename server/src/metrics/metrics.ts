@@ -32,43 +32,56 @@ export function createMetrics(facts: ProcessFacts): { registry: Registry; teleme
   // what is also exported by type.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  describeProcess(registry, facts);
-  if (facts.storeFile !== undefined) showFreeDisk(registry, dirname(facts.storeFile));
-  const linesDropped = new Counter({
-    name: 'skein_log_lines_dropped_total',
-    help: 'Log lines dropped because standard output could not be written, as on a full disk.',
-    registers: [registry],
-  });
+  const make = instrumentsIn(registry);
+  describeProcess(make, facts);
   return {
     registry,
-    telemetry: {
-      ...countRequests(registry),
-      ...countReplies(registry, facts),
-      ...countRemovals(registry),
-      logLineDropped: () => linesDropped.inc(),
+    telemetry: { ...countRequests(make), ...countReplies(make, facts), ...countMaintenance(make) },
+  };
+}
+
+type Instruments = ReturnType<typeof instrumentsIn>;
+
+function instrumentsIn(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: <L extends string>(name: string, help: string, buckets: number[], labelNames: L[]) =>
+      new Histogram({ name, help, buckets, labelNames, registers }),
+    /** A gauge whose value is read at each scrape. */
+    readGauge(name: string, help: string, read: () => number | Promise<number>): void {
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          this.set(await read());
+        },
+      });
+    },
+    /** Returns a function that raises or lowers the gauge. */
+    level(name: string, help: string): (change: 1 | -1) => void {
+      let count = 0;
+      this.readGauge(name, help, () => count);
+      return (change) => {
+        count += change;
+      };
     },
   };
 }
 
-function describeProcess(registry: Registry, { version, role, store, model }: ProcessFacts): void {
-  const build = new Gauge({
-    name: 'skein_build_info',
-    help: 'Always 1: what runs here.',
-    labelNames: ['version', 'role', 'store', 'model'],
-    registers: [registry],
-  });
-  build.set({ version, role, store, model }, 1);
-}
-
-function showFreeDisk(registry: Registry, folder: string): void {
-  new Gauge({
-    name: 'skein_store_disk_free_bytes',
-    help: 'Bytes free on the disk of the embedded store.',
-    registers: [registry],
-    async collect() {
-      const free = await statfs(folder).catch(() => ({ bavail: NaN, bsize: NaN }));
-      this.set(free.bavail * free.bsize);
-    },
+function describeProcess(make: Instruments, { version, role, store, storeFile, model }: ProcessFacts): void {
+  make
+    .gauge('skein_build_info', 'Always 1: what runs here.', ['version', 'role', 'store', 'model'])
+    .set({ version, role, store, model }, 1);
+  if (storeFile === undefined) return;
+  const help = 'Bytes free on the disk of the embedded store.';
+  make.readGauge('skein_store_disk_free_bytes', help, async () => {
+    const { bavail, bsize } = await statfs(dirname(storeFile)).catch(() => ({ bavail: NaN, bsize: NaN }));
+    return bavail * bsize;
   });
 }
 
@@ -77,43 +90,28 @@ type RequestTelemetry = Pick<
   'requestBegan' | 'requestEnded' | 'requestRefused' | 'quotaExceeded' | 'readsWaiting' | 'tokenRequested'
 >;
 
-function countRequests(registry: Registry): RequestTelemetry {
-  const registers = [registry];
-  const durations = new Histogram({
-    name: 'skein_http_request_duration_seconds',
-    help: 'From the arrival of a request until its answer is ready.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: requestSeconds,
-    registers,
-  });
-  const refused = new Counter({
-    name: 'skein_http_refused_total',
-    help: 'Refused before they were requests, such as broken HTTP.',
-    registers,
-  });
-  const overQuota = new Counter({
-    name: 'skein_quota_rejections_total',
-    help: 'Requests beyond the daily quota of their organization.',
-    registers,
-  });
-  const tokens = new Counter({
-    name: 'skein_token_requests_total',
-    help: 'Applications that asked for an access token, by outcome.',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
+function countRequests(make: Instruments): RequestTelemetry {
+  const durations = make.histogram(
+    'skein_http_request_duration_seconds',
+    'From the arrival of a request until its answer is ready.',
+    requestSeconds,
+    ['method', 'route', 'status'],
+  );
+  const refused = make.counter(
+    'skein_http_refused_total',
+    'Malformed HTTP that was rejected before routing.',
+  );
+  const overQuota = make.counter(
+    'skein_quota_rejections_total',
+    'Requests beyond the daily quota of their organization.',
+  );
+  const tokens = make.counter('skein_token_requests_total', 'Requests for an access token, by outcome.', [
+    'outcome',
+  ]);
   for (const outcome of ['issued', 'invalid-client', 'unauthorized-client', 'throttled'])
     tokens.inc({ outcome }, 0);
-  const inFlight = countUpAndDown(
-    registry,
-    'skein_http_requests_in_flight',
-    'Requests without an answer yet.',
-  );
-  const waiting = countUpAndDown(
-    registry,
-    'skein_waiting_reads',
-    'Reads that are held until a reply has ended (Prefer: wait).',
-  );
+  const inFlight = make.level('skein_http_requests_in_flight', 'Requests without an answer yet.');
+  const waiting = make.level('skein_waiting_reads', 'Reads that wait for a reply to finish (Prefer: wait).');
   return {
     requestBegan: () => inFlight(1),
     requestEnded(method, route, status, ms) {
@@ -128,46 +126,28 @@ function countRequests(registry: Registry): RequestTelemetry {
 }
 
 function countReplies(
-  registry: Registry,
+  make: Instruments,
   { modelKind: model, replyPlaces }: ProcessFacts,
 ): Pick<Telemetry, 'replyBegan' | 'replyLeft' | 'repliesEnded'> {
-  const registers = [registry];
-  const durations = new Histogram({
-    name: 'skein_reply_duration_seconds',
-    help: 'From the claim of a reply by a worker until it leaves it, by model and outcome.',
-    labelNames: ['model', 'outcome'] as const,
-    buckets: replySeconds,
-    registers,
-  });
+  const durations = make.histogram(
+    'skein_reply_duration_seconds',
+    'From the claim of a reply by a worker until the worker leaves it, by model and outcome.',
+    replySeconds,
+    ['model', 'outcome'],
+  );
   const outcomes: readonly AttemptOutcome[] = ['completed', 'failed', 'retried', 'stopped'];
   if (replyPlaces > 0) for (const outcome of outcomes) durations.zero({ model, outcome });
-  const ended = new Counter({
-    name: 'skein_replies_ended_total',
-    help: 'Replies that ended by an act of this process, by outcome.',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
+  const ended = make.counter('skein_replies_ended_total', 'Replies that this process ended, by outcome.', [
+    'outcome',
+  ]);
   for (const outcome of ['completed', 'failed', 'cancelled']) ended.inc({ outcome }, 0);
-  const retried = new Counter({
-    name: 'skein_replies_retried_total',
-    help: 'Attempts that failed in a way that may pass: the reply waits for its next.',
-    registers,
-  });
-  const places = new Gauge({
-    name: 'skein_reply_places',
-    help: 'Replies that this process writes at once, at most.',
-    registers,
-  });
-  places.set(replyPlaces);
-  const begun = countUpAndDown(
-    registry,
-    'skein_replies_being_written',
-    'Replies that this process writes now.',
-  );
+  const retried = make.counter('skein_replies_retried_total', 'Attempts that failed and will be retried.');
+  make.gauge('skein_reply_places', 'Replies that this process can write at once.').set(replyPlaces);
+  const writing = make.level('skein_replies_being_written', 'Replies that this process writes now.');
   return {
-    replyBegan: () => begun(1),
+    replyBegan: () => writing(1),
     replyLeft(outcome, ms) {
-      begun(-1);
+      writing(-1);
       durations.observe({ model, outcome }, ms / 1000);
       if (outcome === 'retried') retried.inc();
       else if (outcome !== 'stopped') ended.inc({ outcome });
@@ -176,38 +156,27 @@ function countReplies(
   };
 }
 
-function countRemovals(registry: Registry): Pick<Telemetry, 'retentionRemoved' | 'retentionPassed'> {
-  const removed = new Counter({
-    name: 'skein_retention_removed_total',
-    help: 'What this process has removed because it was older than the settings allow, by kind.',
-    labelNames: ['kind'] as const,
-    registers: [registry],
-  });
+function countMaintenance(
+  make: Instruments,
+): Pick<Telemetry, 'retentionRemoved' | 'retentionPassed' | 'logLineDropped'> {
+  const removed = make.counter(
+    'skein_retention_removed_total',
+    'Rows that this process removed because they were older than the settings allow, by kind.',
+    ['kind'],
+  );
   for (const kind of retentionKinds) removed.inc({ kind }, 0);
-  const lastPass = new Gauge({
-    name: 'skein_retention_last_pass_timestamp_seconds',
-    help: 'When this process last finished removing what was too old, or when it started.',
-    registers: [registry],
-  });
+  const lastPass = make.gauge(
+    'skein_retention_last_pass_timestamp_seconds',
+    'When this process last finished a retention pass, or when it started.',
+  );
   lastPass.setToCurrentTime();
+  const linesDropped = make.counter(
+    'skein_log_lines_dropped_total',
+    'Log lines dropped because standard output could not be written, as on a full disk.',
+  );
   return {
     retentionRemoved: (kind, count) => removed.inc({ kind }, count),
     retentionPassed: () => lastPass.setToCurrentTime(),
-  };
-}
-
-/** A gauge that is read at each scrape. */
-function countUpAndDown(registry: Registry, name: string, help: string): (change: 1 | -1) => void {
-  let count = 0;
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(count);
-    },
-  });
-  return (change) => {
-    count += change;
+    logLineDropped: () => linesDropped.inc(),
   };
 }

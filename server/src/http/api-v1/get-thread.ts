@@ -1,8 +1,7 @@
 import type { Principal } from '../../domain/principal.ts';
 import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
 import { getThread, getThreadVersion } from '../../usecases/threads/get-thread.ts';
-import { entityTag, matchesEntityTag } from '../etag.ts';
-import { preferredWaitSeconds } from '../prefer.ts';
+import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../headers.ts';
 import { type Call, defineRoute } from '../route.ts';
 import { Type } from '../schema.ts';
 import { presentMessage, presentThread } from './presentation.ts';

@@ -10,6 +10,7 @@ import {
   signedOut,
 } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { nothingHere } from '../error-response.ts';
 import { sessionToken } from './cookies.ts';
 import type { Caller, ConsoleOptions } from './route.ts';
 
@@ -34,7 +35,7 @@ export function checkCaller(context: SurfaceContext, options: ConsoleOptions, ca
     if (caller !== 'anyone') await admit(context, request, token, caller);
     // No id has such characters, and PostgreSQL rejects them in queries.
     if (!Object.values(request.params as Record<string, string>).every(isKeepable)) {
-      throw new ServiceError('NOT_FOUND', 'There is nothing at this address.');
+      throw nothingHere();
     }
   };
 }

@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { sendErrorUnchallenged } from '../error-response.ts';
+import { sendError } from '../error-response.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { mountConsoleRoute } from './mount.ts';
 import { organizationRoutes } from './organization-routes.ts';
@@ -31,7 +31,7 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
     });
-    app.setErrorHandler(sendErrorUnchallenged);
+    app.setErrorHandler((error, request, reply) => sendError(error, request, reply, false));
     // Makes the hooks above apply to unknown paths. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
     for (const route of consoleRoutes(options)) mountConsoleRoute(app, context, options, route);

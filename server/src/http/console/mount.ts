@@ -5,7 +5,7 @@ import { limits } from '../../domain/limits.ts';
 import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { allowSlowBody } from '../listener.ts';
-import { parseQuery, type QuerySchema } from '../query.ts';
+import { parseQuery, type QuerySchema } from '../url.ts';
 import { checkCaller, recheckCaller } from './check-caller.ts';
 import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
 import { tooLarge, UploadPlaces, withReceivedFile } from './uploads.ts';

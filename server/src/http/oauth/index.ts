@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { accessTokenScope } from '../../domain/access-token.ts';
 import { limits } from '../../domain/limits.ts';
 import { issueAccessToken, type TokenOutcome } from '../../usecases/credentials/applications.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
-import { authorizationServerMetadata, metadataPath } from './metadata.ts';
-import { OAuthError, sendOAuthError } from './oauth-error.ts';
-import { readClient, readForm } from './token-request.ts';
+import { OAuthError, readClient, readForm, sendOAuthError } from './token-request.ts';
 
 export interface OAuthOptions {
   /** The public URL of this surface, and the issuer of access tokens. */
@@ -100,4 +99,20 @@ function toOAuthError(error: unknown): OAuthError | undefined {
     return new OAuthError('invalid_request', 'The request is malformed.');
   }
   return undefined;
+}
+
+export const metadataPath = '/.well-known/oauth-authorization-server';
+
+/** The authorization server metadata (RFC 8414 §2). */
+export function authorizationServerMetadata(issuer: string): object {
+  return {
+    issuer,
+    token_endpoint: `${issuer}/oauth2/token`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    grant_types_supported: ['client_credentials'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    // There is no authorization endpoint, so no response type. The field is required.
+    response_types_supported: [],
+    scopes_supported: [accessTokenScope],
+  };
 }

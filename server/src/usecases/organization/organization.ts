@@ -44,13 +44,14 @@ export async function changeOrganization(
 /** By id, or by a name that only one organization has. */
 export async function findOrganization({ store }: Context, idOrName: string): Promise<Organization> {
   const organization = await store.findOrganization(idOrName);
-  if (organization === undefined) {
-    throw new ServiceError(
-      'NOT_FOUND',
-      `No organization, or more than one, is called ${idOrName}: 'skein org list' shows their ids.`,
-    );
-  }
-  return organization;
+  if (organization !== undefined) return organization;
+  const ids = (await store.listOrganizations()).flatMap(({ id, name }) => (name === idOrName ? [id] : []));
+  throw new ServiceError(
+    'NOT_FOUND',
+    ids.length === 0
+      ? `No organization has the name or id ${idOrName}: 'skein org list' shows all.`
+      : `${ids.length} organizations are called ${idOrName}: use an id instead of the name. 'skein org list' shows the ids.`,
+  );
 }
 
 /** In order of creation. */

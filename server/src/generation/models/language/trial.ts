@@ -40,7 +40,10 @@ function nextStepAfter(error: unknown): string {
   if (message.includes('certificate')) {
     return 'Check the certificate of SKEIN_MODEL_BASE_URL, or name its CA in NODE_EXTRA_CA_CERTS.';
   }
-  if (message.includes('malformed')) {
+  if (message.includes('redirects')) {
+    return 'Set SKEIN_MODEL_BASE_URL to the address that it redirects to: redirects are not followed, so that the API key is sent nowhere else.';
+  }
+  if (message.includes('malformed') || message.includes('stream of events')) {
     return 'Check that SKEIN_MODEL_BASE_URL is an OpenAI-compatible API, with its version: it usually ends in /v1.';
   }
   return 'Try again. If it takes too long, raise SKEIN_MODEL_SILENCE_MS.';

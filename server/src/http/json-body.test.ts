@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jsonFault } from './json-limits.ts';
+import { jsonFault } from './json-body.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const object = (count: number) =>

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Drafter, ModelError } from '../../model.ts';
+import { ProviderRefusal } from './errors.ts';
+import { tryModel } from './trial.ts';
+
+function failing(error: Error): Drafter {
+  return {
+    name: 'openai-compatible/x',
+    // biome-ignore lint/correctness/useYield: it fails before its first event.
+    async *draft() {
+      throw error;
+    },
+  } as Drafter;
+}
+
+describe('The trial of a model', () => {
+  const cases: readonly (readonly [ModelError, RegExp])[] = [
+    [new ModelError('The provider redirects to another address.', { transient: false }), /redirects to/],
+    [new ModelError('The provider did not answer with a stream of events.', { transient: false }), /\/v1/],
+    [new ModelError('The provider answered with a malformed stream.', { transient: false }), /\/v1/],
+    [new ProviderRefusal(401), /SKEIN_MODEL_API_KEY/],
+  ];
+  for (const [error, advice] of cases) {
+    it(`says what to do after: ${error.message}`, async () => {
+      const trial = await tryModel(failing(error), 'Hello?', AbortSignal.timeout(10_000));
+      assert.ok(!trial.ok);
+      assert.match(trial.nextStep, advice);
+    });
+  }
+});

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { nothingHere } from './error-response.ts';
+
+export interface PageOptions {
+  /** The folders of the built web application and documentation, which may not exist yet. */
+  readonly webFolder: string;
+  readonly siteFolder: string;
+  /** Whether browsers use HTTPS. */
+  readonly secure: () => boolean;
+}
+
+/** Paths that do not belong to the web application. Programs call them and need a 404 for unknown ones. */
+const reserved =
+  /^\/(\/|(api|console|oauth2|\.well-known|docs|assets|openapi\.json|healthz|readyz|metrics)(\/|$))/i;
+/** Pages that the service itself links to. */
+const linkedPages = /^\/(threads\/[^/]+|invitation|sign-in)?$/;
+/** Files next to the page without a hash in their name. */
+const publicFiles = ['/favicon.svg'];
+/** For files with a hash of their content in the name: they never change. */
+const cachedForever = { maxAge: '365d', immutable: true } as const;
+
+/** The web application at `/` and the documentation at `/docs`, as they were built. */
+export async function servePages(app: FastifyInstance, options: PageOptions): Promise<void> {
+  // Adds `reply.sendFile`, which sends a compressed variant where one was built.
+  await app.register(fastifyStatic, { serve: false, preCompressed: true, dotfiles: 'ignore' });
+  await app.register((docs) => serveDocumentation(docs, options), { prefix: '/docs' });
+  serveWebApplication(app, options);
+}
+
+/** Whether a path without a route belongs to the web application, which does its own routing. */
+export function isPage({ method, url, headers }: FastifyRequest): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  const path = url.split('?', 1)[0] as string;
+  if (reserved.test(path)) return false;
+  const accept = headers.accept ?? '*/*';
+  return accept.includes('text/html') || (linkedPages.test(path) && accept.includes('*/*'));
+}
+
+function serveWebApplication(app: FastifyInstance, { webFolder, secure }: PageOptions): void {
+  app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
+    setSecurityHeaders(reply, secure());
+    return reply.sendFile(`assets/${request.params['*']}`, webFolder, cachedForever);
+  });
+  for (const file of publicFiles) {
+    app.get(file, (_request, reply) => {
+      setSecurityHeaders(reply, secure());
+      return reply.sendFile(file.slice(1), webFolder, { maxAge: '1d' });
+    });
+  }
+  app.setNotFoundHandler(async (request, reply) => {
+    if (!isPage(request)) throw nothingHere();
+    const page = await readFile(join(webFolder, 'index.html'), 'utf8').catch(() => undefined);
+    return page === undefined
+      ? sendBuildingPage(reply, secure())
+      : sendPage(reply, page, secure(), webPolicy);
+  });
+}
+
+async function serveDocumentation(docs: FastifyInstance, { siteFolder, secure }: PageOptions): Promise<void> {
+  const sendFile = (reply: FastifyReply, file: string): FastifyReply => {
+    const policy = readPolicy(siteFolder);
+    if (policy === undefined) return sendBuildingPage(reply, secure());
+    return setSecurityHeaders(reply, secure())
+      .header('cache-control', 'no-cache')
+      .header('content-security-policy', policy)
+      .sendFile(file, siteFolder, { cacheControl: false });
+  };
+  docs.setNotFoundHandler(({ headers }, reply) => {
+    if (!headers.accept?.includes('text/html')) throw nothingHere();
+    sendFile(reply.code(404), '404.html');
+  });
+  docs.get('', (_request, reply) => reply.redirect('/docs/', 308));
+  docs.get<{ Params: { '*': string } }>('/*', (request, reply) => {
+    const path = request.params['*'];
+    if (path === '' || path.endsWith('/')) return sendFile(reply, `${path}index.html`);
+    if (path.startsWith('_astro/')) {
+      return setSecurityHeaders(reply, secure()).sendFile(path, siteFolder, cachedForever);
+    }
+    // Page URLs end with a slash because links in pages are relative to it.
+    const isFolder = /^[\w/-]+$/.test(path) && existsSync(join(siteFolder, path, 'index.html'));
+    return isFolder ? reply.redirect(`/docs/${encodeURI(path)}/`, 308) : sendFile(reply, path);
+  });
+}
+
+/** Built with the pages: it contains the hashes of their scripts. Read for each request because the pages may be rebuilt. */
+function readPolicy(siteFolder: string): string | undefined {
+  try {
+    return readFileSync(join(siteFolder, '.policy'), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The security headers of every page and asset, in addition to the page's own policy. */
+function setSecurityHeaders(reply: FastifyReply, secure: boolean): FastifyReply {
+  reply
+    .header('referrer-policy', 'same-origin')
+    .header('cross-origin-opener-policy', 'same-origin')
+    .header('cross-origin-resource-policy', 'same-origin')
+    .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=(), usb=()');
+  if (secure) reply.header('strict-transport-security', 'max-age=31536000');
+  return reply;
+}
+
+/** Sends a page with a nonce for its own scripts and styles. */
+function sendPage(
+  reply: FastifyReply,
+  page: string,
+  secure: boolean,
+  policyWith: (nonce: string) => string,
+): FastifyReply {
+  const nonce = randomBytes(16).toString('base64url');
+  return setSecurityHeaders(reply, secure)
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('cache-control', 'no-cache')
+    .header('vary', 'accept')
+    .header('content-security-policy', policyWith(nonce))
+    .send(page.replaceAll('SKEIN_NONCE', nonce));
+}
+
+/** Blocks other origins, and scripts and styles that are not part of the page. */
+const webPolicy = (nonce: string) =>
+  `default-src 'none'; script-src 'self' 'nonce-${nonce}'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; ` +
+  "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Sent instead of a page that is not built yet. */
+function sendBuildingPage(reply: FastifyReply, secure: boolean): FastifyReply {
+  const policy = (nonce: string) => `default-src 'none'; style-src 'nonce-${nonce}'; frame-ancestors 'none'`;
+  return sendPage(reply.code(503).header('retry-after', 2), notBuiltYet, secure, policy);
+}
+
+const notBuiltYet = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta http-equiv="refresh" content="2" />
+    <title>Skein</title>
+    <style nonce="SKEIN_NONCE">
+      :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+      main { max-width: 32rem; margin: 20vh auto; padding: 0 1rem; }
+    </style>
+  </head>
+  <body>
+    <main>
+      <h1>Just a moment</h1>
+      <p>Building this page. It reloads when it is done. If it does not, check the log of the service.</p>
+    </main>
+  </body>
+</html>
+`;
