@@ -3,6 +3,7 @@ import type { OrganizationId } from '../domain/id.ts';
 import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
 import type { ClaimedReply, FailedReply } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
+import type { ReplyTaker, ReservedPlace } from '../usecases/replies/reply-signals.ts';
 import { releaseOrphanedReplies, replyFailedNote } from '../usecases/replies/tend-replies.ts';
 import type { AttemptOutcome } from '../usecases/telemetry.ts';
 import { type Model, ModelError, type ReplyRequest } from './model.ts';
@@ -21,8 +22,12 @@ export interface WorkerLog {
   error(details: object, message: string): void;
 }
 
+type Conversation = ReplyRequest['conversation'];
+
 interface Running {
   readonly reply: ClaimedReply;
+  /** Undefined if it has to be read. */
+  readonly conversation: Conversation | undefined;
   readonly abort: AbortController;
   readonly beganMs: number;
   /** Why it was aborted, if it was. */
@@ -38,6 +43,9 @@ const releaseWithinMs = 5_000;
 
 const timerMsMax = 2 ** 31 - 1;
 
+/** Tokens of replies that are created for this worker. Another claim of a reply must not draw the same. */
+const tokenMax = 2 ** 47;
+
 /** Leases renewed per commit: ten thousand in one would block other writes. */
 const renewedAtOnce = 500;
 
@@ -46,7 +54,7 @@ const renewedAtOnce = 500;
  * claim is held, and it expires if this process dies. The worker does not poll: the signals of this process and
  * `tendReplies` wake it.
  */
-export class ReplyWorker {
+export class ReplyWorker implements ReplyTaker {
   readonly #context: Context;
   readonly #model: Model;
   readonly #settings: WorkerSettings;
@@ -60,6 +68,8 @@ export class ReplyWorker {
   /** Whether replies were still waiting after the last claim. */
   #moreWaiting = false;
   #stopping = false;
+  /** Places for replies that are being created or claimed. */
+  #reserved = 0;
   #renewedMs: number;
 
   private constructor(context: Context, model: Model, settings: WorkerSettings, log: WorkerLog) {
@@ -82,7 +92,7 @@ export class ReplyWorker {
       log.warn({ failure: reply.failure, ...nameForLog(reply) }, 'reply failed');
     }
     const worker = new ReplyWorker(context, model, settings, log);
-    context.replySignals.onReplyWaiting(() => worker.wake());
+    context.replySignals.setTaker(worker);
     worker.wake();
     return worker;
   }
@@ -96,6 +106,25 @@ export class ReplyWorker {
       // It may have been woken after the last claim.
       if (this.#woken) this.wake();
     });
+  }
+
+  reserve(): ReservedPlace | undefined {
+    if (this.#stopping || this.#moreWaiting || this.#free() === 0) return undefined;
+    this.#reserved += 1;
+    return {
+      claim: {
+        token: 1 + Math.floor(this.#context.timers.random() * tokenMax),
+        leaseMs: this.#settings.leaseMs,
+      },
+      take: (created) => {
+        this.#reserved -= 1;
+        if (created) this.#begin(created.reply, [{ role: 'user', content: created.prompt }]);
+      },
+    };
+  }
+
+  #free(): number {
+    return this.#settings.concurrency - this.#running.size - this.#reserved;
   }
 
   /** Releases unfinished replies without counting an attempt. Another process, or the next start, generates them again. */
@@ -122,7 +151,7 @@ export class ReplyWorker {
   /** Resolves to whether it claimed any: then there may be more. */
   async #claimSome(): Promise<boolean> {
     const { store } = this.#context;
-    const free = this.#settings.concurrency - this.#running.size;
+    const free = this.#free();
     // Organizations that already hold their share are listed too, and must not hide the others.
     const listed = free + this.#runningOf.size;
     const waiting = await store.organizationsWaiting(this.#lastServed, listed);
@@ -130,18 +159,23 @@ export class ReplyWorker {
     if (this.#stopping || free === 0) return false;
     const shares = sharePlaces(free, waiting, (organization) => this.#runningOf.get(organization) ?? 0);
     if (shares.length === 0) return false;
-    const claimed = await store.claimReplies(
-      shares.map(({ organization, places }) => ({ organizationId: organization, limit: places })),
-      this.#settings.leaseMs,
-    );
+    const limits = shares.map(({ organization, places }) => ({
+      organizationId: organization,
+      limit: places,
+    }));
+    this.#reserved += free;
+    const claimed = await store.claimReplies(limits, this.#settings.leaseMs).finally(() => {
+      this.#reserved -= free;
+    });
     this.#lastServed = shares.at(-1)?.organization;
     for (const reply of claimed) this.#begin(reply);
     return claimed.length > 0;
   }
 
-  #begin(reply: ClaimedReply): void {
+  #begin(reply: ClaimedReply, conversation?: Conversation): void {
     const running: Running = {
       reply,
+      conversation,
       abort: new AbortController(),
       beganMs: this.#context.timers.steadyMs(),
       ended: undefined,
@@ -264,11 +298,15 @@ export class ReplyWorker {
     return retryDelayMs(failed, this.#context.limits.replyAttempts, this.#context.timers.random());
   }
 
-  async #requestFor({ reply, abort }: Running): Promise<ReplyRequest> {
-    const { organizationId, threadId, messageId, accountId, attempts } = reply;
-    const found = await this.#context.store.getThread(organizationId, threadId);
-    const conversation = conversationBefore(found?.messages ?? [], messageId);
+  async #requestFor({ reply, abort, conversation: known }: Running): Promise<ReplyRequest> {
+    const { organizationId, accountId, attempts } = reply;
+    const conversation = known ?? (await this.#read(reply));
     return { organizationId, accountId, conversation, attempt: attempts + 1, signal: abort.signal };
+  }
+
+  async #read({ organizationId, threadId, messageId }: ClaimedReply): Promise<Conversation> {
+    const found = await this.#context.store.getThread(organizationId, threadId);
+    return conversationBefore(found?.messages ?? [], messageId);
   }
 
   /** A few times a second, and less often with thousands of running replies, to limit the writes. */

@@ -17,6 +17,8 @@ export interface NewThread {
   readonly replyId: MessageId;
   readonly replyDeadlineMs: number;
   readonly traceId: string;
+  /** Claims the reply in the same commit for a worker of this process, which draws a random token. */
+  readonly claim?: { readonly token: number; readonly leaseMs: number } | undefined;
   readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly keepMs: number };
 }
 
@@ -95,7 +97,8 @@ export interface ThreadPage {
 export interface Threads {
   /**
    * Creates the thread, its user message and its assistant message (`in_progress`) in one commit. An idempotency key that
-   * the user sent within `keepMs` creates nothing: the same body returns the ids from then, another is `key-reused`.
+   * the user sent within `keepMs` creates nothing: the same body returns the ids from then, another is `key-reused`. With
+   * `claim`, a created reply is held as if it had been claimed at once.
    */
   createThread(
     organizationId: OrganizationId,

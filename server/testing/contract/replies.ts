@@ -46,6 +46,35 @@ export function describeReplies(world: () => World): void {
       await assertNothingWaits(await world().node());
     });
 
+    it('can be claimed in the commit that creates them', async () => {
+      const { store, clock } = world();
+      const claim = { token: 2 ** 47, leaseMs };
+      const organizationId = await world().organization();
+      const thread = await world().thread(organizationId, await world().member(organizationId), { claim });
+      const held = { organizationId, threadId: thread.id, messageId: thread.replyId, token: claim.token };
+      assert.deepEqual(begun(await replyTo(thread, held)), ['in_progress', '', []]);
+      await assertNothingWaits();
+      assert.deepEqual(await store.renewReplies([held], leaseMs), []);
+      clock.pass(leaseMs + 1);
+      await world().sweep();
+      const successor = await claimOne();
+      assert.deepEqual([successor.messageId, successor.attempts], [thread.replyId, 1]);
+      assert.notEqual(successor.token, claim.token);
+      assert.equal(await store.settleReply(held, { status: 'completed', ...done, steps: [] }), false);
+      assert.equal(await store.settleReply(successor, { status: 'completed', ...done, steps: [] }), true);
+    });
+
+    it('are not claimed by a create that repeats another', async () => {
+      const { store } = world();
+      const organizationId = await world().organization();
+      const userId = await world().member(organizationId);
+      const idempotency = { key: 'once', bodyHash: 'same', keepMs: 60_000 };
+      const first = await world().thread(organizationId, userId, { idempotency });
+      const again = { ...first, claim: { token: 7, leaseMs } };
+      assert.equal((await store.createThread(organizationId, again)).outcome, 'repeated');
+      assert.notEqual((await claimOne()).token, 7);
+    });
+
     it('go to one worker each when many claim at once', async () => {
       const organizationId = await world().organization();
       const userId = await world().member(organizationId);

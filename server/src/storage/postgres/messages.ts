@@ -28,11 +28,11 @@ export const insertUserMessage = (moment: Sql, at: Sql) => sql`
       INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
       SELECT :organizationId, :threadId, :messageId, 'user', :prompt, ${at} FROM ${moment}`;
 
-/** The reply waits for a worker from its creation on. */
-export const insertReply = (moment: Sql, at: Sql) => sql`
+/** `claim`: whether the reply is held, its token, and until when it is held or waits for a worker. */
+export const insertReply = (moment: Sql, at: Sql, claim = sql`false, 0, ${at}`) => sql`
       INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
-        available_at, claim_token, attempts, deadline_at, trace_id)
-      SELECT :organizationId, :threadId, :replyId, 'assistant', '', ${at}, 'in_progress', '[]', ${at}, 0, 0,
+        held, claim_token, available_at, attempts, deadline_at, trace_id)
+      SELECT :organizationId, :threadId, :replyId, 'assistant', '', ${at}, 'in_progress', '[]', ${claim}, 0,
         ${at} + :replyDeadlineMs::bigint, :traceId FROM ${moment}`;
 
 export function toMessage(threadId: ThreadId, row: MessageRow): Message {

@@ -30,6 +30,8 @@ interface IdempotencyRow {
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
 
+const claimed = sql`:token::bigint IS NOT NULL, coalesce(:token::bigint, 0), at + coalesce(:leaseMs::bigint, 0)`;
+
 /**
  * The lock of the organization's row serializes its creates, so that sequence and time grow in the order of commits, which
  * walks rely on. `moment` is the relation with the time; it has a row if there is anything to create.
@@ -44,7 +46,7 @@ const insertThread = (moment: Sql, parts: Sql = empty) => sql`WITH tick AS (
       FROM ${moment}
       RETURNING user_id, account_id, 1 AS threads, 0 AS published
     ), asked AS (${insertUserMessage(moment, sql`at`)}
-    ), reply AS (${insertReply(moment, sql`at`)}
+    ), reply AS (${insertReply(moment, sql`at`, claimed)}
     ), sizes AS (${adjustSizes(sql`made`)})
     SELECT at FROM ${moment}`;
 
@@ -99,8 +101,8 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
   const { run, time } = database;
   return {
     async createThread(organizationId, thread) {
-      const { id: threadId, idempotency } = thread;
-      const values = { ...thread, ...idempotency, organizationId, threadId };
+      const { id: threadId, idempotency, claim = { token: null, leaseMs: null } } = thread;
+      const values = { ...thread, ...idempotency, ...claim, organizationId, threadId };
       const [made] = await run<{ at: number }>(idempotency ? createOnce : create, values);
       if (made !== undefined) {
         time.see(made.at);

@@ -1,6 +1,6 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Message, MessageStatus } from '../../domain/message.ts';
-import type { NewReply } from '../store.ts';
+import type { NewReply, NewThread } from '../store.ts';
 import type { Database } from './database.ts';
 
 export type MessageRow = [
@@ -25,23 +25,26 @@ export const messageBytes = `octet_length(content) + coalesce(octet_length(steps
 /** Ids alone do not give the order: each is made by the clock of its node. */
 export const inOrderOfCreation = 'message.created_at, message.id';
 
-/** Inserts the prompt, if any, and the reply to it, which waits for a worker. To be called in a transaction. */
+type InsertedReply = Omit<NewReply, 'budget'> & Pick<NewThread, 'claim'>;
+
+/** Inserts the prompt, if any, and the reply to it. To be called in a transaction. */
 export function prepareInsertMessages(
   database: Database,
-): (organizationId: OrganizationId, threadId: ThreadId, reply: Omit<NewReply, 'budget'>, at: number) => void {
+): (organizationId: OrganizationId, threadId: ThreadId, reply: InsertedReply, at: number) => void {
   const insertUserMessage = database.prepare(
     `INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
      VALUES (?, ?, ?, 'user', ?, ?)`,
   );
   const insertReply = database.prepare(
     `INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
-       available_at, claim_token, attempts, deadline_at, trace_id)
-     VALUES (?, ?, ?, 'assistant', '', ?, 'in_progress', '[]', ?, 0, 0, ?, ?)`,
+       held, claim_token, available_at, attempts, deadline_at, trace_id)
+     VALUES (?, ?, ?, 'assistant', '', ?, 'in_progress', '[]', ?, ?, ?, 0, ?, ?)`,
   );
-  return (organizationId, threadId, { prompt, replyId, replyDeadlineMs, traceId }, at) => {
+  return (organizationId, threadId, { prompt, replyId, replyDeadlineMs, traceId, claim }, at) => {
     if (prompt !== null)
       insertUserMessage.run(organizationId, threadId, prompt.messageId, prompt.content, at);
-    insertReply.run(organizationId, threadId, replyId, at, at, at + replyDeadlineMs, traceId);
+    const held = claim === undefined ? [0, 0, at] : [1, claim.token, at + claim.leaseMs];
+    insertReply.run(organizationId, threadId, replyId, at, ...held, at + replyDeadlineMs, traceId);
   };
 }
 

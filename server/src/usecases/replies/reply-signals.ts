@@ -1,9 +1,23 @@
 import type { MessageId } from '../../domain/id.ts';
-import type { ReplyName, ReplyNotice } from '../../storage/store.ts';
+import type { ClaimedReply, NewThread, ReplyName, ReplyNotice } from '../../storage/store.ts';
 
 interface Watch {
   readonly reply: ReplyName;
   readonly ended: () => void;
+}
+
+/** The worker of this process. */
+export interface ReplyTaker {
+  /** Call this when a reply may be waiting. */
+  wake(): void;
+  /** A place for a reply that is about to be created; undefined if none is free, or other replies wait for one. */
+  reserve(): ReservedPlace | undefined;
+}
+
+export interface ReservedPlace {
+  readonly claim: NonNullable<NewThread['claim']>;
+  /** Generates the reply, or without one frees the place. To be called once. */
+  take(created?: { readonly reply: ClaimedReply; readonly prompt: string }): void;
 }
 
 /**
@@ -12,19 +26,19 @@ interface Watch {
  */
 export class ReplySignals {
   readonly #watches = new Map<MessageId, Set<Watch>>();
-  #startWorking: () => void = () => {};
+  #taker: ReplyTaker = { wake() {}, reserve: () => undefined };
   #tell: (notice: ReplyNotice) => void = () => {};
 
   /** Signals that a reply is pending. */
   replyWaiting(): void {
-    this.#startWorking();
+    this.#taker.wake();
     this.#tell({ waiting: true, ended: [] });
   }
 
   /** Handles a notice from another process. It is not passed on. */
   hear({ waiting, ended }: ReplyNotice): void {
     for (const reply of ended) this.#end(reply);
-    if (waiting) this.#startWorking();
+    if (waiting) this.#taker.wake();
   }
 
   /** Sets the listener for what happens in this process, replacing an earlier one. */
@@ -32,9 +46,13 @@ export class ReplySignals {
     this.#tell = tell;
   }
 
-  /** Sets the listener for pending replies, replacing an earlier one. */
-  onReplyWaiting(startWorking: () => void): void {
-    this.#startWorking = startWorking;
+  /** Sets the worker of this process, replacing an earlier one. */
+  setTaker(taker: ReplyTaker): void {
+    this.#taker = taker;
+  }
+
+  reserve(): ReservedPlace | undefined {
+    return this.#taker.reserve();
   }
 
   /** Calls `ended` once when the reply has ended. Returns a function that stops watching. */

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { MessageId } from '../../domain/id.ts';
+import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { type Thread, titleFromPrompt } from '../../domain/thread.ts';
+import type { NewThread } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 
@@ -29,7 +30,7 @@ export async function createThread(
   principal: UserPrincipal,
   input: CreateThreadInput,
 ): Promise<CreatedThread> {
-  const { store, ids } = context;
+  const { ids } = context;
   const { organizationId, userId, keyHash } = principal;
   const described = {
     title: input.title ?? titleFromPrompt(input.prompt),
@@ -37,7 +38,7 @@ export async function createThread(
     secondaryId: input.secondaryId ?? null,
   };
   const made = { threadId: ids.thread(), messageId: ids.message(), replyId: ids.message() };
-  const result = await store.createThread(organizationId, {
+  const result = await createWithReply(context, organizationId, {
     ...described,
     id: made.threadId,
     userId,
@@ -55,7 +56,6 @@ export async function createThread(
   if (result.outcome === 'key-reused') {
     throw new ServiceError('INVALID_PARAMS', 'Idempotency-Key: was used before with another body.');
   }
-  if (result.outcome === 'created') context.replySignals.replyWaiting();
   // A repetition answers as the first time did: everything but ids and time follows from the body, which is the same.
   const { threadId, messageId, replyId } = result.outcome === 'repeated' ? result : made;
   const thread: Thread = {
@@ -69,6 +69,32 @@ export async function createThread(
     deletedAt: null,
   };
   return { thread, messageId, replyId };
+}
+
+/** If the worker of this process has a free place, the reply is claimed for it in the same commit. */
+async function createWithReply(
+  { store, replySignals }: Context,
+  organizationId: OrganizationId,
+  thread: NewThread,
+): ReturnType<Context['store']['createThread']> {
+  const place = replySignals.reserve();
+  const { id: threadId, replyId: messageId, accountId, traceId, prompt, replyDeadlineMs } = thread;
+  const claim = place && { ...place.claim, organizationId, threadId, messageId };
+  try {
+    const result = await store.createThread(organizationId, { ...thread, claim });
+    const isCreated = result.outcome === 'created';
+    if (claim && isCreated) {
+      const reply = { ...claim, accountId, traceId, attempts: 0, remainingMs: replyDeadlineMs };
+      place.take({ reply, prompt });
+    } else place?.take();
+    if (isCreated && !claim) replySignals.replyWaiting();
+    return result;
+  } catch (error) {
+    place?.take();
+    // It may have been created although the answer was lost.
+    if (claim) store.releaseReply(claim).catch(() => {});
+    throw error;
+  }
 }
 
 function hashOf({ sha256 }: Context, { prompt, title, accountId, secondaryId }: CreateThreadInput): string {

@@ -30,8 +30,12 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, 'beginWalk' | 
     organization.listed.add(row);
   }
 
-  function insertReply(thread: ThreadRow, reply: Omit<NewReply, 'budget'>, at: number): void {
-    const { prompt, replyId: id, replyDeadlineMs, traceId } = reply;
+  function insertReply(
+    thread: ThreadRow,
+    reply: Omit<NewReply, 'budget'> & Pick<NewThread, 'claim'>,
+    at: number,
+  ): void {
+    const { prompt, replyId: id, replyDeadlineMs, traceId, claim } = reply;
     const shared = { threadId: thread.id, createdAt: at };
     if (prompt !== null) {
       thread.messages.push({ ...shared, id: prompt.messageId, role: 'user', content: prompt.content });
@@ -39,7 +43,8 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, 'beginWalk' | 
     const row: ReplyRow = {
       ...shared,
       ...{ id, thread, role: 'assistant', content: '', status: 'in_progress', completedAt: null },
-      ...{ steps: [], sources: null, model: null, held: false, token: 0, attempts: 0, availableAt: at },
+      ...{ steps: [], sources: null, model: null, attempts: 0 },
+      ...{ held: claim !== undefined, token: claim?.token ?? 0, availableAt: at + (claim?.leaseMs ?? 0) },
       ...{ deadlineAt: at + replyDeadlineMs, traceId, failure: null, verdict: null },
     };
     thread.messages.push(row);
