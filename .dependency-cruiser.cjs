@@ -181,8 +181,8 @@ module.exports = {
       name: 'whole-system',
       severity: 'error',
       comment:
-        'examples, tests and bench use the service from outside, as a user would; they import no part of it. Only answers-quick.ts asks the model in its own process.',
-      from: { path: '^(examples|tests|bench)/', pathNot: '^bench/src/answers-quick\\.ts$' },
+        'examples, tests and bench use the service from outside, as a user would; they import no part of it. Only answers-quick.ts and answers-fit.ts call the model in their own process.',
+      from: { path: '^(examples|tests|bench)/', pathNot: '^bench/src/answers-(?:quick|fit)\\.ts$' },
       to: { path: '^server/' },
     },
     {

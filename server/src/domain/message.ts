@@ -45,6 +45,9 @@ export function verdictText({ statements, found }: Verdict, sourceCount: number)
   return `${count}${found === statements ? '' : ' of'} ${statements} statements found in ${place}`;
 }
 
+/** A reply of the extractive model starts with this if it only lists the closest passages. */
+export const noDirectAnswer = 'I did not find a direct answer.';
+
 export function sourceCountText(count: number): string {
   return count === 1 ? '1 source' : `${count} sources`;
 }

@@ -191,7 +191,7 @@ describe('the extractive model', () => {
       assert.match(text, /“Refund policy”.*For example, ask:\n\n- /s);
       const examples = [...text.matchAll(/^- (.+)$/gm)].map(([, example]) => example!);
       assert.ok(examples.length > 0 && examples.length <= 3);
-      for (const example of examples) assert.match((await ask(example)).text, /\*\*.*\[1\]/s);
+      for (const example of examples) assert.match((await ask(example)).text, /^(?!I did not find).*\[1\]/s);
     }
   });
 

@@ -1,12 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Source } from '../../domain/message.ts';
+import type { DocumentOutline } from '../../domain/document.ts';
+import { noDirectAnswer, type Source, verdictText } from '../../domain/message.ts';
 import { shortened } from '../corroboration/snippet.ts';
 import type { Model, ReplyEvent, ReplyRequest } from '../model.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
-import { type Quote, render, unitCount } from './extractive/quote.ts';
+import { type Quote, render, shownUnits } from './extractive/quote.ts';
 import {
   asksAboutItself,
   selfDescription,
@@ -44,9 +45,17 @@ export function extractiveModel(store: PassageStore): Model {
         answers.push(answerTo(question, findings, questions.length, about));
         await turn();
       }
-      if (answers.every(({ level }) => level === 'nothing')) {
-        yield { type: 'text', text: await notFound(store, scope, prompt) };
-      } else yield* quoted(answers);
+      const asked = languageOf(prompt);
+      const isFound = answers.some(({ level }) => level !== 'nothing');
+      const isAnswered = answers.some(({ level }) => level === 'answer');
+      if (isAnswered || (isFound && (asked === undefined || asked === 'English'))) {
+        yield* quoted(answers);
+        return;
+      }
+      const outlines = await outline(store, scope);
+      const note = languageNote(asked, outlines);
+      if (isFound && note === '') yield* quoted(answers);
+      else yield { type: 'text', text: outlines.length === 0 ? noDocuments : `${notFound}${note}` };
     },
   };
 }
@@ -82,16 +91,19 @@ async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
   for (const [at, text] of paragraphs.entries()) {
     yield { type: 'text', text: at === 0 ? text : `\n\n${text}` };
   }
-  yield { type: 'corroborating' };
-  yield { type: 'step', description: verdict(quotes, sources.length) };
+  if (isAnswered) {
+    yield { type: 'corroborating' };
+    // Every statement of a quote is found where it is quoted from.
+    const statements = quotes.reduce((sum, quote) => sum + shownUnits(quote).length, 0);
+    const verdict = { statements, found: statements, checked: [] };
+    yield { type: 'step', description: verdictText(verdict, sources.length) };
+  }
   yield { type: 'sources', sources };
 }
 
 function whyUnsure(shown: readonly Answer[]): string {
   const name = shown.find(({ unknownName }) => unknownName !== undefined)?.unknownName;
-  return name === undefined
-    ? 'I did not find a direct answer.'
-    : `I did not find a direct answer. The documents do not mention “${name}”.`;
+  return name === undefined ? noDirectAnswer : `${noDirectAnswer} The documents do not mention “${name}”.`;
 }
 
 function unanswered(question: string, isNear: boolean): string {
@@ -101,15 +113,6 @@ function unanswered(question: string, isNear: boolean): string {
   return isNear
     ? `I did not find a direct answer to ${asked}. The closest passage is:`
     : `I did not find an answer to ${asked}.`;
-}
-
-/** Every sentence of a quote is found where it was quoted from. */
-function verdict(quotes: readonly Quote[], sourceCount: number): string {
-  const statements = quotes.reduce((sum, quote) => sum + unitCount(quote), 0);
-  const sources = sourceCount === 1 ? '1 source' : `${sourceCount} sources`;
-  return statements === 1
-    ? `The statement was found in ${sources}`
-    : `All ${statements} statements found in ${sources}`;
 }
 
 /** Two parts of a question may be answered by the same passage. */
@@ -138,15 +141,12 @@ function searching(passages: number): string {
 const noDocuments =
   'There are no documents to answer from yet. Add some on the Documents page or with `skein doc add`, then ask again.';
 
-async function notFound(store: PassageStore, scope: Scope, prompt: string): Promise<string> {
-  const outlines = await outline(store, scope);
-  if (outlines.length === 0) return noDocuments;
-  const asked = languageOf(prompt);
+const notFound = 'I did not find an answer in the documents.';
+
+function languageNote(asked: string | undefined, outlines: readonly DocumentOutline[]): string {
   const written = languageOf(outlines.map(({ opening }) => opening).join('\n'));
-  if (asked === undefined || written === undefined || asked === written) {
-    return 'I did not find an answer in the documents.';
-  }
-  return `I did not find an answer in the documents. They are in ${written}, and your question seems to be in ${asked}: try asking in ${written}.`;
+  if (asked === undefined || written === undefined || asked === written) return '';
+  return ` They are in ${written}, and your question seems to be in ${asked}: try asking in ${written}.`;
 }
 
 async function describeItself(store: PassageStore, scope: Scope): Promise<string> {

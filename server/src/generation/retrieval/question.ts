@@ -36,24 +36,42 @@ const span = `${number}[ -](?:\\p{L}+[ -])?(?:second|minute|hour|day|week|month|
 const date =
   '\\d[:.]\\d\\d|\\d ?[ap]m\\b|\\b(?:19|20)\\d\\d\\b|day\\b|\\b(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)';
 
+const price = /\bcosts?\b|\bprices?\b|\bhow much (?:is|are|do|does|for)\b/i;
+
 /** How measures are asked for, and what a sentence has that gives one. */
 const measured: readonly (readonly [RegExp, RegExp])[] = [
   [/\bhow (?:long|soon|quickly|fast)\b/i, new RegExp(span, 'iu')],
-  [/\bhow much\b|\bcosts?\b|\bprice\b/i, /[$€£¥]|\d ?%|\bfree\b/i],
+  [price, /[$€£¥]|\d ?%|\bfree\b/i],
   [/\bwhen\b|\bwhat time\b/i, new RegExp(`${span}|${date}`, 'u')],
-  [/\bhow (?:many|old|far|often|big|large)\b|\b(?:maximum|minimum|largest|smallest)\b/i, /\d/],
+  [/\bwhere\b/i, /\b(?:at|in) \d+ \p{Lu}|[~.$%}\w]\/[\w.]|\b(?:address|located)\b/u],
+  [/\bwho\b/i, /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+/u],
+  [/\bhow (?:many|much|old|far|often|big|large)\b|\b(?:maximum|minimum|largest|smallest)\b/i, /\d/],
 ];
 const definitionAsked =
   /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
 
-/** Matches a sentence that has what the question asks for: a duration, an amount, a number, what a thing is. */
-export function soughtBy(question: string): RegExp | undefined {
+export type Sought = Pick<RegExp, 'test'>;
+
+/** Matches a sentence that has what the question asks for: a duration, an amount, a number, a name, what a thing is. */
+export function soughtBy(question: string): Sought | undefined {
   const asked = question.slice(0, readLengthMax).trim();
   const thing = definitionAsked.exec(asked)?.[1];
   if (thing !== undefined) return definitionOf(thing);
-  const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1]?.replace(/(?:ie|e)?s$/, '');
-  if (counted !== undefined) return new RegExp(`\\b${number} (?:\\p{L}+ ){0,2}${counted}`, 'iu');
-  return measured.find(([ask]) => ask.test(asked))?.[1];
+  const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1];
+  if (counted !== undefined) return countOf(counted);
+  // 'Who founded it, and when?' asks for a name and a date.
+  const patterns = asked
+    .split(/\band\b/i)
+    .flatMap((part) => measured.find(([ask]) => ask.test(part))?.slice(1) ?? []);
+  return patterns.length === 0
+    ? undefined
+    : { test: (text) => patterns.every((pattern) => pattern.test(text)) };
+}
+
+/** '34 countries', '8 participants' for 'how many people'. */
+function countOf(counted: string): RegExp {
+  const things = [counted.replace(/(?:ie|e)?s$/, ''), ...synonymsOf(termOf(counted))];
+  return new RegExp(`\\b${number} (?:\\p{L}+ ){0,2}(?:${things.join('|')})`, 'iu');
 }
 
 /** 'A skein is …', 'Skein: …'. */
@@ -66,4 +84,8 @@ function definitionOf(thing: string): RegExp {
 
 export function asksForDefinition(question: string): boolean {
   return definitionAsked.test(question);
+}
+
+export function asksForPrice(question: string): boolean {
+  return price.test(question);
 }

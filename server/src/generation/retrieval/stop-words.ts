@@ -10,7 +10,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   had happen happens has have having he hello help her here hers herself hi him himself his how however i if in instead
   into is it its itself just kindly know last least less let like likely look made mainly make makes making many may
   maybe me mean means might mine more most much must my myself near need needs neither never next no nobody none nor not
-  nothing now of off often oh ok okay on once one ones only or other others our ours ourselves out over own per
+  nothing now of off often oh ok okay on once one ones only or other others our ours ourselves out over per
   perhaps please possible quite rather really s say says see seem seems several shall she should since so some somebody
   someone something somewhere soon still such sure take taken takes tell than thank thanks that the their theirs them
   themselves then there therefore these they thing things think this those though through thus to together too took

@@ -30,6 +30,8 @@ refund reimburse repay money
 salary pay wage
 smallest minimum lowest
 start begin
+found establish start
+people person participant attendee
 store keep retain retention hold save storage
 sweater pullover jumper garment
 train rail railway
@@ -37,16 +39,49 @@ trip travel journey
 uk british britain england
 uptime availability available
 vacation holiday leave
-weekend saturday sunday`;
+weekend saturday sunday
+argument parameter option flag
+ban block suspend
+bug hole vulnerability defect
+change modify alter edit
+check verify validate
+choose select pick
+clear clean purge
+connect connection
+create generate
+delay wait timeout pause throttle
+directory folder
+disable deactivate turn switch
+duplicate copy clone
+enable activate turn switch
+environment env
+error fail failure
+execute run launch
+exit quit stop halt
+forbid prohibit disallow
+function method
+hide suppress silence
+limit maximum max cap
+login signin
+merge combine
+omit skip ignore exclude
+outdated legacy
+overwrite override
+publish release
+report notify contact
+rule policy
+secret credential password
+show display print
+uninstall remove
+variable var
+version release`;
 
 const synonyms = new Map<string, readonly string[]>();
 for (const line of families.trim().split('\n')) {
   const terms = line.split(' ').map(termOf);
   for (const term of terms) {
-    synonyms.set(
-      term,
-      terms.filter((other) => other !== term),
-    );
+    const others = terms.filter((other) => other !== term);
+    synonyms.set(term, [...(synonyms.get(term) ?? []), ...others]);
   }
 }
 

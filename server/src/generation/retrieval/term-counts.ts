@@ -1,3 +1,4 @@
+import { stopWords } from './stop-words.ts';
 import { tokensOf } from './terms.ts';
 
 /** About 10 MB per cached function. */
@@ -21,9 +22,17 @@ export function remembered<T>(compute: (text: string) => T): (text: string) => T
   };
 }
 
+/** The tokens of a text, in order. */
+export const tokensIn = remembered(tokensOf);
+
 /** How often a text contains each term. */
 export const termCounts = remembered((text): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
-  for (const token of tokensOf(text)) counts.set(token, (counts.get(token) ?? 0) + 1);
+  for (const token of tokensIn(text)) counts.set(token, (counts.get(token) ?? 0) + 1);
   return counts;
 });
+
+/** The terms of a text, each once, without stop words. */
+export function termsIn(text: string): string[] {
+  return [...termCounts(text).keys()].filter((term) => !stopWords.has(term));
+}

@@ -46,6 +46,12 @@ describe('The verdict on a reply in the console', () => {
     assert.equal(verdictOf({ model: 'extractive', sources: null }, null), null);
   });
 
+  it('is null for quotes that are only the closest passages', () => {
+    const content =
+      'I did not find a direct answer. The closest passages are:\n\n**Wool is washed cold.** [1]';
+    assert.equal(verdictOf({ model: 'extractive', content }, null), null);
+  });
+
   it('is null for a reply that was not checked', () => {
     assert.equal(verdictOf({}, null), null);
     assert.equal(verdictOf({ sources: null }, null), null);

@@ -2,6 +2,7 @@ import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import {
   type AssistantMessage,
   type Message,
+  noDirectAnswer,
   type Step,
   sourceCountText,
   type Verdict,
@@ -129,11 +130,14 @@ function presentReply(reply: AssistantMessage, { details }: MessagesView): Reply
   };
 }
 
-/** The extractive model quotes its sources, so there is nothing to check. */
-function presentVerdict({ model, sources }: AssistantMessage, verdict: Verdict | null): VerdictJson | null {
+/** The extractive model quotes its sources, so there is nothing to check. Quotes that do not answer get no verdict. */
+function presentVerdict(
+  { model, sources, content }: AssistantMessage,
+  verdict: Verdict | null,
+): VerdictJson | null {
   const count = sources?.length ?? 0;
   if (verdict !== null) return { summary: verdictText(verdict, count), ...verdict };
-  if (model !== 'extractive' || count === 0) return null;
+  if (model !== 'extractive' || count === 0 || content.startsWith(noDirectAnswer)) return null;
   return { summary: `Quoted from ${sourceCountText(count)}`, statements: 0, found: 0, checked: [] };
 }
 

@@ -1,98 +1,107 @@
-import type { FoundPassage } from '../../../domain/document.ts';
-import { soughtBy } from '../../retrieval/question.ts';
-import { titleAndName, toldBy } from '../../retrieval/ranking.ts';
+import { asksForPrice, soughtBy } from '../../retrieval/question.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
-import { coverageOfQuote, keyUnitOf, type Quote, quoteAround } from './quote.ts';
+import { keyUnitOf, type Quote, quoteAround } from './quote.ts';
+import { confidenceWeights, type Features, featuresOf, scoreOf } from './score.ts';
 
-/** What the documents say to one question. */
+/** What the documents say about one question. */
 export interface Answer {
   readonly question: string;
-  /** Whether the quotes answer it, come closest, or are none. */
+  /** Whether the quotes answer the question, are only the closest ones, or there are none. */
   readonly level: 'answer' | 'closest' | 'nothing';
   readonly quotes: readonly Quote[];
-  /** A thing that was asked about and that no document mentions. */
+  /** A thing that the question asks about and that no document mentions. */
   readonly unknownName?: string | undefined;
 }
 
+/** The best quote from one passage. */
+export interface Candidate {
+  readonly quote: Quote;
+  readonly features: Features;
+  /** The estimated probability that this quote is the best one. Those of all candidates add up to 1. */
+  readonly share: number;
+}
+
 /** How many passages are compared for each question. */
-export const passagesMax = 8;
+export const passagesMax = 12;
 const closestMax = 3;
-/** Words of a quote, by the number of questions in a prompt, so that a reply has 120 at most. */
-const words = { first: [84, 42, 28], closest: [27, 27, 15], further: 32 };
+/** Words per quote, by the number of questions in the prompt, so that a reply has at most 120. */
+const words = { alone: [84, 42, 28], pair: [70, 44], closest: [27, 27, 15] } as const;
+/** A second quote is shown if its share is at least this part of the first one's. */
+const pairMin = 0.22;
+/** The share of the question that a quote must cover to be shown, to be an answer, and to be shown next to a better one. */
+const coverageMin = { closest: 0.3, answer: 0.5, besideBest: 0.7 };
 
-/** What it counts that a passage is of the document that answered the part before. */
-const sameDocument = 0.3;
-
-/** Found on the questions of the half `tune` in bench/evaluation. */
-const confidence = {
-  /** How much of what was asked a quote must speak of to be worth showing; to be an answer, together with its lead. */
-  closest: 0.3,
-  answer: 0.78,
-  /** How much the lead of the best quote over the next one counts, and the most of it. */
-  lead: 0.5,
-  leadMax: 0.5,
-  /** How much of what the best quote speaks of a second one must speak of. */
-  further: 0.92,
-  /** The same among the closest. */
-  asClose: 0.7,
-};
-
-/** To a question that is one of `parts`; those before it were answered from the document `about`. */
+/** Answers a question that is one of `parts` in a prompt. The parts before it were answered from the document `about`. */
 export function answerTo(question: string, findings: SearchFindings, parts: number, about?: string): Answer {
-  const { concepts, ranked } = findings;
-  const sought = soughtBy(question);
-  const wordsMax = words.first[parts - 1]!;
-  const candidates = ranked
-    .flatMap((one) => {
-      const unit = keyUnitOf(concepts, sought, one);
-      if (unit === undefined) return [];
-      const quote = quoteAround(one.passage, unit.key, wordsMax);
-      const score = unit.score + (one.passage.documentId === about ? sameDocument : 0);
-      return [{ quote, score, coverage: coverageOfQuote(concepts, quote) }];
-    })
-    .sort((a, b) => b.score - a.score);
+  const candidates = candidatesFor(question, findings, words.alone[parts - 1]!, about);
   const [best, second] = candidates;
-  if (best === undefined || best.coverage < confidence.closest) {
+  // A number alone is no subject: 'What is 2+2?'
+  const hasSubject = findings.concepts.some(({ word }) => /\p{L}/u.test(word));
+  if (!hasSubject || best === undefined || best.features.quote < coverageMin.closest) {
     return { question, level: 'nothing', quotes: [] };
   }
-  const shortQuote = ({ quote }: { quote: Quote }, max: number) => quoteAround(quote.passage, quote.key, max);
-  const unknownName = unknownNameOf(findings, question);
-  const isSure =
-    best.coverage + confidence.lead * Math.min(best.score - (second?.score ?? 0), confidence.leadMax) >=
-    confidence.answer;
-  if (isSure && unknownName === undefined && !isAboutAnother(findings, best.quote.passage)) {
-    const isUseful =
-      parts === 1 &&
-      second !== undefined &&
-      second.coverage >= confidence.further * best.coverage &&
-      second.score >= confidence.further * best.score;
-    const further = isUseful ? [shortQuote(second, words.further)] : [];
-    return { question, level: 'answer', quotes: [best.quote, ...further] };
+  const unknownName = unknownNameIn(question, findings);
+  const shown = second !== undefined && parts === 1 && isPair(best, second) ? [best, second] : [best];
+  // A price has a currency sign: a sentence without one is no answer.
+  const hasPrice = !asksForPrice(question) || shown.some(({ features }) => features.sought > 0);
+  const isCovered = best.features.quote >= coverageMin.answer;
+  if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
+    const quotes =
+      shown.length === 1 ? [best.quote] : shown.map(({ quote }, at) => resized(quote, words.pair[at]!));
+    return { question, level: 'answer', quotes };
   }
-  const coverageMin = Math.max(confidence.closest, confidence.asClose * best.coverage);
-  const closest = candidates.filter(({ coverage }) => coverage >= coverageMin).slice(0, closestMax);
-  const quotes = closest.map((one) => shortQuote(one, words.closest[parts - 1]!));
+  const min = Math.max(coverageMin.closest, coverageMin.besideBest * best.features.quote);
+  const closest = candidates.filter(({ features }) => features.quote >= min).slice(0, closestMax);
+  const quotes = closest.map(({ quote }) => resized(quote, words.closest[parts - 1]!));
   return { question, level: 'closest', quotes, unknownName };
 }
 
-/** Whether the question names the subject of another document, such as a tool, that this passage does not mention. */
-function isAboutAnother({ concepts, ranked }: SearchFindings, passage: FoundPassage): boolean {
-  const text = `${titleAndName(passage)}\n${passage.heading}\n${passage.text}`;
-  const told = toldBy(concepts, text);
-  const titles = ranked.map((one) => toldBy(concepts, titleAndName(one.passage)));
-  return told.some((weight, at) => weight === 0 && titles.some((title) => title[at]! > 0));
+/** One candidate per passage, best first. */
+export function candidatesFor(
+  question: string,
+  { concepts, ranked }: SearchFindings,
+  wordsMax: number,
+  about?: string,
+): Candidate[] {
+  const sought = soughtBy(question);
+  const scored = ranked.flatMap((one) => {
+    const key = keyUnitOf(concepts, sought, one.passage);
+    if (key === undefined) return [];
+    const quote = quoteAround(one.passage, key, wordsMax);
+    const features = featuresOf(question, concepts, sought, quote, one.score);
+    return [{ quote, features, score: scoreOf(features, one.passage.documentId === about) }];
+  });
+  const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);
+  return scored
+    .sort((a, b) => b.score - a.score)
+    .map(({ quote, features, score }) => ({ quote, features, share: Math.exp(score) / total }));
+}
+
+export function isPair(best: Candidate, second: Candidate): boolean {
+  return second.share >= pairMin * best.share;
+}
+
+/** Positive if the quotes are likely enough to hold the answer. */
+function confidenceOf(shown: readonly Candidate[]): number {
+  const share = shown.reduce((sum, one) => sum + one.share, 0);
+  return (
+    confidenceWeights.share * share +
+    confidenceWeights.coverage * shown[0]!.features.quote -
+    confidenceWeights.threshold
+  );
+}
+
+function resized({ passage, key }: Quote, wordsMax: number): Quote {
+  return quoteAround(passage, key, wordsMax);
 }
 
 /** A word with this share of a question decides what it is about: 'Do you accept bitcoin?' */
 const decisiveShare = 0.42;
 const placing = new Set('to in from within outside for with on using via at of like'.split(' '));
 
-/**
- * A thing that was asked about and that no document mentions: 'to Canada', 'with docker'. What the documents say of others
- * is no answer about it.
- */
-function unknownNameOf({ concepts }: SearchFindings, question: string): string | undefined {
+/** Finds a thing that the question asks about and that no document mentions: 'to Canada', 'with docker'. */
+function unknownNameIn(question: string, { concepts }: SearchFindings): string | undefined {
   const asked = wordsOf(question);
   return concepts.find(({ wordings, word, share }) => {
     if (wordings.length > 0) return false;

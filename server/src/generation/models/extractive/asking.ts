@@ -75,6 +75,8 @@ function partsOf(prompt: string): string[] {
     .slice(0, partsMax);
   const [first, ...others] = parts;
   if (first === undefined) return [prompt];
+  // 'Who founded it, and when?' asks for one sentence.
+  if (asking.length === 1 && parts.some(({ text }) => conceptsOf(text).length === 0)) return [prompt];
   // What little was said before a lone question says what it is about.
   if (others.length === 0) return [told.length > toldLengthMax ? first.text : `${first.text} ${told}`.trim()];
   const [next] = others;

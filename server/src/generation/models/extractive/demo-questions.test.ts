@@ -47,6 +47,10 @@ describe('an answer from the documents of the demo', () => {
     ['Do you accept returns of wound skeins?', /Wound yarn cannot be returned/],
     ['What are your opening hours?', /Thursday: 10:00 to 20:00/],
     ['How do I wash wool?', /washed/],
+    ['how much does express shipping cost', /\| Express \| €9\.90 \|/],
+    ['What needle size for bulky yarn?', /\| Bulky \| 110 metres \| 7 millimetres \|/],
+    ['where is the shop', /\*\*The shop stands at 14 Weir Lane/],
+    ['Who founded the shop, and when?', /^\*\*Marit Quayle founded The Loose Coil in 2011/],
   ] as const) {
     it(`to “${question}” is right`, async () => assert.match(await ask(question), decisive));
   }
@@ -58,6 +62,8 @@ describe('an answer from the documents of the demo', () => {
       'how much is shipping to canada',
       'How long does delivery to the UK take?',
       'Does the shop accept bitcoin?',
+      'price of a skein of merino',
+      'What is 2+2?',
     ]) {
       assert.match(await ask(question), /^I did not find a/, question);
     }
@@ -71,6 +77,9 @@ describe('an answer from the documents of the demo', () => {
 
   it('names only the part of a question without an answer, and announces no passage that it does not show', async () => {
     const text = await ask('Who founded the shop and is it free?');
-    assert.match(text, /I did not find an answer to “is it free\?”\.$/);
+    assert.match(
+      text,
+      /I did not find (?:an answer to “is it free\?”\.$|a direct answer to “is it free\?”\. The closest passage is:\n\n.)/,
+    );
   });
 });

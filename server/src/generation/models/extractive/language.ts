@@ -1,13 +1,25 @@
-/** Words that are frequent in one language and rare in the others. */
+/** The most frequent words of questions and plain texts. A word of several languages counts less. */
 const frequentWords: Readonly<Record<string, string>> = {
-  English: 'the of and to is in what how does do can are for with my who when where why which you',
-  German: 'der die das und ist wie was kann ich ein eine nicht wo wann welche wird mit für auf sind gibt',
-  French: 'le la les des est comment quel quelle puis je une pas où quand pour avec sont dans combien qui',
-  Spanish: 'el los las es cómo qué puedo una no dónde cuándo para con son en cuál cuánto quién por del',
-  Italian: 'il gli è come che cosa posso una non dove quando per con sono nel quale quanto chi della di',
-  Portuguese: 'o os as é como que posso uma não onde quando para com são em qual quanto quem do da',
-  Dutch: 'de het een is hoe wat kan ik niet waar wanneer voor met zijn welke wie waarom van er mijn',
-  Polish: 'jest jak co czy nie gdzie kiedy dla który ile się na do po mogę jaki w z o są',
+  English: `the of and to is in what how does do can are for with my who when where why which you i a an it be this that
+    from on at by as or not your we our have has much many long will should if there any me get`,
+  German: `der die das den dem des und ist sind wie was wer wo wann warum welche welcher welches wieviel kann ich ein eine
+    einen einer nicht mit für auf von zu zum zur im wird gibt es man mein meine wir ihr sie kostet viel lange haben werden`,
+  French: `le la les des du de un une est sont comment quel quelle quels quelles combien qui que quoi où quand pourquoi je
+    tu nous vous vos votre mon ma mes pas pour avec dans sur au aux et il elle puis peut faire coûte`,
+  Spanish: `el la los las un una de del es son cómo qué quién cuál cuáles dónde cuándo cuánto cuánta cuántos cuesta puedo
+    puede para por con en y no se mi su hay tiene hacer`,
+  Italian: `il lo la gli le un una di del della dei è sono come che cosa chi quale quali dove quando quanto quanta quanti
+    costa perché posso può per con nel nella non e mio si ci fare`,
+  Portuguese: `o os a as um uma de do da dos das é são como que quem qual quais onde quando quanto quanta quantos custa
+    posso pode para por com em no na não e meu minha há fazer`,
+  Dutch: `de het een is zijn hoe wat wie waar wanneer waarom welke hoeveel kan ik je jullie mijn niet voor met van naar op
+    in er en te om kost lang veel worden wordt moet mag hebben heeft`,
+  Polish: `jest są jak co kto gdzie kiedy dlaczego który która które ile kosztuje czy nie się na do po z w i o dla mogę
+    można mój jaki jaka jakie`,
+  Swedish: `och är en ett den det hur vad vem var när varför vilken vilket vilka kan jag du vi ni inte för med på av till
+    i som kostar mycket många lång min mitt har ska`,
+  Danish: `og er en et den det hvordan hvad hvem hvor hvornår hvorfor hvilken hvilke kan jeg du vi ikke for med på af til
+    i som koster meget mange lang min mit har skal`,
 };
 
 /** In this order: Japanese is written in Chinese characters as well. */
@@ -24,24 +36,28 @@ const scripts: readonly (readonly [string, RegExp])[] = [
 ];
 /** Which part of a text's letters must be of a script. */
 const scriptShare = 0.3;
+/** One frequent word that no other language has is enough. */
+const scoreMin = 1;
 
-const languages = Object.entries(frequentWords).map(([name, words]) => ({
-  name,
-  words: new Set(words.split(' ')),
-}));
-const foundMin = 2;
+const languages = Object.keys(frequentWords);
+/** Per word, the languages in which it is frequent. */
+const languagesOf = new Map<string, string[]>();
+for (const [language, words] of Object.entries(frequentWords)) {
+  for (const word of words.split(/\s+/)) languagesOf.set(word, [...(languagesOf.get(word) ?? []), language]);
+}
 
-/** The language a text is written in, where its script or its most frequent words tell. */
+/** The language that a text is written in, if its script or its most frequent words tell. */
 export function languageOf(text: string): string | undefined {
   const letters = count(text, /\p{L}/gu);
   const script = scripts.find(([, pattern]) => count(text, pattern) > scriptShare * letters);
   if (script !== undefined) return script[0];
-  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
-  const counted = languages
-    .map(({ name, words: known }) => ({ name, found: words.filter((word) => known.has(word)).length }))
-    .sort((a, b) => b.found - a.found);
-  const [first, second] = counted;
-  return first!.found >= foundMin && first!.found > second!.found ? first!.name : undefined;
+  const scores = new Map(languages.map((language) => [language, 0]));
+  for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
+    const known = languagesOf.get(word) ?? [];
+    for (const language of known) scores.set(language, scores.get(language)! + 1 / known.length);
+  }
+  const [first, second] = [...scores].sort(([, a], [, b]) => b - a);
+  return first![1] >= scoreMin && first![1] > second![1] ? first![0] : undefined;
 }
 
 function count(text: string, pattern: RegExp): number {

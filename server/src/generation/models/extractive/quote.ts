@@ -1,9 +1,9 @@
 import type { FoundPassage } from '../../../domain/document.ts';
 import { countWords, type Part, partsOf } from '../../reading/passage-parts.ts';
+import type { Sought } from '../../retrieval/question.ts';
 import {
   coverageOf,
   eitherTold,
-  type RankedPassage,
   titleAndName,
   toldBy,
   type WeighedConcept,
@@ -30,33 +30,32 @@ export interface Quote {
   readonly key: number;
 }
 
-/** Weights of features other than words, chosen on the questions of the half `tune` in bench/evaluation. */
-const weights = { title: 1, own: 0.3, sought: 0.4 };
+/** What it counts that a unit has words of the question itself, and what the question asks for, such as a duration. */
+const weights = { own: 0.3, sought: 0.4 };
 
 /**
- * Chooses the unit that speaks most of what was asked, and says how well it answers. Undefined where the passage says
- * nothing that can be quoted. `sought` matches a sentence that has what the question asks for.
+ * Chooses the unit that covers most of the question. Undefined if the passage has nothing that can be quoted. `sought`
+ * matches a sentence that has what the question asks for.
  */
 export function keyUnitOf(
   concepts: readonly WeighedConcept[],
-  sought: RegExp | undefined,
-  { passage, score: rank }: RankedPassage,
-): { readonly key: number; readonly score: number } | undefined {
-  const title = toldBy(concepts, titleAndName(passage));
-  const context = eitherTold(title, toldBy(concepts, passage.heading));
-  // Under a heading that is the question everything answers.
+  sought: Sought | undefined,
+  passage: FoundPassage,
+): number | undefined {
+  const context = eitherTold(toldBy(concepts, titleAndName(passage)), toldBy(concepts, passage.heading));
+  // Under a heading that is the question, every sentence is part of the answer.
   const isAsked = toldBy(concepts, passage.heading.split(' › ').at(-1)!).every((weight) => weight > 0);
   let best: { key: number; score: number } | undefined;
   for (const [at, unit] of unitsOf(passage.text).entries()) {
     if (unit.kind === 'code' || isQuestion(unit)) continue;
-    const own = toldBy(concepts, unit.text);
+    const own = toldBy(concepts, withHeader(unit));
     const told = eitherTold(context, own);
     const covered = coverageOf(concepts, told) + weights.own * coverageOf(concepts, isAsked ? told : own);
     const score = covered + (sought?.test(unit.text) ? weights.sought : 0);
     // Of equals the first is the key.
     if (best === undefined || score > best.score + 0.001) best = { key: at, score };
   }
-  return best && { ...best, score: best.score + rank + weights.title * coverageOf(concepts, title) };
+  return best?.key;
 }
 
 /** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
@@ -77,6 +76,11 @@ function cutUnit(unit: Unit, wordsMax: number): Unit {
 
 function wordsWithHeader({ words, header = '' }: Unit): number {
   return words + countWords(header.split('\n')[0]!);
+}
+
+/** A cell of a row says little without the header of its column. */
+export function withHeader({ text, header }: Unit): string {
+  return header === undefined ? text : `${header}\n${text}`;
 }
 
 function isQuestion({ kind, text }: Unit): boolean {
@@ -140,9 +144,13 @@ function isBareHeading({ kind, text }: Unit): boolean {
   return kind === 'sentence' && text.length < 60 && !/[.!?:;,…)"”’»*_`]$/.test(text);
 }
 
+/** A heading such as `maxAge` or `--port` names what the text below it describes, so the quote needs it. */
+const identifier = /^(?:-\S+|[\w.]*[a-z][A-Z]\w*(?:\(\))?)$/;
+
 /** Markdown with the key unit in bold and the citation at the end. */
-export function render({ units, from, to, key }: Quote, mark: number): string {
-  const parts: string[] = [];
+export function render({ passage, units, from, to, key }: Quote, mark: number): string {
+  const heading = passage.heading.split(' › ').at(-1)!;
+  const parts = identifier.test(heading) ? [`\`${heading}\`\n\n`] : [];
   let before: Unit | undefined;
   for (let at = from; at <= to; at++) {
     const unit = units[at]!;
@@ -178,14 +186,7 @@ function bold(text: string): string {
   return `**${text.replaceAll('**', '')}**`;
 }
 
-export function unitCount({ from, to }: Quote): number {
-  return to - from + 1;
-}
-
-/** How much of what was asked the quote and the headings above it speak of: 0 to 1. */
-export function coverageOfQuote(concepts: readonly WeighedConcept[], quote: Quote): number {
-  const { passage, units, from, to } = quote;
-  const texts = units.slice(from, to + 1).flatMap(({ text, header = '' }) => [text, header]);
-  const told = [titleAndName(passage), passage.heading, ...texts].map((text) => toldBy(concepts, text));
-  return coverageOf(concepts, told.reduce(eitherTold));
+/** The units that the reader sees. */
+export function shownUnits({ units, from, to }: Quote): readonly Unit[] {
+  return units.slice(from, to + 1);
 }

@@ -42,13 +42,17 @@ export function selfDescription(outlines: readonly DocumentOutline[], examples: 
   return `${known} For example, ask:\n\n${examples.map((example) => `- ${example}`).join('\n')}`;
 }
 
-/** Questions suggested by headings. Headings that are questions come first. */
+/** One question per document, suggested by its headings. Headings that are questions come first. */
 export function suggestedQuestions(outlines: readonly DocumentOutline[]): string[] {
-  const suggested = outlines.flatMap(({ title, headings }) => {
-    const innermost = headings.map((heading) => heading.split(' › ').at(-1)!);
-    const question = innermost.find((heading) => heading.endsWith('?'));
-    if (question !== undefined) return [question];
-    return innermost.slice(0, 1).map((heading) => `What does “${title}” say about “${heading}”?`);
-  });
-  return suggested.sort((a, b) => Number(b.length < a.length) - Number(a.length < b.length));
+  const headings = outlines.map((outline) => outline.headings.map((heading) => heading.split(' › ').at(-1)!));
+  const asked = headings.flatMap((all) => all.find((heading) => heading.endsWith('?')) ?? []);
+  const others = headings.filter((all) => all.length > 0 && !all.some((heading) => asked.includes(heading)));
+  return [...asked, ...others.map(([first]) => `What should I know about ${asNoun(first!)}?`)];
+}
+
+/** 'Opening hours' within a sentence; a name such as 'First Stitches' keeps its capital. */
+function asNoun(heading: string): string {
+  return /^\p{Lu}\p{Ll}+(?: \p{Ll}.*)?$/u.test(heading)
+    ? heading.charAt(0).toLowerCase() + heading.slice(1)
+    : heading;
 }

@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import type { OrganizationId } from '../../server/src/domain/id.ts';
+import {
+  type Candidate,
+  candidatesFor,
+  isPair,
+  passagesMax,
+} from '../../server/src/generation/models/extractive/answer.ts';
+import { questionsOf } from '../../server/src/generation/models/extractive/asking.ts';
+import { render } from '../../server/src/generation/models/extractive/quote.ts';
+import { featureNames } from '../../server/src/generation/models/extractive/score.ts';
+import { searchPassages } from '../../server/src/generation/retrieval/search.ts';
+import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
+import { type AskedQuestion, plain, readQuestions } from './answer-questions.ts';
+import { createAnswerOrganization } from './answers.ts';
+import { removeFolder, temporaryFolder } from './processes.ts';
+import { say } from './table.ts';
+
+// Fits the weights in `generation/models/extractive/score.ts` on the halves `tune` and `validation`, and estimates by
+// six-fold cross-validation, with whole documents left out, how well they do on documents they were not fitted on.
+
+interface Sample {
+  readonly fold: number;
+  readonly isAnswerable: boolean;
+  readonly features: readonly (readonly number[])[];
+  readonly candidates: readonly Candidate[];
+  /** Per candidate, whether its quote holds the answer. */
+  readonly isRight: readonly boolean[];
+}
+
+const foldCount = 6;
+const wordsMax = 84;
+const passes = 400;
+const questions = readQuestions().filter(({ half }) => half !== 'held-out');
+const documents = [...new Set(questions.map(({ document }) => document))];
+
+const folder = temporaryFolder();
+const organizationId = (await createAnswerOrganization(folder)) as OrganizationId;
+const store = openSqliteStore(join(folder, 'data/skein.db'));
+const samples: Sample[] = [];
+for (const [at, question] of questions.entries()) samples.push(...(await samplesOf(question, at)));
+await store.close();
+removeFolder(folder);
+
+const weights = fitRanking(samples);
+say(`Weights of the candidates: ${JSON.stringify(named(featureNames, weights))}`);
+const [share, coverage, bias] = fitConfidence(samples, weights) as [number, number, number];
+say(
+  `Weights of the confidence: ${JSON.stringify(named(['share', 'coverage', 'bias'], [share, coverage, bias]))}`,
+);
+printCrossValidation();
+
+async function samplesOf(asked: AskedQuestion, at: number): Promise<Sample[]> {
+  const parts = questionsOf([{ role: 'user', content: asked.question }]);
+  const isAnswerable = asked.kind !== 'unanswerable';
+  const fold = (isAnswerable ? documents.indexOf(asked.document) : at) % foldCount;
+  const found: Sample[] = [];
+  for (const part of parts) {
+    const findings = await searchPassages(store, organizationId, null, part, passagesMax);
+    const candidates = candidatesFor(part, findings, wordsMax);
+    if (candidates.length === 0) continue;
+    const isRight = candidates.map(({ quote }) => {
+      const text = plain(render(quote, 1));
+      const holds = (expected: string) => text.includes(plain(expected));
+      return asked.answers.some((all) => (parts.length > 1 ? all.some(holds) : all.every(holds)));
+    });
+    const features = candidates.map((one) => featureNames.map((name) => one.features[name]));
+    found.push({ fold, isAnswerable, features, candidates, isRight });
+  }
+  return found;
+}
+
+/** Fits a softmax over the candidates of each question by gradient descent. */
+function fitRanking(all: readonly Sample[]): number[] {
+  const useful = all.filter(({ isRight }) => isRight.includes(true) && isRight.includes(false));
+  const fitted = featureNames.map(() => 0);
+  const [mean, square] = [featureNames.map(() => 0), featureNames.map(() => 0)];
+  for (let pass = 1; pass <= passes; pass++) {
+    const gradient = fitted.map((weight) => 0.3 * weight);
+    for (const { features, isRight } of useful) {
+      const shares = sharesOf(features, fitted);
+      const right = shares.reduce((sum, one, at) => sum + (isRight[at] ? one : 0), 0);
+      for (const [at, row] of features.entries()) {
+        const error = shares[at]! * (isRight[at] ? 1 - 1 / right : 1);
+        for (const [feature, value] of row.entries()) gradient[feature]! += error * value;
+      }
+    }
+    for (const [feature, slope] of gradient.entries()) {
+      mean[feature] = 0.9 * mean[feature]! + 0.1 * slope;
+      square[feature] = 0.999 * square[feature]! + 0.001 * slope * slope;
+      const step = mean[feature]! / (1 - 0.9 ** pass);
+      fitted[feature]! -= (0.05 * step) / (Math.sqrt(square[feature]! / (1 - 0.999 ** pass)) + 1e-8);
+    }
+  }
+  return fitted;
+}
+
+function sharesOf(features: Sample['features'], fitted: readonly number[]): number[] {
+  const scores = features.map((row) => dot(row, fitted));
+  const highest = Math.max(...scores);
+  const powers = scores.map((score) => Math.exp(score - highest));
+  const total = powers.reduce((sum, power) => sum + power, 0);
+  return powers.map((power) => power / total);
+}
+
+/** What the model would show: the inputs of the confidence, and whether it holds the answer. */
+function shown({ candidates, features, isRight }: Sample, fitted: readonly number[]) {
+  const shares = sharesOf(features, fitted);
+  const [best = 0, second] = shares.map((_, at) => at).sort((a, b) => shares[b]! - shares[a]!);
+  const withShare = (at: number) => ({ ...candidates[at]!, share: shares[at]! });
+  const isTwo = second !== undefined && isPair(withShare(best), withShare(second));
+  const places = isTwo ? [best, second] : [best];
+  const share = places.reduce((sum, at) => sum + shares[at]!, 0);
+  const inputs = [share, candidates[best]!.features.quote, 1];
+  return { inputs, isRight: places.some((at) => isRight[at]!) };
+}
+
+/** Fits a logistic regression by gradient descent. */
+function fitConfidence(all: readonly Sample[], fitted: readonly number[]): number[] {
+  const rows = all.map((sample) => shown(sample, fitted));
+  const factors = [0, 0, 0];
+  for (let pass = 0; pass < 20_000; pass++) {
+    const gradient = [0, 0, 0];
+    for (const { inputs, isRight } of rows) {
+      const error = 1 / (1 + Math.exp(-dot(inputs, factors))) - Number(isRight);
+      for (const [at, value] of inputs.entries()) gradient[at]! += (error * value) / rows.length;
+    }
+    for (const [at, slope] of gradient.entries()) factors[at]! -= 2 * slope;
+  }
+  return factors;
+}
+
+function printCrossValidation(): void {
+  const judged = Array.from({ length: foldCount }, (_, fold) => fold).flatMap((fold) => {
+    const known = samples.filter((sample) => sample.fold !== fold);
+    const fitted = fitRanking(known);
+    const factors = fitConfidence(known, fitted);
+    return samples
+      .filter((sample) => sample.fold === fold)
+      .map((sample) => {
+        const { inputs, isRight } = shown(sample, fitted);
+        return { isAnswerable: sample.isAnswerable, isRight, confidence: dot(inputs, factors) };
+      });
+  });
+  const answerable = judged.filter((one) => one.isAnswerable);
+  const others = judged.filter((one) => !one.isAnswerable);
+  for (let threshold = -0.5; threshold <= 1.5; threshold += 0.125) {
+    const sure = answerable.filter(({ confidence }) => confidence >= threshold);
+    const right = sure.filter(({ isRight }) => isRight).length;
+    const declined = others.filter(({ confidence }) => confidence < threshold).length;
+    say(
+      `${threshold.toFixed(3)}: right ${percent(right, answerable.length)}, ` +
+        `wrong ${percent(sure.length - right, answerable.length)}, declined ${percent(declined, others.length)}`,
+    );
+  }
+}
+
+function dot(a: readonly number[], b: readonly number[]): number {
+  return a.reduce((sum, value, at) => sum + value * b[at]!, 0);
+}
+
+function named(names: readonly string[], values: readonly number[]): Record<string, number> {
+  return Object.fromEntries(names.map((name, at) => [name, Number(values[at]!.toFixed(2))]));
+}
+
+function percent(count: number, all: number): string {
+  return `${((100 * count) / all).toFixed(1)} %`;
+}

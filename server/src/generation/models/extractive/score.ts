@@ -1,0 +1,100 @@
+import { bareName } from '../../../domain/document.ts';
+import type { Sought } from '../../retrieval/question.ts';
+import {
+  coverageOf,
+  eitherTold,
+  titleAndName,
+  toldBy,
+  type WeighedConcept,
+} from '../../retrieval/ranking.ts';
+import { stopWords } from '../../retrieval/stop-words.ts';
+import { termsIn, tokensIn } from '../../retrieval/term-counts.ts';
+import { tokensOf } from '../../retrieval/terms.ts';
+import { type Quote, shownUnits, withHeader } from './quote.ts';
+
+/**
+ * What is known about a quote as an answer to a question. All are between 0 and 1, except `rank`. The weights are fitted by
+ * `bench/src/answers-fit.ts` on the questions of the halves `tune` and `validation`.
+ */
+const weights = {
+  /** The passage's score in the search. */
+  rank: 3.6,
+  /** The share of the question covered by the document's title or name, and by everything that the reader sees. */
+  title: 1.6,
+  quote: 4.4,
+  /** The part of the question's words that the passage, its heading or its title have, however rare they are. */
+  words: 4,
+  /** The part of the question's pairs of neighbouring words that are neighbours in the passage. */
+  pairs: 2.6,
+  /** The part of the words of the heading, and of the title or the name, that the question has. */
+  heading: 1.6,
+  name: 2.1,
+  /** Whether the heading is a question. */
+  isQuestion: 0.5,
+  /** Whether the key unit, and any unit of the quote, has what the question asks for, such as a duration. */
+  sought: 0.8,
+  soughtNear: 1.8,
+};
+
+export type Features = Readonly<Record<keyof typeof weights, number>>;
+
+/** What it counts that a passage is in the document that answered the part of the question before. */
+const sameDocument = 1.5;
+
+/** Fitted by the same program: an answer is given if the weighted sum reaches the threshold. */
+export const confidenceWeights = { share: 4.7, coverage: 3.3, threshold: 5.85 };
+
+export function scoreOf(features: Features, isSameDocument: boolean): number {
+  let score = isSameDocument ? sameDocument : 0;
+  for (const name of featureNames) score += weights[name] * features[name];
+  return score;
+}
+
+export const featureNames = Object.keys(weights) as (keyof Features)[];
+
+export function featuresOf(
+  question: string,
+  concepts: readonly WeighedConcept[],
+  sought: Sought | undefined,
+  quote: Quote,
+  rank: number,
+): Features {
+  const { passage } = quote;
+  const units = shownUnits(quote);
+  const title = toldBy(concepts, titleAndName(passage));
+  const context = eitherTold(title, toldBy(concepts, passage.heading));
+  const shown = units.map((unit) => toldBy(concepts, withHeader(unit))).reduce(eitherTold, context);
+  const all = eitherTold(context, toldBy(concepts, passage.text));
+  const asked = new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term)));
+  const heading = passage.heading.split(' › ').at(-1)!;
+  return {
+    rank,
+    title: coverageOf(concepts, title),
+    quote: coverageOf(concepts, shown),
+    words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
+    pairs: commonPairs(question, `${passage.heading}\n${passage.text}`),
+    heading: shareAsked(heading, asked),
+    name: Math.max(shareAsked(passage.title, asked), shareAsked(bareName(passage.name), asked)),
+    isQuestion: Number(heading.endsWith('?')),
+    sought: Number(sought?.test(quote.units[quote.key]!.text) ?? false),
+    soughtNear: Number(units.some(({ text }) => sought?.test(text))),
+  };
+}
+
+/** The part of a title's words that were asked; numbers and 'readme' do not count. */
+function shareAsked(title: string, asked: ReadonlySet<string>): number {
+  const terms = termsIn(title).filter((term) => !/^(?:\d+|readm)$/.test(term));
+  return terms.length === 0 ? 0 : terms.filter((term) => asked.has(term)).length / terms.length;
+}
+
+function commonPairs(question: string, text: string): number {
+  const asked = tokensOf(question).filter((token) => !stopWords.has(token));
+  if (asked.length < 2) return 0;
+  const tokens = tokensIn(text);
+  let found = 0;
+  for (let at = 1; at < asked.length; at++) {
+    const [first, second] = [asked[at - 1], asked[at]];
+    if (tokens.some((token, index) => token === second && tokens[index - 1] === first)) found++;
+  }
+  return found / (asked.length - 1);
+}
