@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +14,8 @@ const key = join(root, 'tests/stand-ins/localhost-key.pem');
 
 const client = { SKEIN_OIDC_CLIENT_ID: 'skein', SKEIN_OIDC_CLIENT_SECRET: 'hunter2' };
 
-/** For each variable, what makes no sense. Files are named from the folder that `before` prepares. */
-const nonsense: Record<string, Environment[]> = {
+/** Invalid values of each variable. Files are named from the folder that `before` prepares. */
+const invalid: Record<string, Environment[]> = {
   SKEIN_HOST: [{ SKEIN_HOST: '203.0.113.1' }],
   SKEIN_PORT: ['http', '-1', '65536', '80.5'].map((value) => ({ SKEIN_PORT: value })),
   SKEIN_METRICS_PORT: ['off', '-1', '65536', '0x50'].map((value) => ({ SKEIN_METRICS_PORT: value })),
@@ -105,45 +106,75 @@ const nonsense: Record<string, Environment[]> = {
   ],
 };
 
-/** What the service does not look at: they are for the commands that call one somewhere. */
+/** Variables that only remote commands read. */
 const variablesOfCallers = ['SKEIN_API_KEY', 'SKEIN_CLIENT_ID', 'SKEIN_CLIENT_SECRET'];
 
-describe('Nonsense in the environment', { concurrency: 4 }, () => {
+describe('An invalid environment', { concurrency: 4 }, () => {
   const folder = temporaryFolder();
+  /** By environment, the message of a fault that is found before anything is opened. */
+  const faults = new Map<Environment, string>();
   let running: Service;
   before(async () => {
     writeFileSync(join(folder, 'junk'), 'This is neither a store nor a key.\n'.repeat(200));
     mkdirSync(join(folder, 'folder'));
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     writeFileSync(join(folder, 'other-key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    findFaults();
     running = await Service.start();
   });
   after(() => running?.end());
 
+  function findFaults(): void {
+    const environments = Object.values(invalid).flat();
+    const program = join(root, 'server/testing/read-configurations.ts');
+    const printed = execFileSync(process.execPath, [program], {
+      cwd: folder,
+      input: JSON.stringify(environments),
+      encoding: 'utf8',
+    });
+    (JSON.parse(printed) as (string | null)[]).forEach((fault, index) => {
+      if (fault !== null) faults.set(environments[index]!, fault);
+    });
+  }
+
   /** Exit 1, nothing on standard output, and one line on standard error that names the variable. */
-  async function refusesToServe(name: string, environment: Environment): Promise<void> {
+  async function assertServeFails(name: string, environment: Environment): Promise<void> {
     const { exitCode, stdout, stderr } = await serveInVain(folder, environment);
-    const told = `${JSON.stringify(environment)}: ${stderr}`;
-    assert.equal(exitCode, 1, told);
-    assert.equal(stdout, '', told);
-    assert.match(stderr, new RegExp(`^skein: [^\\n]*\\b${name}\\b[^\\n]*\\.\\n$`), told);
-    assert.ok(!stderr.includes('hunter2'), 'a password in an address is not repeated');
+    assert.deepEqual([exitCode, stdout], [1, ''], `${JSON.stringify(environment)}: ${stderr}`);
+    assert.match(stderr, /^skein: [^\n]*\.\n$/);
+    assertNames(name, environment, stderr.slice('skein: '.length, -1));
+  }
+
+  function assertNames(name: string, environment: Environment, message: string): void {
+    const shown = `${JSON.stringify(environment)}: ${message}`;
+    assert.match(message, new RegExp(`^[^\\n]*\\b${name}\\b[^\\n]*\\.$`), shown);
+    assert.ok(!message.includes('hunter2'), 'a password in an address is not repeated');
   }
 
   it('is tried here for every variable that the operator can set', () => {
     const table = readFileSync(join(root, 'docs/operating.md'), 'utf8');
     const documented = [...table.matchAll(/^\| `(SKEIN_\w+)`/gm)].map(([, name]) => name);
     assert.ok(documented.length > 10);
-    assert.deepEqual([...Object.keys(nonsense), ...variablesOfCallers].sort(), documented.sort());
+    assert.deepEqual([...Object.keys(invalid), ...variablesOfCallers].sort(), documented.sort());
   });
 
-  for (const [name, environments] of Object.entries(nonsense)) {
-    it(`keeps the service from starting, and says that it is ${name}`, async () => {
-      for (const environment of environments) await refusesToServe(name, environment);
+  for (const [name, environments] of Object.entries(invalid)) {
+    it(`is rejected with a message that names ${name}`, async () => {
+      for (const environment of environments) {
+        const fault = faults.get(environment);
+        if (fault === undefined) await assertServeFails(name, environment);
+        else assertNames(name, environment, fault);
+      }
     });
   }
 
+  it('keeps the service from starting, with one line on standard error', async () => {
+    const environment = invalid.SKEIN_PORT![0]!;
+    assert.ok(faults.has(environment));
+    await assertServeFails('SKEIN_PORT', environment);
+  });
+
   it('includes a port that is in use', async () => {
-    await refusesToServe('SKEIN_PORT', { SKEIN_PORT: new URL(running.baseUrl).port });
+    await assertServeFails('SKEIN_PORT', { SKEIN_PORT: new URL(running.baseUrl).port });
   });
 });
