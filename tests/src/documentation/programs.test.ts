@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { root, temporaryFolder } from '../service.ts';
 import { printedBy, program, transcript, withoutChance } from '../transcript.ts';
 import { exempt, pages, type Sample, toRun } from './samples.ts';
@@ -15,6 +15,9 @@ const samplesIn = (among: typeof pages, page: string) =>
 const programOf = (page: string) => `${basename(page, '.md')}.ts`;
 
 describe('The samples of the documentation', () => {
+  // `npm test` has already built the client; a test file that is run alone needs this.
+  before(() => execFileSync(process.execPath, [join(root, 'client/build.ts')]));
+
   it('are found, and few are exempt, each for a reason', () => {
     assert.ok(withCommands.length >= 8 && withPrograms.length >= 5);
     assert.ok(exempt.length <= 5);
