@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { samplesOf } from '../documentation/samples.ts';
 import { findProgram } from '../machine.ts';
 import { freePort } from '../oauth/addressed-service.ts';
@@ -15,6 +16,8 @@ import { Nodes } from './nodes.ts';
 /** `SKEIN_DRILL_REQUESTS=5000` for the drill of docs/operating.md. */
 const requestsMin = Number(process.env.SKEIN_DRILL_REQUESTS ?? 500);
 const connections = 16;
+/** Without a pause, the load alone keeps two processors busy: 50,000 requests in the time of the restarts. */
+const pauseMs = 100;
 
 const samples = samplesOf(readFileSync(join(root, 'docs/deploying.md'), 'utf8'));
 
@@ -102,7 +105,7 @@ function requestsOf(node: Service): number {
   return node.output.filter((line) => line.includes('"route":"/api/v1/threads"')).length;
 }
 
-/** Requests without a pause on keep-alive connections, like those of another service. None is sent twice. */
+/** Requests on keep-alive connections, like those of another service. None is sent twice. */
 class Load {
   count = 0;
   readonly #failures: string[] = [];
@@ -120,6 +123,7 @@ class Load {
           );
           this.count += 1;
           if (status !== 200) this.#failures.push(`request ${this.count}: ${status}`);
+          await pause(pauseMs);
         }
       }),
     );
