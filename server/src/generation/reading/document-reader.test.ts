@@ -202,6 +202,13 @@ describe('reading any file', () => {
     });
   });
 
+  it('names the passage limit for a document with hundreds of thousands of sections', async () => {
+    const message = 'has more than 5,000 passages: split it';
+    await refuses('a.md', '# a\nb\n'.repeat(480_000), message);
+    await refuses('a.md', 'a\n=\nb\n\n'.repeat(300_000), message);
+    await refuses('a.txt', 'a\n===\nb\n\n'.repeat(300_000), message);
+  });
+
   it('cuts long headings and titles, keeps the full heading once as text, and drops a long URL', async () => {
     const long = 'word '.repeat(2_000).trim();
     const { title, passages } = await read('a.md', `# Other\n\n# ${long}\n\n## Below\n\nText.`);

@@ -59,10 +59,10 @@ describe('reading Markdown', () => {
     'reads lists, tables, code and HTML',
     [
       'a.md',
-      'Need:\n\n1. a\n   - b\n2. [x] c\n\n   more\n\n| Plan | Price |\n|---|---|\n| Pro | $1 |\n| Free | |\n\n```sh\nrun  --it\n\nnow\n```\n\n<details><summary>Why?</summary>So.</details>\n<!-- hidden -->\n',
+      'Need:\n\n1. a\n   - b\n2. [x] c\n\n   more\n\n| Plan | Price |\n|---|---|\n| Pro | $1 |\n| Free | |\n\n```sh\nrun  --it\n\n\tnow\n```\n\n<details><summary>Why?</summary>So.</details>\n<!-- hidden -->\n',
     ],
     [
-      ': Need:\n\n1. a\n- b\n2. c more\n\n| Plan | Price |\n| --- | --- |\n| Pro | $1 |\n| Free |  |\n\n```\nrun  --it\n\nnow\n```',
+      ': Need:\n\n1. a\n- b\n2. c more\n\n| Plan | Price |\n| --- | --- |\n| Pro | $1 |\n| Free |  |\n\n```\nrun  --it\n\n\tnow\n```',
       'Why?: So.',
     ],
   );

@@ -1,13 +1,32 @@
-import { marked } from 'marked';
+import MarkdownIt from 'markdown-it';
 import { UnreadableDocument } from '../../domain/document.ts';
-import type { Reading } from './blocks.ts';
+import type { Limits } from '../../domain/limits.ts';
+import { checkPassageCount, type Reading } from './blocks.ts';
 import { htmlBlocks } from './html.ts';
 
+/** Far more than any text for people has. markdown-it would leave out what is nested more deeply than `maxNesting`. */
+const nestingMax = 200;
+
 /** GitHub's Markdown. It is rendered to HTML, so that Markdown and the HTML within it are read by the same rules. */
-export function readMarkdown(source: string): Reading {
+export function readMarkdown(source: string, limits: Limits): Reading {
   const { title, url, body } = splitFrontMatter(source);
-  if (isNestedTooDeeply(body)) throw new UnreadableDocument('is nested too deeply to be read');
-  return { title, url, blocks: htmlBlocks(marked.parse(body, { async: false })) };
+  const markdown = new MarkdownIt({ html: true, maxNesting: 2 * nestingMax });
+  let [read, level, sections] = [0, 0, 0];
+  // Runs before each block. Stops before the tokens of a huge document fill the memory.
+  markdown.block.ruler.before('table', 'limits', (state) => {
+    if (state.level > nestingMax) throw new UnreadableDocument('is nested too deeply to be read');
+    for (; read < state.tokens.length; read += 1) {
+      const { type, tag } = state.tokens[read]!;
+      if (type !== 'heading_open') continue;
+      // A heading without a deeper one below it has a passage of its own.
+      const own = Number(tag.charAt(1));
+      if (own <= level) sections += 1;
+      level = own;
+    }
+    checkPassageCount(sections, limits);
+    return false;
+  });
+  return { title, url, blocks: htmlBlocks(markdown.render(body)) };
 }
 
 const frontMatterLinesMax = 200;
@@ -21,7 +40,7 @@ function splitFrontMatter(text: string): { title?: string; url?: string; body: s
   // A horizontal rule looks the same, but no fields follow it.
   if (end < 0 || !fields.every((line) => line === '' || /^(?:[\w-]+\s*:|\s|- |#)/.test(line)))
     return { body: text };
-  const bodyAt = lines.slice(0, end + 1).reduce((length, line) => length + line.length + 1, 0);
+  const bodyAt = lines.slice(0, end + 1).join('\n').length + 1;
   const [title, url] = [fieldOf(fields, 'title'), fieldOf(fields, 'url')];
   return { ...(title && { title }), ...(url && { url }), body: text.slice(bodyAt) };
 }
@@ -31,28 +50,4 @@ function fieldOf(lines: readonly string[], name: string): string | undefined {
   const value = line?.slice(name.length + 1).trim() ?? '';
   const unquoted = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
   return unquoted === '' || /^[|>][+-]?$/.test(unquoted) ? undefined : unquoted;
-}
-
-/** Far more than any text for people. The lexer takes 9 s for 100,000 markers in a line, 33 s for 1,500 nested lists. */
-const nestingMax = 100;
-const marker = '(?:[-+*]|\\d{1,9}[.)])[ \\t]';
-// A line of markers alone is a rule.
-const nestedInLine = new RegExp(
-  `^(?!(?:[ \\t]*[-*])+[ \\t]*$)(?:[ \\t]{0,3}(?:>|${marker})){${nestingMax}}`,
-  'm',
-);
-const listLine = new RegExp(`^([ \\t]*)${marker}`);
-
-/** Whether quotes and lists are nested more deeply than the lexer can handle in time. */
-function isNestedTooDeeply(text: string): boolean {
-  if (nestedInLine.test(text)) return true;
-  const indents: number[] = [];
-  for (const line of text.split('\n')) {
-    const indent = listLine.exec(line)?.[1]?.length;
-    if (indent === undefined) continue;
-    while ((indents.at(-1) ?? -1) >= indent) indents.pop();
-    indents.push(indent);
-    if (indents.length > nestingMax) return true;
-  }
-  return false;
 }

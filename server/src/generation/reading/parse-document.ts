@@ -46,7 +46,7 @@ async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promi
   if (format === 'html') return readHtml(decodeText(bytes, declaredEncoding(bytes)));
   const text = decodeText(bytes);
   checkTextLength(text.length, limits);
-  if (format === 'markdown') return readMarkdown(text);
+  if (format === 'markdown') return readMarkdown(text, limits);
   return isManualSource(text) ? readManualPage(text) : readPlainText(text);
 }
 
