@@ -4,10 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConversationTurn } from '../src/domain/conversation.ts';
 import type { FoundPassage } from '../src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
-import { type DraftEvent, type Drafter, ModelError, type ReplyRequest } from '../src/generation/model.ts';
+import {
+  type DraftEvent,
+  type Drafter,
+  ModelError,
+  type PassageSearch,
+  type ReplyRequest,
+} from '../src/generation/model.ts';
 import type { LanguageProvider } from '../src/generation/models/language/sdk.ts';
 import { type LanguageModelOptions, languageModel } from '../src/generation/models/language.ts';
-import type { PassageSearch } from '../src/generation/passage-search.ts';
 import { type ProviderStandIn, startProvider } from './provider-stand-in.ts';
 
 export const apiKey = 'sk-stand-in-Zq81-Zq81-secret';

@@ -1,6 +1,7 @@
 import type { ConversationTurn } from '../domain/conversation.ts';
 import type { FoundPassage } from '../domain/document.ts';
 import type { OrganizationId } from '../domain/id.ts';
+import type { Findings } from '../domain/library.ts';
 import type { Source, Verdict } from '../domain/message.ts';
 
 /** A request to a model. `signal` aborts when the reply is cancelled, taken over or past its deadline. */
@@ -69,4 +70,15 @@ export class ModelError extends Error {
     this.transient = kind.transient;
     this.retryAfterMs = kind.retryAfterMs;
   }
+}
+
+/** What a model knows of the library: it can search, and it retries an unavailable store until the signal aborts. */
+export interface PassageSearch {
+  search(
+    organizationId: OrganizationId,
+    accountId: string | null,
+    question: string,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<Findings>;
 }

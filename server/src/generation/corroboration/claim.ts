@@ -90,12 +90,6 @@ function namesOf(statement: string): string[] {
 }
 
 const cues = new Set('not no never cannot none nor neither nobody nothing'.split(' '));
-/** A negation ends where a circumstance begins: 'not shipped on Sundays' negates the shipping. */
-const circumstances = new Set(
-  'for of in at on by to within after before until than from with if when because and or that which'.split(
-    ' ',
-  ),
-);
 /** How many words a negation reaches, stop words not counted. */
 const negatedMax = 2;
 /** How many words behind a 'not' are looked at, so that 'not not not …' takes linear time. */
@@ -108,14 +102,11 @@ function negatedTerms(text: string): Set<string> {
     const words = wordsOf(clause);
     for (const [at, word] of words.entries()) {
       if (!cues.has(word) || words[at + 1] === 'only') continue;
-      let count = 0;
-      for (const next of words.slice(at + 1, at + 1 + reachMax)) {
-        // 'not used for 30 days': the using is negated, and nothing behind it.
-        if (count === negatedMax || next === 'used' || (count > 0 && circumstances.has(next))) break;
-        if (stopWords.has(next) || /^\d/.test(next)) continue;
-        negated.add(termOf(next));
-        count += 1;
-      }
+      const behind = words.slice(at + 1, at + 1 + reachMax);
+      // 'not used for 30 days' negates the using, and nothing behind it.
+      const end = behind.includes('used') ? behind.indexOf('used') : reachMax;
+      const said = behind.slice(0, end).filter((next) => !stopWords.has(next) && !/^\d/.test(next));
+      for (const next of said.slice(0, negatedMax)) negated.add(termOf(next));
     }
   }
   return negated;

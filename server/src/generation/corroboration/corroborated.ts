@@ -3,8 +3,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { checkedStatementsMax, type Verdict, verdictText } from '../../domain/message.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { type Evidence, readClaim, readEvidence } from './claim.ts';
-import { type Finding, type Pause, pacer, type RevisedStatement, revise } from './revision.ts';
-import { shortened } from './snippet.ts';
+import { type Finding, type RevisedStatement, revise, shortened } from './revision.ts';
 import { type Piece, piecesOf } from './statements.ts';
 import { supportsOf } from './support.ts';
 
@@ -13,7 +12,7 @@ export type Corroborate = (
   passages: readonly FoundPassage[],
   signal: AbortSignal,
   organizationId: OrganizationId,
-) => AsyncIterable<ReplyEvent>;
+) => Iterable<ReplyEvent> | AsyncIterable<ReplyEvent>;
 
 /** Checks every statement of a draft against the passages it was drawn from, and cites those that support it. */
 export function corroborated(drafter: Drafter, check: Corroborate = corroborate): Model {
@@ -38,23 +37,22 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
   };
 }
 
-export async function* corroborate(
-  draft: string,
-  passages: readonly FoundPassage[],
-  signal: AbortSignal,
-): AsyncGenerator<ReplyEvent> {
-  const pause = pacer(signal);
-  const findings = await findingsOf(draft, passages, pause);
-  const { text, sources, statements } = await revise(findings, passages, pause);
+/** Runs in a thread that may be ended, so it neither pauses nor looks at a signal. Takes time linear in the draft. */
+export function* corroborate(draft: string, passages: readonly FoundPassage[]): Generator<ReplyEvent> {
+  const evidence = passages.map(readEvidence);
+  const findings = [...piecesOf(draft)].flatMap((piece) => findingsIn(piece, evidence));
+  const { text, sources, statements } = revise(findings, passages);
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model gave no text.', { transient: true });
-  const verdict = statements.length === 0 ? undefined : verdictOf(statements);
-  if (verdict !== undefined) {
-    const steps = stepsFor(verdict, statements, sources.length);
-    for (const description of steps) yield { type: 'step', description };
+  if (statements.length === 0) {
+    yield { type: 'revision', text };
+    return;
   }
+  const verdict = verdictOf(statements);
+  const steps = stepsFor(verdict, statements, sources.length);
+  for (const description of steps) yield { type: 'step', description };
   yield { type: 'revision', text };
   if (sources.length > 0) yield { type: 'sources', sources };
-  if (verdict !== undefined) yield { type: 'verdict', verdict };
+  yield { type: 'verdict', verdict };
 }
 
 function verdictOf(statements: readonly RevisedStatement[]): Verdict {
@@ -70,28 +68,6 @@ function verdictOf(statements: readonly RevisedStatement[]): Verdict {
 /** The part of a statement that is checked; real sentences are shorter. */
 const statementLengthMax = 2_000;
 
-async function findingsOf(
-  draft: string,
-  passages: readonly FoundPassage[],
-  pause: Pause,
-): Promise<Finding[]> {
-  const evidence = passages.map(readEvidence);
-  const findings: Finding[] = [];
-  for (const piece of piecesOf(draft)) {
-    const last = findings.at(-1);
-    if (last !== undefined && isPlain(last.piece) && isPlain(piece)) {
-      findings[findings.length - 1] = { ...last, piece: { ...piece, text: last.piece.text + piece.text } };
-    } else findings.push(...findingsIn(piece, evidence));
-    await pause();
-  }
-  return findings;
-}
-
-/** Text between statements. */
-function isPlain({ isStatement, kept }: Piece): boolean {
-  return !isStatement && kept.length === 0;
-}
-
 /**
  * The findings on a sentence: on its clauses where some of them are found, so that a true clause keeps its citation and
  * an addition to it does not get one; otherwise on the whole.
@@ -105,11 +81,7 @@ function findingsIn(piece: Piece, evidence: readonly Evidence[]): Finding[] {
 
 function findingOf(piece: Piece, evidence: readonly Evidence[]): Finding {
   if (!piece.isStatement) return { piece, supports: [] };
-  const found = supportsOf(readClaim(piece.text.slice(0, statementLengthMax)), evidence);
-  const supports = found.flatMap((support, passage) =>
-    support === undefined ? [] : [{ ...support, passage, sentences: evidence[passage]!.sentences }],
-  );
-  return { piece, supports };
+  return { piece, supports: supportsOf(readClaim(piece.text.slice(0, statementLengthMax)), evidence) };
 }
 
 const shownMax = 3;

@@ -1,20 +1,18 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
 import { withMarks, withMarksInRow } from './citations.ts';
-import { type Place, shortened, snippetOf } from './snippet.ts';
-import { type KeptMark, type Piece, placeholder } from './statements.ts';
+import { type Mark, type Piece, placeholder } from './statements.ts';
+import type { Support } from './support.ts';
 
-/** A passage that says what a statement says, and the sentences of it that do. */
-export interface PassageSupport extends Place {
-  /** Counted from 0. */
-  readonly passage: number;
-  readonly coverage: number;
-}
-
+/** A piece of a draft, and the passages that say what it says. */
 export interface Finding {
   readonly piece: Piece;
-  readonly supports: readonly PassageSupport[];
+  readonly supports: readonly Support[];
+}
+
+export interface RevisedStatement extends CheckedStatement {
+  /** What it says, without the citations behind it. */
+  readonly wording: string;
 }
 
 export interface Revision {
@@ -24,71 +22,41 @@ export interface Revision {
   readonly statements: readonly RevisedStatement[];
 }
 
-export interface RevisedStatement extends CheckedStatement {
-  /** What it says, without the citations behind it. */
-  readonly wording: string;
-}
-
-/** How long other work may have to wait for a long draft. */
-const stretchMs = 10;
-
-export type Pause = () => Promise<void> | undefined;
-
-/** To be awaited now and then: lets other work run, and rejects once the signal is aborted. */
-export function pacer(signal: AbortSignal): Pause {
-  let turnedAt = performance.now();
-  return () => {
-    if (performance.now() - turnedAt < stretchMs) return undefined;
-    return turn().then(() => {
-      signal.throwIfAborted();
-      turnedAt = performance.now();
-    });
-  };
-}
-
 /** Corrects the citations of a draft. */
-export async function revise(
-  findings: readonly Finding[],
-  passages: readonly FoundPassage[],
-  pause: Pause,
-): Promise<Revision> {
-  const sources = new Sources(passages);
-  const cited: (readonly PassageSupport[])[] = [];
-  for (const { piece, supports } of findings) {
-    cited.push(toCite(piece, supports));
-    for (const support of cited.at(-1)!) sources.list(support);
-    await pause();
-  }
+export function revise(findings: readonly Finding[], passages: readonly FoundPassage[]): Revision {
+  const cited = findings.map(({ piece, supports }) => toCite(piece, supports));
+  const sources = new Sources(passages, cited.flat());
   const statements: RevisedStatement[] = [];
-  let text = '';
+  const texts: string[] = [];
+  let start = 0;
   for (const [at, { piece }] of findings.entries()) {
     const shown = new Set<number>();
     const wording = wordingOf(piece, cited[at]!, sources, shown);
-    const numbers = [...new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!))].sort(
-      (a, b) => a - b,
-    );
-    const behind = numbers.filter((number) => !shown.has(number));
-    const start = text.length;
-    text += (piece.isRow ? withMarksInRow : withMarks)(wording, behind);
-    if (piece.isStatement) statements.push({ start, end: text.length, sources: numbers, wording });
-    await pause();
+    const numbers = new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!));
+    const inOrder = [...numbers].sort((a, b) => a - b);
+    const behind = inOrder.filter((number) => !shown.has(number));
+    const text = (piece.isRow ? withMarksInRow : withMarks)(wording, behind);
+    const end = start + text.length;
+    if (piece.isStatement) statements.push({ start, end, sources: inOrder, wording });
+    texts.push(text);
+    start = end;
   }
-  return { text, sources: sources.numbered, statements };
+  return { text: texts.join(''), sources: sources.numbered, statements };
 }
 
-/** What the draft cites, as far as it supports the statement; otherwise what supports it best. */
-function toCite({ cites }: Piece, supports: readonly PassageSupport[]): readonly PassageSupport[] {
-  if (supports.length === 0) return [];
-  const places = new Map([...cites.entries()].reverse().map(([at, mark]) => [mark - 1, at]));
-  const cited = supports.filter(({ passage }) => places.has(passage));
-  if (cited.length > 0) return cited.sort((a, b) => places.get(a.passage)! - places.get(b.passage)!);
-  return [supports.reduce((best, one) => (one.coverage > best.coverage ? one : best))];
+/** The passages that the draft cites and that support the statement; if there are none, the one that supports it best. */
+function toCite({ cites }: Piece, supports: readonly Support[]): readonly Support[] {
+  const cited = supports.filter(({ passage }) => cites.includes(passage + 1));
+  if (cited.length > 0)
+    return cited.sort((a, b) => cites.indexOf(a.passage + 1) - cites.indexOf(b.passage + 1));
+  const coverage = Math.max(...supports.map((one) => one.coverage));
+  return supports.filter((one) => one.coverage === coverage).slice(0, 1);
 }
 
 /** The text with the citations that keep their place; their numbers are added to `shown`. */
 function wordingOf(
   { text, kept }: Piece,
-  cited: readonly PassageSupport[],
+  cited: readonly Support[],
   sources: Sources,
   shown: Set<number>,
 ): string {
@@ -98,62 +66,98 @@ function wordingOf(
     pieces.push(text.slice(from, mark.at), markText(mark, cited, sources, shown));
     from = mark.at + (mark.isWord ? placeholder.length : 0);
   }
-  return pieces.length === 0 ? text : pieces.join('') + text.slice(from);
+  return pieces.join('') + text.slice(from);
 }
 
-/** A sentence that needs the citation of a document that is not a source gets its title; a cell only loses the mark. */
+/** If the sentence needs the citation of a document that is not a source, it gets the title. A cell only loses the mark. */
 function markText(
-  mark: KeptMark,
-  cited: readonly PassageSupport[],
+  { isWord, passages }: Mark,
+  cited: readonly Support[],
   sources: Sources,
   shown: Set<number>,
 ): string {
   const words = new Set<string>();
-  for (const passage of new Set(mark.passages)) {
-    const isTold = mark.isWord || cited.some((one) => one.passage === passage - 1);
-    const number = isTold ? sources.numberOf(passage - 1) : undefined;
-    if (number !== undefined) words.add(`[${shown.add(number) && number}]`);
-    else if (mark.isWord) words.add(sources.nameOf(passage - 1));
+  for (const passage of passages.map((number) => number - 1)) {
+    const isCited = isWord || cited.some((one) => one.passage === passage);
+    const number = isCited ? sources.numberOf(passage) : undefined;
+    if (number !== undefined) shown.add(number);
+    if (number !== undefined) words.add(`[${number}]`);
+    else if (isWord) words.add(sources.nameOf(passage));
   }
   const isNumbersOnly = [...words].every((word) => word.startsWith('['));
   const text = [...words].join(isNumbersOnly ? '' : ' and ');
-  return mark.isWord || text === '' ? text : ` ${text}`;
+  return isWord || text === '' ? text : ` ${text}`;
 }
 
 const titleLengthMax = 120;
 
 /** The documents in which statements were found. Each gets its number when it is first cited. */
 class Sources {
-  readonly #passages: readonly FoundPassage[];
-  readonly #places = new Map<string, Place[]>();
-  readonly #numbers = new Map<string, number>();
   readonly numbered: Source[] = [];
+  readonly #passages: readonly FoundPassage[];
+  readonly #supports: ReadonlyMap<string, readonly Support[]>;
 
-  constructor(passages: readonly FoundPassage[]) {
+  constructor(passages: readonly FoundPassage[], supports: readonly Support[]) {
     this.#passages = passages;
+    this.#supports = Map.groupBy(supports, ({ passage }) => passages[passage]!.documentId);
   }
 
-  list(support: PassageSupport): void {
-    const { documentId } = this.#passages[support.passage]!;
-    const places = this.#places.get(documentId);
-    if (places === undefined) this.#places.set(documentId, [support]);
-    else places.push(support);
-  }
-
-  /** Undefined where the document is not a source. */
+  /** Undefined if the document is not a source. */
   numberOf(passage: number): number | undefined {
     const document = this.#passages[passage];
-    const places = this.#places.get(document?.documentId ?? '');
-    if (document === undefined || places === undefined) return undefined;
+    const supports = this.#supports.get(document?.documentId ?? '');
+    if (document === undefined || supports === undefined) return undefined;
     const { documentId: id, title, url } = document;
-    if (!this.#numbers.has(id)) {
-      this.#numbers.set(id, this.numbered.push({ id, title, url, snippet: snippetOf(places) }));
-    }
-    return this.#numbers.get(id);
+    const known = this.numbered.findIndex((source) => source.id === id);
+    return known < 0 ? this.numbered.push({ id, title, url, snippet: snippetOf(supports) }) : known + 1;
   }
 
   nameOf(passage: number): string {
     const document = this.#passages[passage];
     return document === undefined ? 'an unknown source' : `“${shortened(document.title, titleLengthMax)}”`;
   }
+}
+
+const snippetLengthMax = 300;
+/** More would hardly fit. */
+const snippetPlacesMax = 20;
+
+/** The cited sentences, as many as fit in order of citation, and then the sentences behind the first of them. */
+function snippetOf(supports: readonly Support[]): string {
+  const [{ sentences, to }] = supports as [Support];
+  const behind = sentences.slice(to + 1).map((_, at) => ({ sentences, from: to + 1 + at, to: to + 1 + at }));
+  let shown: Pick<Support, 'sentences' | 'from' | 'to'>[] = [];
+  const add = (place: (typeof shown)[number]) => {
+    const more = [...shown, place];
+    const fits = shown.length === 0 || textOf(more).length <= snippetLengthMax;
+    if (fits) shown = more;
+    return fits;
+  };
+  for (const place of supports.slice(0, snippetPlacesMax)) add(place);
+  behind.every(add);
+  return shortened(textOf(shown), snippetLengthMax);
+}
+
+/** The sentences of each passage in order, with ` … ` where others are left out. */
+function textOf(places: readonly Pick<Support, 'sentences' | 'from' | 'to'>[]): string {
+  const passages = [...Map.groupBy(places, ({ sentences }) => sentences)];
+  const texts = passages.map(([sentences, own]) => {
+    const isShown = (_: string, at: number) => own.some(({ from, to }) => at >= from && at <= to);
+    const shown = sentences.map((sentence, at) => (isShown(sentence, at) ? sentence : '\0'));
+    return shown
+      .join(' ')
+      .replace(/(?:\0 ?)+/g, '\0')
+      .replace(/^\0|\0$/g, '')
+      .replace(/ \0/g, ' … ');
+  });
+  return texts.join(' … ');
+}
+
+/** Cuts a text between words, with an ellipsis. */
+export function shortened(text: string, lengthMax: number): string {
+  const plain = text.replace(/\s+/g, ' ').trim();
+  if (plain.length <= lengthMax) return plain;
+  const cut = plain.slice(0, lengthMax - 1).toWellFormed();
+  const space = cut.lastIndexOf(' ');
+  return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).replace(/[\s,;:.\ufffd]+$/, '')}…`;
 }

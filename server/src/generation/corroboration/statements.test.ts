@@ -6,8 +6,8 @@ function statementsOf(draft: string): string[] {
   return [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map(({ text }) => text);
 }
 
-describe('the statements of a draft', () => {
-  it('are its sentences, list items and table rows', () => {
+describe('splitting a draft into statements', () => {
+  it('takes sentences, list items and lines', () => {
     const draft =
       'Goods go back in 30 days. Books are refunded too!\n\n- Shipping costs €5\n2. Gifts are wrapped\n| Plan | costs €9 |\n';
     assert.deepEqual(statementsOf(draft), [
@@ -19,7 +19,7 @@ describe('the statements of a draft', () => {
     ]);
   });
 
-  it('may be said with courtesy, and may say that something is not so', () => {
+  it('takes statements with polite openings, and statements that deny something', () => {
     for (const statement of [
       'Based on the refund policy, unused goods go back within 30 days.',
       'Sure, unused goods go back to the shop within 30 days.',
@@ -32,7 +32,7 @@ describe('the statements of a draft', () => {
     }
   });
 
-  it('are no questions, greetings, offers or introductions', () => {
+  it('takes no questions, greetings, offers or introductions', () => {
     for (const words of [
       'Which plan do you mean?',
       'Hello and welcome!',
@@ -50,7 +50,7 @@ describe('the statements of a draft', () => {
     }
   });
 
-  it('are nothing that is said about the documents themselves', () => {
+  it('takes nothing that is said about the documents themselves', () => {
     for (const words of [
       'The documents do not mention green goats.',
       'However, the provided context does not say who feeds the goats.',
@@ -64,14 +64,14 @@ describe('the statements of a draft', () => {
     }
   });
 
-  it('end before the marks that cite them, wherever those stand', () => {
+  it('assigns each citation to its statement, wherever it stands', () => {
     const draft =
       'Goods are refunded [1]. Books are refunded.[2] Maps are refunded. [3][4] Pens are refunded [5, 6].';
     const marks = [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map((piece) => piece.cites);
     assert.deepEqual(marks, [[1], [2], [3, 4], [5, 6]]);
   });
 
-  it('leave the draft whole, less its marks', () => {
+  it('keeps every character of the draft except its citations', () => {
     const drafts = [
       'a\n\n\nb  \n',
       '  \n\t- x y z.\n\n```\n[1]\n',

@@ -1,14 +1,16 @@
+import MarkdownIt from 'markdown-it';
 import { sentenceEnds } from '../reading/sentence-ends.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { wordsOf } from '../retrieval/terms.ts';
 import { citationsIn, codeSpans, insideOf } from './citations.ts';
-import { type Line, linesOf } from './lines.ts';
 
-/** A citation that keeps its place: one that the sentence needs, or one in a table cell. */
-export interface KeptMark {
+/** A citation in a piece of text. */
+export interface Mark {
   /** Where in the piece's text. A `placeholder` replaces one that the sentence needs. */
   readonly at: number;
+  /** By number from 1. */
   readonly passages: readonly number[];
+  /** Whether the sentence is incomplete without it. */
   readonly isWord: boolean;
 }
 
@@ -20,76 +22,116 @@ export interface Piece {
   readonly isRow: boolean;
   /** The passages that it cites, by number from 1, in order. */
   readonly cites: readonly number[];
-  readonly kept: readonly KeptMark[];
-  /** The same text as several statements, where its clauses can be checked one by one. */
+  /** Citations that keep their place: those that the sentence needs, and those in a table cell. */
+  readonly kept: readonly Mark[];
+  /** The same text as several statements, if its clauses can be checked one by one. */
   readonly clauses: readonly Piece[];
 }
 
 /** Neither a letter nor a space: a sentence may begin and end with it. */
 export const placeholder = '\ue000';
 
-const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?/;
-/** A longer paragraph is read in parts, so that no other work waits for it. */
-const paragraphLengthMax = 10_000;
-
 /** Splits a Markdown draft into statements and the text between them. */
 export function* piecesOf(draft: string): Generator<Piece> {
-  let paragraph = '';
-  let isInCode = false;
-  for (const { text, kind } of linesOf(draft, paragraphLengthMax)) {
-    const goesOn =
-      kind === 'text' &&
-      (isInCode || /^\p{Ll}/u.test(text)) &&
-      paragraph.length + text.length <= paragraphLengthMax;
-    if (paragraph !== '' && !goesOn) {
-      yield* piecesOfParagraph(paragraph, 'text');
-      paragraph = '';
-      isInCode = false;
-    }
-    if (kind === 'text' || kind === 'item') {
-      paragraph += text;
-      // Inline code may begin in one line and end in another.
-      if ((text.match(/`+/g)?.length ?? 0) % 2 === 1) isInCode = !isInCode;
-    } else if (kind === 'row' || kind === 'heading') yield* piecesOfParagraph(text, kind);
-    else yield between(text);
+  for (const { kind, text } of partsOf(draft)) {
+    if (kind === 'code') yield between(text);
+    else yield* piecesOfPart(text, kind);
   }
-  if (paragraph !== '') yield* piecesOfParagraph(paragraph, 'text');
 }
 
-function* piecesOfParagraph(paragraph: string, kind: Line['kind']): Generator<Piece> {
-  const trimmed = paragraph.trimEnd();
-  if (trimmed === '') return yield between(paragraph);
+interface Part {
+  /** `code` is all that holds no words, such as a rule. The header of a table is a heading. */
+  readonly kind: 'text' | 'row' | 'heading' | 'code';
+  readonly text: string;
+}
+
+const markdown = new MarkdownIt();
+const kinds = new Map<string, Part['kind']>([
+  ['paragraph_open', 'text'],
+  ['tr_open', 'row'],
+  ['heading_open', 'heading'],
+  ['thead_open', 'heading'],
+  ['fence', 'code'],
+  ['code_block', 'code'],
+]);
+
+/** The parts of a Markdown text in order, each with whole lines. */
+function* partsOf(draft: string): Generator<Part> {
+  const lines = draft.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const textOf = (from: number, to?: number) => lines.slice(from, to).join('');
+  const tokens: ReturnType<typeof markdown.parse> = [];
+  markdown.block.parse(draft.replaceAll('\r', ' '), markdown, {}, tokens);
+  let next = 0;
+  for (const { type, map } of tokens) {
+    const kind = kinds.get(type);
+    // The row of a header has been read with the header.
+    if (kind === undefined || map === null || map[0] < next) continue;
+    if (map[0] > next) yield { kind: 'code', text: textOf(next, map[0]) };
+    yield { kind, text: textOf(...map) };
+    next = map[1];
+  }
+  if (next < lines.length) yield { kind: 'code', text: textOf(next) };
+}
+
+const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?/;
+
+function* piecesOfPart(part: string, kind: Part['kind']): Generator<Piece> {
+  const trimmed = part.trimEnd();
   const start = lineStart.exec(trimmed)![0];
   if (start !== '') yield between(start);
   const isRow = kind === 'row';
   const { text, marks } = withoutMarks(trimmed.slice(start.length));
-  let from = 0;
-  let taken = 0;
-  for (const to of isRow ? [text.length] : sentenceEndsOutsideCode(text)) {
-    let upTo = taken;
-    while (upTo < marks.length && (to === text.length || endOf(marks[upTo]!) <= to)) upTo++;
-    const sentence = text.slice(from, to).trimStart();
-    const begin = to - sentence.length;
-    if (begin > from) yield between(text.slice(from, begin));
-    const own = marks.slice(taken, upTo).map((mark) => ({ ...mark, at: mark.at - begin }));
-    const piece = pieceOf(sentence, own, kind !== 'heading', isRow);
-    yield piece.isStatement && !isRow ? { ...piece, clauses: clausesOf(sentence, own) } : piece;
-    from = to;
-    taken = upTo;
+  for (const one of cut(text, marks, isRow ? [text.length] : statementEnds(text), /^\s*/)) {
+    if (one.gap !== '') yield between(one.gap);
+    const piece = pieceOf(one, kind !== 'heading', isRow);
+    yield piece.isStatement && !isRow ? { ...piece, clauses: clausesOf(one) } : piece;
   }
-  if (trimmed.length < paragraph.length) yield between(paragraph.slice(trimmed.length));
+  if (trimmed.length < part.length) yield between(part.slice(trimmed.length));
 }
 
-function sentenceEndsOutsideCode(text: string): number[] {
+/** The ends of sentences, and of lines unless the next one goes on with a small letter. None is within code. */
+function statementEnds(text: string): number[] {
+  const lineEnds = [...text.matchAll(/\n(?!\s*\p{Ll})/gu)].map(({ index }) => index);
+  const ends = new Set([...sentenceEnds(text), ...lineEnds].sort((a, b) => a - b));
   const isCode = insideOf(codeSpans(text));
-  return sentenceEnds(text).filter((end) => !isCode(end));
+  return [...ends].filter((end) => !isCode(end));
+}
+
+interface Segment {
+  /** What separates it from the segment before. */
+  readonly gap: string;
+  readonly text: string;
+  readonly marks: readonly Mark[];
+}
+
+/** Cuts a text with its marks at the given ends, the last of which is the end of the text. */
+function* cut(
+  text: string,
+  marks: readonly Mark[],
+  ends: readonly number[],
+  gap: RegExp,
+): Generator<Segment> {
+  let [from, taken] = [0, 0];
+  for (const to of ends) {
+    const between = gap.exec(text.slice(from, to))![0];
+    const begin = from + between.length;
+    const first = taken;
+    while (taken < marks.length && (to === text.length || endOf(marks[taken]!) <= to)) taken++;
+    const own = marks.slice(first, taken).map((mark) => ({ ...mark, at: Math.max(0, mark.at - begin) }));
+    yield { gap: between, text: text.slice(begin, to), marks: own };
+    from = to;
+  }
+}
+
+function endOf({ at, isWord }: Mark): number {
+  return isWord ? at + placeholder.length : at;
 }
 
 function between(text: string): Piece {
   return { text, isStatement: false, isRow: false, cites: [], kept: [], clauses: [] };
 }
 
-function pieceOf(text: string, marks: readonly KeptMark[], canState: boolean, isRow: boolean): Piece {
+function pieceOf({ text, marks }: Segment, canState: boolean, isRow: boolean): Piece {
   return {
     text,
     isStatement: canState && isStatement(text),
@@ -107,46 +149,29 @@ const clausesMax = 8;
  * The clauses of a sentence and the text between them: each ends with its citation, or where another clause begins. A
  * clause without a citation is covered by the next one.
  */
-function clausesOf(sentence: string, marks: readonly KeptMark[]): Piece[] {
-  const ends = new Set([
+function clausesOf({ text, marks }: Segment): Piece[] {
+  const possible = new Set([
     ...marks.filter(({ isWord }) => !isWord).map(({ at }) => at),
-    ...[...sentence.matchAll(clauseEnd)].map(({ index }) => index),
+    ...[...text.matchAll(clauseEnd)].map(({ index }) => index),
   ]);
-  if (ends.size === 0 || ends.size > clausesMax) return [];
-  const isCode = insideOf(codeSpans(sentence));
-  const pieces: Piece[] = [];
-  let from = 0;
-  let taken = 0;
-  for (const to of [...ends].sort((a, b) => a - b)) {
-    if (isCode(to) || !isStatement(sentence.slice(from, to)) || !isStatement(sentence.slice(to))) continue;
-    taken = add(from, to, taken);
-    from = to;
+  if (possible.size > clausesMax) return [];
+  const isCode = insideOf(codeSpans(text));
+  const ends: number[] = [];
+  for (const end of [...possible].sort((a, b) => a - b)) {
+    const isClause = isStatement(text.slice(ends.at(-1) ?? 0, end)) && isStatement(text.slice(end));
+    if (isClause && !isCode(end)) ends.push(end);
   }
-  if (from === 0) return [];
-  add(from, sentence.length, taken);
-  for (let at = pieces.length - 2; at >= 0; at--) {
-    const piece = pieces[at]!;
-    if (piece.cites.length === 0) pieces[at] = { ...piece, cites: pieces[at + 1]!.cites };
-  }
-  return pieces;
-
-  function add(from: number, to: number, taken: number): number {
-    const begin = from + /^[\s,;–—]*/.exec(sentence.slice(from, to))![0].length;
-    let upTo = taken;
-    while (upTo < marks.length && endOf(marks[upTo]!) <= to) upTo++;
-    const own = marks.slice(taken, upTo).map((mark) => ({ ...mark, at: Math.max(0, mark.at - begin) }));
-    if (begin > from) pieces.push(between(sentence.slice(from, begin)));
-    pieces.push(pieceOf(sentence.slice(begin, to), own, true, false));
-    return upTo;
-  }
+  if (ends.length === 0) return [];
+  const segments = [...cut(text, marks, [...ends, text.length], /^[\s,;–—]*/)];
+  return segments.flatMap((one, at) => {
+    const cites = segments.slice(at).find(({ marks }) => marks.length > 0)?.marks ?? [];
+    const piece = { ...pieceOf(one, true, false), cites: cites.flatMap(({ passages }) => passages) };
+    return one.gap === '' ? [piece] : [between(one.gap), piece];
+  });
 }
 
-function endOf({ at, isWord }: KeptMark): number {
-  return isWord ? at + placeholder.length : at;
-}
-
-function withoutMarks(line: string): { text: string; marks: KeptMark[] } {
-  const marks: KeptMark[] = [];
+function withoutMarks(line: string): { text: string; marks: Mark[] } {
+  const marks: Mark[] = [];
   const kept: string[] = [];
   let length = 0;
   let from = 0;

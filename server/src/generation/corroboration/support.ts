@@ -16,48 +16,65 @@ const thresholds = {
   margin: 0.05,
 };
 
-export interface Support extends Window {
+interface Match extends Window {
+  /** How much of the statement's words the sentences contain: 0 to 1. */
   readonly coverage: number;
 }
 
-/** Per passage, where it says what is claimed. A passage that matches more closely and contradicts it outweighs the others. */
-export function supportsOf(claim: Claim, evidence: readonly Evidence[]): (Support | undefined)[] {
-  const quotes = evidence.map((one) => quoteOf(claim, one));
-  if (quotes.some((quote) => quote !== undefined)) return quotes;
+/** Where a passage says what is claimed. */
+export interface Support extends Match {
+  /** The passage, counted from 0, and its sentences. */
+  readonly passage: number;
+  readonly sentences: readonly string[];
+}
+
+/** The passages that say what is claimed. One that matches more closely and contradicts it outweighs the others. */
+export function supportsOf(claim: Claim, evidence: readonly Evidence[]): Support[] {
+  const supportsFrom = (matches: readonly (Match | undefined)[]) =>
+    matches.flatMap((match, passage) =>
+      match ? [{ ...match, passage, sentences: evidence[passage]!.sentences }] : [],
+    );
+  const quotes = supportsFrom(evidence.map((one) => quoteOf(claim, one)));
+  if (quotes.length > 0) return quotes;
   const threshold = claim.figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
-  const windows = evidence.map((one) => closestWindow(claim, one));
-  const denies = windows.map(
-    (window, at) => window.coverage >= threshold && contradicts(claim, evidence[at]!, window),
+  const matches = evidence.map((one) => closestMatch(claim, one));
+  const denies = matches.map(
+    (match, at) => match.coverage >= threshold && contradicts(claim, evidence[at]!, match),
   );
-  const denial = Math.max(0, ...windows.map(({ coverage }, at) => (denies[at] ? coverage : 0)));
+  const denial = Math.max(0, ...matches.map(({ coverage }, at) => (denies[at] ? coverage : 0)));
   const enough = Math.max(threshold, denial - thresholds.margin);
-  return windows.map((window, at) => (window.coverage >= enough && !denies[at] ? window : undefined));
+  return supportsFrom(
+    matches.map((match, at) => (match.coverage >= enough && !denies[at] ? match : undefined)),
+  );
 }
 
 /** The sentence that says it word for word, and in the same units. */
-function quoteOf({ wording, figures }: Claim, evidence: Evidence): Support | undefined {
+function quoteOf({ wording, figures }: Claim, evidence: Evidence): Match | undefined {
   const at = evidence.wordings.indexOf(wording);
   if (at < 0 || !figures.every((figure) => agrees(figure, evidence.figures[at]!))) return undefined;
   return { coverage: 1, from: at, to: at };
 }
 
-/** The sentence that contains most of the claim's words, or two neighbours where it takes both. */
-function closestWindow(claim: Claim, evidence: Evidence): Support {
-  let single: Support = { coverage: 0, from: 0, to: 0 };
-  let pair = single;
+/** The sentence that contains most of the claim's words, or two neighbours if it takes both. */
+function closestMatch(claim: Claim, evidence: Evidence): Match {
+  const { terms, figures } = claim;
+  let [single, pair]: Match[] = [
+    { coverage: 0, from: 0, to: 0 },
+    { coverage: 0, from: 0, to: 0 },
+  ];
   let best = 0;
   const held = termsBySentence(claim, evidence);
+  const coverageOf = (...sentences: ReadonlySet<number>[]) =>
+    terms.filter((_, at) => sentences.some((own) => own.has(at))).length / Math.max(1, terms.length);
   for (const [at, own] of held.entries()) {
-    const coverage = coverageOf(claim, own);
-    const figures = claim.figures.filter((figure) => agrees(figure, evidence.figures[at]!)).length;
-    if (coverage + thresholds.figure * figures > best) {
-      best = coverage + thresholds.figure * figures;
-      single = { coverage, from: at, to: at };
-    }
-    const both = at === 0 ? 0 : coverageOf(claim, own, held[at - 1]);
-    if (both > pair.coverage) pair = { coverage: both, from: at - 1, to: at };
+    const coverage = coverageOf(own);
+    const agreeing = figures.filter((figure) => agrees(figure, evidence.figures[at]!)).length;
+    const score = coverage + thresholds.figure * agreeing;
+    if (score > best) [best, single] = [score, { coverage, from: at, to: at }];
+    const both = at === 0 ? 0 : coverageOf(own, held[at - 1]!);
+    if (both > pair!.coverage) pair = { coverage: both, from: at - 1, to: at };
   }
-  return pair.coverage >= single.coverage + thresholds.pairGain ? pair : single;
+  return pair!.coverage >= single!.coverage + thresholds.pairGain ? pair! : single!;
 }
 
 /** Per sentence, which of the claim's terms it contains, in this or in another word. */
@@ -69,9 +86,4 @@ function termsBySentence({ terms }: Claim, { sentences, holders }: Evidence): Se
     }
   }
   return held;
-}
-
-function coverageOf({ terms }: Claim, one: ReadonlySet<number>, other?: ReadonlySet<number>): number {
-  const count = terms.filter((_, at) => one.has(at) || other?.has(at)).length;
-  return terms.length === 0 ? 0 : count / terms.length;
 }

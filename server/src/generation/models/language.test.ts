@@ -21,7 +21,7 @@ import {
 import { openLibrary } from '../../../testing/library-fixture.ts';
 import { startProvider } from '../../../testing/provider-stand-in.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { PassageSearch } from '../passage-search.ts';
+import type { PassageSearch } from '../model.ts';
 import { languageModel } from './language.ts';
 
 describeDrafts('drafts', (trial) => {

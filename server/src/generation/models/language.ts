@@ -1,5 +1,4 @@
-import type { DraftEvent, Drafter, ReplyRequest } from '../model.ts';
-import type { PassageSearch } from '../passage-search.ts';
+import type { DraftEvent, Drafter, PassageSearch, ReplyRequest } from '../model.ts';
 import { boundedFetch } from './language/bounded-fetch.ts';
 import { Call, Draft } from './language/draft.ts';
 import { ProviderRefusal } from './language/errors.ts';

@@ -1,6 +1,6 @@
 import type { Library } from '../../domain/library.ts';
 import type { Limits } from '../../domain/limits.ts';
-import type { PassageSearch } from '../passage-search.ts';
+import type { PassageSearch } from '../model.ts';
 import type { DocumentReader } from '../reading/document-reader.ts';
 import { retryStore } from '../retry-store.ts';
 import { type PassageStore, searchPassages } from './search.ts';

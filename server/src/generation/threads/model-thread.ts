@@ -82,7 +82,7 @@ async function* eventsOf(task: Task, signal: AbortSignal): AsyncGenerator<TaskEv
       yield* model.reply({ ...task.request, signal });
       break;
     case 'corroborate':
-      yield* corroborate(task.draft, task.passages, signal);
+      yield* corroborate(task.draft, task.passages);
       break;
     case 'search': {
       const { organizationId, accountId } = task.request;

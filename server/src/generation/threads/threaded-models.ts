@@ -1,7 +1,6 @@
 import type { Findings } from '../../domain/library.ts';
 import type { Corroborate } from '../corroboration/corroborated.ts';
-import type { Model, ReplyEvent } from '../model.ts';
-import type { PassageSearch } from '../passage-search.ts';
+import type { Model, PassageSearch, ReplyEvent } from '../model.ts';
 import type { ModelThreads } from './model-threads.ts';
 
 /** The embedded model, off the event loop. */

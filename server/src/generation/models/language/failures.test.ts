@@ -12,7 +12,7 @@ import {
   until,
 } from '../../../../testing/describe-drafts.ts';
 import { startProvider } from '../../../../testing/provider-stand-in.ts';
-import type { PassageSearch } from '../../passage-search.ts';
+import type { PassageSearch } from '../../model.ts';
 
 describeDrafts('failing drafts', (trial) => {
   const { provider, draft, modelWith } = trial;

@@ -1,6 +1,5 @@
 import type { FoundPassage } from '../../../domain/document.ts';
-import type { DraftEvent, ReplyRequest } from '../../model.ts';
-import type { PassageSearch } from '../../passage-search.ts';
+import type { DraftEvent, PassageSearch, ReplyRequest } from '../../model.ts';
 import { keepable } from './keepable-text.ts';
 import { numberedPassage, questionIn } from './prompt.ts';
 import { shortened } from './reasoning-steps.ts';
