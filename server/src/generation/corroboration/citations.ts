@@ -1,4 +1,4 @@
-/** A citation in a draft, or several that stand together: `[1]`, `[2][3]`, `[1] and [2]`. */
+/** A citation in a draft, or several in a row: `[1]`, `[2][3]`, `[1] and [2]`. */
 export interface Citation {
   /** Includes the spaces before it, unless the sentence needs the citation. */
   readonly from: number;
@@ -11,7 +11,7 @@ export interface Citation {
 
 /** Not a link: `[2](…)`. */
 const bracket = /\[\^?(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\](?!\()/g;
-/** What may stand between the citations of one statement. */
+/** What may separate the citations of one statement. */
 const joint = /^ {0,2}(?:[,;&]|,? (?:and|or))? {0,2}$/;
 const jointLengthMax = 8;
 /** `list[1]` is an index. Scripts without spaces may have a citation right behind a letter. */
@@ -62,7 +62,7 @@ export function codeSpans(text: string): [from: number, to: number][] {
   return spans;
 }
 
-/** Whether a place is within one of the spans. To be asked about places in ascending order. */
+/** Returns a function that tells whether an offset is within one of the spans. Ask about offsets in ascending order. */
 export function insideOf(spans: readonly (readonly [number, number])[]): (at: number) => boolean {
   let next = 0;
   return (at) => {
@@ -105,7 +105,7 @@ function removalOf(line: string, { from, to }: { from: number; to: number }): { 
   return { from: before, to: end };
 }
 
-/** Where the spaces before this place begin. */
+/** The offset at which the spaces before `at` begin. */
 function endOfText(line: string, at: number): number {
   let end = at;
   while (end > 0 && /\s/.test(line.charAt(end - 1))) end--;

@@ -9,10 +9,10 @@ import { type Figure, figuresOf } from './figures.ts';
 export interface Claim {
   /** All of its words. */
   readonly wording: string;
-  /** What it speaks of, without figures and their units. `others`: words that may stand for the term. */
+  /** Its content words, without figures and their units. `others` are synonyms of the term. */
   readonly terms: readonly { readonly term: string; readonly others: readonly string[] }[];
   readonly tokens: ReadonlySet<string>;
-  /** As words. */
+  /** The words with a capital letter. */
   readonly names: readonly string[];
   readonly figures: readonly Figure[];
   /** The terms that it denies. */
@@ -83,7 +83,7 @@ export function formsOfName(name: string): string[] {
 
 const capitalised = /(?<=[\p{L}\p{N},;)]["”’]?\s)["“(]?(\p{Lu}[\p{L}\p{N}-]+)/gu;
 
-/** Words with a capital within a sentence. */
+/** Words with a capital letter, except the first of a sentence. */
 function namesOf(statement: string): string[] {
   const words = [...statement.matchAll(capitalised)].flatMap((match) => wordsOf(match[1]!));
   return [...new Set(words)].filter((word) => !stopWords.has(word));
@@ -95,7 +95,7 @@ const negatedMax = 2;
 /** How many words behind a 'not' are looked at, so that 'not not not …' takes linear time. */
 const reachMax = 30;
 
-/** The terms that follow a 'not' or the like within its clause. */
+/** The terms that follow a negating word within its clause. */
 function negatedTerms(text: string): Set<string> {
   const negated = new Set<string>();
   for (const clause of text.split(/[,;:()—–]|\bbut\b|\bunless\b|\bexcept\b/i)) {

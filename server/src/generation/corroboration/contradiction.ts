@@ -2,13 +2,13 @@ import { tokensOf, wordsOf } from '../retrieval/terms.ts';
 import { type Claim, type Evidence, formsOfName } from './claim.ts';
 import { agrees, type Figure, figuresOf } from './figures.ts';
 
-/** The sentences of a passage that speak of what is claimed. */
+/** The sentences of a passage that are about the claim. */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** Whether these sentences say something else about the same: another figure, another name, or the contrary. */
+/** Whether these sentences contradict the claim: another figure, another name, or the opposite. */
 export function contradicts(claim: Claim, evidence: Evidence, window: Window): boolean {
   const { from, to } = window;
   const figures = evidence.figures.slice(from, to + 1).flat();
@@ -23,7 +23,7 @@ export function contradicts(claim: Claim, evidence: Evidence, window: Window): b
 const hasName = /(?:^|\s)["“(]?\p{Lu}\p{L}/u;
 
 /**
- * Whether a figure belongs to somebody else: in 'two months in the Netherlands, 90 days in Portugal' the two months are
+ * Whether a figure belongs to another name: in 'two months in the Netherlands, 90 days in Portugal' the two months are
  * not Portugal's.
  */
 function isMisattributed(text: string, names: readonly string[], figures: readonly Figure[]): boolean {
@@ -62,7 +62,7 @@ for (const group of contrastGroups.split(/,\n?/)) {
   }
 }
 
-/** 'Included' where 'excluded' is claimed. */
+/** Whether the sentences say 'included' and the claim says 'excluded'. */
 function saysContrast(claim: Claim, isSaid: (term: string) => boolean): boolean {
   return [...claim.tokens].some((term) => {
     if (isSaid(term) || claim.negated.has(term)) return false;

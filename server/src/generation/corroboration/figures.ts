@@ -1,7 +1,7 @@
-/** A number with what it counts: `30 days`, `$49.00`, `5 %`. */
+/** A number with its unit: `30 days`, `$49.00`, `5 %`. */
 export interface Figure {
   readonly value: number;
-  /** 'day', '$', '%'; undefined where no known unit follows. */
+  /** 'day', '$', '%'; undefined if no known unit follows. */
   readonly unit: string | undefined;
 }
 
@@ -19,10 +19,10 @@ const numberWords = new Map<string, number>([
     ['dozen', 12],
   ] as const),
 ]);
-/** 'one of them' counts nothing: these need a unit. */
+/** Numbers only with a unit: 'one of them' counts nothing. */
 const vague = new Set(['one', 'single']);
 
-/** Each with other names for the same unit. */
+/** Units, separated by commas, each followed by other names for it. */
 const unitGroups = `$ dollar usd,€ euro eur,£ pound gbp,¥,% percent per_cent,°c,°f,° degree,second sec,minute min,hour hr h,
 day,night,week,fortnight,month,quarter,year,decade,kg kilogram kilo,g gram,m metre meter,cm centimetre centimeter,
 mm millimetre millimeter,km kilometre kilometer,mile,yard,foot feet,inch,gb gigabyte,mb megabyte,tb terabyte,kb kilobyte,
@@ -37,11 +37,11 @@ const units = new Map(
 const numberPattern =
   /([$€£¥])?\s?(?<![\p{L}\p{N}.])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.:]\d+)?)(?:st|nd|rd|th)?(?:\s?(k|million|billion)\b)?/giu;
 const wordPattern = new RegExp(`\\b(?:${[...numberWords.keys()].join('|')})\\b`, 'gi');
-/** What may stand between a number and its unit. */
+/** A unit behind a number, with a word that may separate them. */
 const unitPattern =
   /^[\s-]{0,2}(?:(?:working|business|calendar|full|consecutive|more|school|whole)[\s-])?([$€£¥%]|°[cf]?|per cent|[ap]\.m|\p{L}+)/iu;
 
-/** Every figure of a text. Linear: each number is looked at once, with the few characters that follow it. */
+/** The figures of a text. Takes linear time: only a few characters behind each number are read. */
 export function figuresOf(written: string): Figure[] {
   const figures: Figure[] = [];
   const text = written.replace(/\bhalf an hour\b/gi, '30 minutes');
@@ -63,7 +63,7 @@ function unitAfter(text: string, from: number): string | undefined {
   return word === undefined ? undefined : (units.get(word) ?? units.get(word.replace(/s$/, '')));
 }
 
-/** Whether one of these says the same: the same value, and not of something else. */
+/** Whether one of the figures has the same value, and no other unit. */
 export function agrees(figure: Figure, figures: readonly Figure[]): boolean {
   return figures.some(
     ({ value, unit }) =>

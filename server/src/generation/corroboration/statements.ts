@@ -1,5 +1,5 @@
 import MarkdownIt from 'markdown-it';
-import { sentenceEnds } from '../reading/sentence-ends.ts';
+import { sentenceEnds } from '../reading/passage-parts.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { wordsOf } from '../retrieval/terms.ts';
 import { citationsIn, codeSpans, insideOf } from './citations.ts';
@@ -190,7 +190,7 @@ function withoutMarks(line: string): { text: string; marks: Mark[] } {
   return { text: kept.join(''), marks };
 }
 
-/** Where nothing else is said. */
+/** Polite phrases. A short sentence that starts with one states nothing. */
 const courtesy =
   /^(?:hi|hello|hey|dear|sure|certainly|of course|thanks|thank you|you(?:'|’)re welcome|good (?:morning|afternoon|evening|question)|great question|i(?:'|’)m (?:happy|glad|sorry|afraid|here)|yes|no|overall|in summary)\b/i;
 const courtesyWordsMax = 6;
@@ -198,7 +198,7 @@ const offer =
   /^(?:i hope\b|please (?:let me know|ask|feel free)|let me know|feel free|happy to help|if you (?:have|need|want|would like) (?:any|more|further|to know))/i;
 
 const documents = '(?:documents?|passages?|sources?|context|excerpts?|material|information)';
-/** What the draft says about the documents themselves cannot stand in them. */
+/** Sentences about the documents themselves, which the documents cannot confirm. */
 const aboutTheDocuments = new RegExp(
   [
     `^(?:however,? |but |unfortunately,? )?(?:the|these|your|our|none of the) (?:provided |given |available |found )?${documents} (?:do(?:es)?(?: not|n['’]t)|did(?: not|n['’]t)|cannot|contains? no|ha(?:s|ve) no|says? nothing|mentions? (?:no|nothing)|answers?)`,
@@ -213,7 +213,7 @@ const contentWordsMin = 2;
 
 function isStatement(sentence: string): boolean {
   const start = sentence.trimStart().slice(0, 400);
-  // Code alone states nothing.
+  // A sentence that is only code states nothing.
   const prose = codeSpans(start).reduceRight(
     (rest, [from, to]) => rest.slice(0, from) + rest.slice(to),
     start,

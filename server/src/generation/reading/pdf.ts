@@ -2,8 +2,7 @@ import { UnreadableDocument } from '../../domain/document.ts';
 import { limits as fixed, type Limits } from '../../domain/limits.ts';
 import { type Block, checkTextLength, evenSpaces, listMarker, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
-import { lineJoiner } from './join-lines.ts';
-import { isTitle } from './plain-text.ts';
+import { isTitle, lineJoiner } from './plain-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 

@@ -1,8 +1,7 @@
 import type { PassageText } from '../../domain/document.ts';
 import type { Block } from './blocks.ts';
-import { cellsOf, countWords, rowText } from './passage-parts.ts';
+import { cellsOf, countWords, rowText, sentenceEnds } from './passage-parts.ts';
 import { type Section, sectionsOf, type TextBlock } from './sections.ts';
-import { sentenceEnds } from './sentence-ends.ts';
 
 const wordsMin = 60;
 const wordsMax = 180;
