@@ -1,4 +1,5 @@
 import { type Answer, checkAnswer } from './conformance.ts';
+import { eventually } from './eventually.ts';
 import { request } from './request.ts';
 
 export interface Call {
@@ -76,12 +77,7 @@ export class Api {
   }
 
   async until(id: string, condition: (body: any) => boolean, timeoutMs = 10_000): Promise<any> {
-    const deadline = Date.now() + timeoutMs;
-    for (;;) {
-      const { status, body } = await this.get(id);
-      if (status === 200 && condition(body)) return body;
-      if (Date.now() > deadline) throw new Error(`gave up on ${id}: ${status} ${JSON.stringify(body)}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const isEnough = ({ status, body }: Answer) => status === 200 && condition(body);
+    return (await eventually(() => this.get(id), isEnough, timeoutMs)).body;
   }
 }

@@ -10,6 +10,11 @@ import { root } from './service.ts';
 export const groups = {
   browser: ['tests/src/browser/*.test.ts'],
   console: ['tests/src/console/!(settings-*).test.ts'],
+  oauth: ['tests/src/oauth/*.test.ts'],
+  protocol: [
+    'tests/src/{late-bodies,malformed-http,quota,revocation,trusted-proxies}.test.ts',
+    'tests/src/sockets/{closing,pipelining}.test.ts',
+  ],
   settings: ['tests/src/console/settings-*.test.ts'],
   spec: ['tests/src/spec/*.test.ts'],
 } as const satisfies Record<string, readonly string[]>;

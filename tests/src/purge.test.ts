@@ -8,7 +8,7 @@ import { Api } from './api.ts';
 import { exchange, makeApplication } from './applications.ts';
 import { type ConsoleClient, signedInMember } from './console/console-client.ts';
 import { describeOnEachEngine } from './engines.ts';
-import { eventually } from './replies/shared-store.ts';
+import { eventually } from './eventually.ts';
 import { untilScraped } from './scrape.ts';
 import { cleanEnvironment, root, runSkein, Service } from './service.ts';
 import { createThread } from './world.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type ConsoleClient, signedInMember, testPassword } from '../console/console-client.ts';
-import { assertDone, until, Visitor } from '../console/visitor.ts';
+import { assertDone, Visitor } from '../console/visitor.ts';
+import { eventually } from '../eventually.ts';
 import { Service } from '../service.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
@@ -68,11 +69,11 @@ describe('The pages of the console', () => {
     });
     const { key } = await post('/keys', { name: 'Laptop', scope: 'personal', ownerId: ada.userId });
     await fetch(`${service.baseUrl}/api/v1/threads`, { headers: { authorization: `Bearer ${key}` } });
-    await until(
+    await eventually(
       async () => assertDone(await ada.get('/usage')),
       ({ counts }) => counts.length > 0,
     );
-    await until(
+    await eventually(
       async () => assertDone(await ada.get(`/threads/${thread.id}`)),
       ({ state }) => state === 'idle',
     );
@@ -104,7 +105,7 @@ describe('The pages of the console', () => {
   for (const [size, options] of Object.entries(sizes)) {
     const look = (page: Page, name: string) => lookAt(page, name, size.split(' ')[0]);
 
-    it(`fit a ${size} in light and dark colours, stay in their place, and can be used by everyone`, async () => {
+    it(`fit a ${size} in light and dark colours, do not shift while loading, and are accessible`, async () => {
       const window = await openAs(browser, client, options);
       await window.page.addInitScript(sumShifts);
       for (const { name, path, ready } of places) {
@@ -117,7 +118,7 @@ describe('The pages of the console', () => {
       await window.close();
     });
 
-    it(`fit a ${size} with what lies over them, and before the door`, async () => {
+    it(`fit a ${size} with dialogs, menus and sign-in pages`, async () => {
       const window = await openAs(browser, client, options);
       const { page } = window;
       await page.goto('/settings/keys');
@@ -147,7 +148,7 @@ describe('The pages of the console', () => {
     });
   }
 
-  it('weigh less than 250 kB of JavaScript at first, and come from the service alone', async () => {
+  it('load less than 250 kB of JavaScript first, from the service only', async () => {
     const window = await openAs(browser, client);
     const sizes: Promise<number>[] = [];
     window.page.on('requestfinished', (request) => {
@@ -162,7 +163,7 @@ describe('The pages of the console', () => {
     await window.close();
   });
 
-  it('are used without a mouse, and show where one is', async () => {
+  it('can be used without a mouse, with a visible focus', async () => {
     const window = await Window.open(browser, service.baseUrl);
     const { page } = window;
     await page.goto('/');

@@ -8,7 +8,7 @@ import { signedInMember, testPassword } from '../console/console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { ask, untilEnded } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import { cleanEnvironment } from '../service.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
 import { gone, heading, openAs, shown } from './people.ts';
@@ -89,7 +89,7 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
-  it('rotate a key: the new one is shown once, and the old one works until its time', async () => {
+  it('rotate a key: the new one is shown once, and the old one works until it expires', async () => {
     const { page } = window;
     const old = assertDone(await world.ada.post('/keys', { name: 'Rotating', scope: 'personal' }), 201);
     await page.goto('/settings/keys');
@@ -138,7 +138,7 @@ describe('Settings in the console', () => {
     await ben.close();
   });
 
-  it('make an application whose tokens stop when its secret is rotated, and delete it', async () => {
+  it('create an application whose tokens stop working when its secret is rotated, and delete it', async () => {
     const { page } = window;
     await page.goto('/settings/applications');
     await shown(page.getByText('No applications yet'));
@@ -167,7 +167,7 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
-  it('invite a person, who comes in by the link, gets a role, and is removed with their keys', async () => {
+  it('invite a person, who joins through the link, gets a role, and is removed with their keys', async () => {
     const { page } = window;
     await page.goto('/settings/members');
     await button('Add member').click();
@@ -216,7 +216,7 @@ describe('Settings in the console', () => {
     window.assertFaultless();
   });
 
-  it('take documents by drag and drop, refuse what cannot be read, and remove them', async () => {
+  it('accept documents by drag and drop, reject unreadable files, and remove documents', async () => {
     const { page } = window;
     await page.goto('/settings/documents');
     await shown(page.getByText('No documents yet'));
@@ -291,7 +291,7 @@ describe('Settings in the console', () => {
     await eve.close();
   });
 
-  it('tell who did what, and find it by the trace id of a failure', async () => {
+  it('show who did what, and find it by the trace id of a failure', async () => {
     const { page } = window;
     assertDone(await world.ada.post('/keys', { name: 'Of the log', scope: 'org-wide' }), 201);
     const { thread } = await ask(world.ada, '#fail');
@@ -327,7 +327,7 @@ describe('Settings in the console', () => {
     await ben.close();
   });
 
-  it('tell an organization outside the beta so, in the place of credentials', async () => {
+  it('tell an organization outside the beta that it has no credentials', async () => {
     await world.service.skein('org', 'create', 'Quiet Corp', '--api', 'off');
     const client = await signedInMember(world.service, 'Quiet Corp', 'quin@quiet.example', 'admin');
     const quin = await openAs(browser, client);

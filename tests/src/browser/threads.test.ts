@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { ask } from '../console/thread-calls.ts';
 import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 

@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { jittered } from '../../../client/src/retries.ts';
 import type { SkeinOptions } from '../../../client/src/skein.ts';
+import { eventually } from '../eventually.ts';
 import { startWorld, type World } from '../world.ts';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
-import { until } from './until.ts';
 
 const failure = (status: number, code: string) => ({
   status,
@@ -223,16 +223,16 @@ describe('A call that fails', () => {
     const silent = proxy.address(['hang']);
     const onItsWay = new AbortController();
     const call = clientOf(silent).threads.list({ signal: onItsWay.signal }).page();
-    await until(() => proxy.hangingAt(silent) === 1);
+    await eventually(() => proxy.hangingAt(silent) === 1);
     onItsWay.abort(reason);
     await assert.rejects(call, aborted);
-    await until(() => proxy.hangingAt(silent) === 0);
+    await eventually(() => proxy.hangingAt(silent) === 0);
 
     const limited = proxy.address([{ status: 429, headers: { 'retry-after': '20' } }]);
     const inPause = new AbortController();
     const waiting = clientOf(limited, { maxRetryDelayMs: 30_000 });
     const paused = waiting.threads.list({ signal: inPause.signal }).page();
-    await until(() => proxy.requestsTo(limited).length === 1);
+    await eventually(() => proxy.requestsTo(limited).length === 1);
     inPause.abort(reason);
     await assert.rejects(paused, aborted);
   });
@@ -243,7 +243,7 @@ describe('A call that fails', () => {
     const { threads } = clientOf(silent, { timeoutMs: 200 });
     await assert.rejects(threads.list().page(), timeout);
     await assert.rejects(threads.get('thr_1', { timeoutMs: 100 }), timeout);
-    await until(() => proxy.hangingAt(silent) === 0);
+    await eventually(() => proxy.hangingAt(silent) === 0);
     const deaf = clientOf(silent, { fetch: () => new Promise<Response>(() => {}), timeoutMs: 100 });
     await assert.rejects(deaf.threads.list().page(), timeout);
   });

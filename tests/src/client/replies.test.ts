@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Skein } from '../../../client/src/index.ts';
+import { eventually } from '../eventually.ts';
 import { startWorld, type World } from '../world.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
-import { until } from './until.ts';
 
 describe('Asking', { concurrency: true }, () => {
   let world: World;
@@ -167,7 +167,7 @@ describe('Asking', { concurrency: true }, () => {
     const threads = threadsAt(address);
     const aborting = new AbortController();
     const asking = failureOf(threads.ask('#wait 3000\n#say Still here.', { signal: aborting.signal }));
-    await until(() => proxy.requestsTo(address).length === 2);
+    await eventually(() => proxy.requestsTo(address).length === 2);
     aborting.abort(new Error('enough'));
     const aborted = await asking;
     assert.ok(aborted instanceof client.AbortedError);
@@ -196,7 +196,7 @@ describe('Asking', { concurrency: true }, () => {
     const body = { accountId: 'acct_unknown' };
     const leaving = new AbortController();
     const asking = failureOf(threads.ask('Hello', { ...body, signal: leaving.signal }));
-    await until(() => proxy.hangingAt(address) === 1);
+    await eventually(() => proxy.hangingAt(address) === 1);
     leaving.abort();
     const lost = await asking;
     assert.equal(lost.code, 'ABORTED');

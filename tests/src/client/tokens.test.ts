@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Fetch, SkeinOptions } from '../../../client/src/index.ts';
 import { exchange, type IssuedApplication, makeApplication } from '../applications.ts';
+import { eventually } from '../eventually.ts';
 import { createThread, startWorld, type World } from '../world.ts';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
-import { until } from './until.ts';
 
 const refusal = {
   status: 401,
@@ -209,10 +209,10 @@ describe("An application's client", () => {
     const { read, exchanges, authUrl } = start({ exchanges: ['hang'] });
     const leaving = new AbortController();
     const calls = [read(leaving.signal), read(leaving.signal)];
-    await until(() => proxy.hangingAt(authUrl) === 1);
+    await eventually(() => proxy.hangingAt(authUrl) === 1);
     leaving.abort();
     for (const call of calls) await assert.rejects(call, { name: 'AbortError' });
-    await until(() => proxy.hangingAt(authUrl) === 0);
+    await eventually(() => proxy.hangingAt(authUrl) === 0);
     assert.equal((await read()).thread.id, published);
     assert.equal(exchanges().length, 2);
   });

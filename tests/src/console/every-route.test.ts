@@ -53,7 +53,7 @@ describe('Every route of the console', () => {
     }
   }
 
-  it('is one of these', () => {
+  it('is in the list of known routes', () => {
     const { routes, count } = definedRoutes();
     const name = ({ method, url, caller }: (typeof routes)[number]) => `${method} ${url} for ${caller}`;
     assert.deepEqual(routes.map(name).sort(), knownRoutes.map(name).sort());
@@ -71,7 +71,7 @@ describe('Every route of the console', () => {
     );
   });
 
-  it('refuses a session that was ended', async () => {
+  it('rejects a session that has ended', async () => {
     const ended = new ConsoleClient(world.service.baseUrl);
     assertDone(await ended.signIn(world.email('ada'), testPassword));
     const browser = copyOf(ended);
@@ -79,7 +79,7 @@ describe('Every route of the console', () => {
     await refusals(guarded, browser, 401);
   });
 
-  it("refuses a change without the page's proof, or with another's", async () => {
+  it('rejects a change without a CSRF token, or with the token of another session', async () => {
     const ada = copyOf(world.ada.client);
     await refusals(unsafe, ada, 403, { 'x-skein-csrf': '' });
     const changes = guarded.filter(({ method }) => method !== 'GET');
@@ -94,7 +94,7 @@ describe('Every route of the console', () => {
     await refusals(unsafe, ada, 403, { origin: 'https://elsewhere.example' });
   });
 
-  it('takes no body above 16 KB where no session is needed', async () => {
+  it('rejects bodies above 16 KB on routes without a session', async () => {
     const open = unsafe.filter(({ caller }) => caller === 'anyone');
     assert.ok(open.length >= 3);
     for (const { method, url } of open) {
@@ -108,11 +108,11 @@ describe('Every route of the console', () => {
     }
   });
 
-  it('finds nothing in an organization that the person does not belong to', async () => {
+  it('answers 404 in an organization that the person does not belong to', async () => {
     await refusals(entering, copyOf(world.eve.client), 404);
   });
 
-  it('refuses a plain member where an admin is needed', async () => {
+  it('rejects members on routes for admins', async () => {
     await refusals(
       entering.filter(({ caller }) => caller === 'admin'),
       copyOf(world.ben.client),
@@ -131,7 +131,7 @@ describe('Every route of the console', () => {
     }
   });
 
-  it('refuses a session that has expired', async () => {
+  it('rejects a session that has expired', async () => {
     const { client } = world.ada;
     assertDone(await client.get('/session'));
     const { folder } = world.service;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import type { Service } from '../service.ts';
 import { assertRefused } from './assertions.ts';
 import { type ConsoleAnswer, ConsoleClient, testPassword } from './console-client.ts';
@@ -51,7 +51,7 @@ describe('A request of the console', () => {
     }
   });
 
-  it('comes from a page of this service, where the browser says whence it comes', async () => {
+  it('must come from a page of this service if the browser states its origin', async () => {
     const { host } = new URL(service.baseUrl);
     for (const origin of [service.baseUrl, `https://${host}`])
       assert.equal((await change({ origin, 'sec-fetch-site': 'same-origin' })).status, 200, origin);
@@ -67,7 +67,7 @@ describe('A request of the console', () => {
       assertRefused(await change({ 'sec-fetch-site': site }), 'FORBIDDEN', site);
   });
 
-  it('is checked for its sender before its contents', async () => {
+  it('is authorized before its body is validated', async () => {
     const nobody = new ConsoleClient(service.baseUrl);
     const organization = ada.session.organizations[0].id;
     const post = (client: ConsoleClient, id: string, headers = {}) =>
@@ -81,7 +81,7 @@ describe('A request of the console', () => {
     assertRefused(await post(ada, organization), 'INVALID_PARAMS', 'nonsense');
   });
 
-  it('to an address that is not there gets the envelope, and no page', async () => {
+  it('to an unknown address gets the error envelope, not a page', async () => {
     for (const path of ['/nowhere', '', '/session/', '/organizations/org_1']) {
       const answer = await ada.call('GET', path, { headers: { accept: 'text/html' } });
       assertRefused(answer, 'NOT_FOUND', path);
@@ -102,7 +102,7 @@ describe('A request of the console', () => {
     assert.equal(api.status, 401, 'nor is a session');
   });
 
-  it('is named in the log by person and organization, with neither cookie nor proof', async () => {
+  it('is logged with person and organization, without cookie and CSRF token', async () => {
     const answer = await ada.get(ada.at('/usage'));
     const traceId = answer.headers.get('x-request-id') as string;
     const line = await eventually(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { Nodes } from '../nodes/nodes.ts';
-import { eventually } from '../replies/shared-store.ts';
 import { Service } from '../service.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld, startSettingsWorld } from './settings-world.ts';
@@ -26,13 +26,13 @@ const watchedCuts = {
 
 const slowReply = ['One', 'Two', 'Three'].map((word) => `#step ${word}\n#say ${word} \n#wait 400`).join('\n');
 
-describe('A thread of an organization that somebody has left', () => {
+describe('A thread whose reader has left the organization', () => {
   let world: SettingsWorld;
   before(async () => {
     world = await sharedSettingsWorld();
   });
 
-  it('shows them nothing more, also where they watch it already', async () => {
+  it('is hidden from them, and open streams end', async () => {
     const { acme, ada, ben } = world;
     const { thread } = await ask(ada, 'x');
     await untilEnded(ada, thread.id);
@@ -49,7 +49,7 @@ describe('A thread of an organization that somebody has left', () => {
   });
 });
 
-describe('A thread that is watched', () => {
+describe('A thread that is followed', () => {
   let world: SettingsWorld;
   let ada: Visitor;
   let ben: Visitor;
@@ -64,7 +64,7 @@ describe('A thread that is watched', () => {
   const publish = (visitor: Visitor, id: string, published: boolean) =>
     visitor.call('PUT', at(id, '/published'), { body: { published } });
 
-  it('is shown whole at first, and then grows by steps and text until its reply has ended', async () => {
+  it('is sent whole first, then step by step until the reply has ended', async () => {
     const { thread } = await ask(ada, `${slowReply}\n#corroborate\n#source Handbook\n#wait 400`);
     const stream = await open(ada, thread.id);
     assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8');
@@ -109,7 +109,7 @@ describe('A thread that is watched', () => {
     }
   });
 
-  it('shows a failure with its reason, and the try after it', async () => {
+  it('shows a failure with its reason, and the retry', async () => {
     const { thread } = await ask(ada, '#wait 300\n#fail');
     const stream = await open(ada, thread.id);
     await stream.until(({ view }) => view?.state === 'error');
@@ -132,7 +132,7 @@ describe('A thread that is watched', () => {
     assert.equal(stream.events.at(-1)?.event, 'gone');
   });
 
-  it('is followed for as long as the session and the membership last', async () => {
+  it('is followed until the session or the membership ends', async () => {
     const cleo = new Visitor(
       await signedInMember(world.service, world.acme, world.email('cleo')),
       world.acme,
@@ -153,7 +153,7 @@ describe('A thread that is watched', () => {
     assert.equal(streams[0]!.events.at(-1)?.event, 'gone');
   });
 
-  it('may be followed in many windows of a person, of which the oldest gives way', async () => {
+  it('closes the oldest stream when a person opens too many', async () => {
     const { thread } = await ask(ada, 'x');
     const client = new ConsoleClient(world.service.baseUrl);
     assertDone(await client.signIn(world.email('ada'), testPassword));
@@ -244,7 +244,7 @@ function openDeafly({ baseUrl, cookies }: ConsoleClient, path: string): Socket {
   return socket;
 }
 
-describe('A thread that one node shows and another writes', () => {
+describe('A thread that one node streams and another node changes', () => {
   let nodes: Nodes;
   let shows: Service;
   let writes: Service;

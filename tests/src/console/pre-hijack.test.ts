@@ -11,7 +11,7 @@ import { goThrough } from './provider-way.ts';
 const hijackersPassword = 'a password of Mallory';
 
 /** An admin adds a stranger's address to their own organization, and uses the link themselves. */
-describeOnEachEngine('An account that an admin has made in advance', ({ freshStore }) => {
+describeOnEachEngine('An account that an admin created in advance', ({ freshStore }) => {
   let provider: OpenIdProvider;
   let service: Service;
   let evil: string;
@@ -99,7 +99,7 @@ describeOnEachEngine('An account that an admin has made in advance', ({ freshSto
     );
   });
 
-  it('reads nothing that its owner writes after they join the admin’s organization, too', async () => {
+  it('cannot read what its owner writes after they join the admin’s organization', async () => {
     const email = 'both@good.example';
     const hijacker = await hijack(email);
     await add(grace, email);
@@ -131,7 +131,7 @@ describeOnEachEngine('An account that an admin has made in advance', ({ freshSto
     assert.ok(!actions.includes('password.changed') && !actions.includes('session.ended-everywhere'));
   });
 
-  it('is not guessed at by changing a password again and again', async () => {
+  it('cannot be guessed by changing a password repeatedly', async () => {
     const email = 'changed@good.example';
     assert.equal((await nobody().acceptInvitation(await add(grace, email), testPassword)).status, 200);
     const hijacker = await hijack(email);
@@ -147,7 +147,7 @@ describeOnEachEngine('An account that an admin has made in advance', ({ freshSto
     assertRefused(await nobody().signIn(email, hijackersPassword), 'RATE_LIMITED');
   });
 
-  it('takes no password that its owner uses elsewhere', async () => {
+  it('does not accept the password that its owner uses elsewhere', async () => {
     const email = 'same@good.example';
     const owner = nobody();
     assert.equal((await owner.acceptInvitation(await add(grace, email), testPassword)).status, 200);
@@ -159,7 +159,7 @@ describeOnEachEngine('An account that an admin has made in advance', ({ freshSto
     assert.deepEqual(idsOf((await nobody().signIn(email, hijackersPassword)).body), [evil]);
   });
 
-  it('is not guessed at through the links of another organization', async () => {
+  it('cannot be guessed through links of another organization', async () => {
     const email = 'guessed@good.example';
     assert.equal((await nobody().acceptInvitation(await add(grace, email), testPassword)).status, 200);
     const statuses = [];

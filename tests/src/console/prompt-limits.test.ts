@@ -8,7 +8,7 @@ import { assertDone, assertRefused, type Visitor } from './visitor.ts';
 const send = (visitor: Visitor) => visitor.call('POST', '/threads', { body: { prompt: 'Hello' } });
 
 describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
-  describe('are limited in a day', () => {
+  describe('are limited per day', () => {
     let world: SettingsWorld;
     before(async () => {
       world = await startSettingsWorld({
@@ -38,7 +38,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
       assert.equal((await untilEnded(ada, thread.id)).messages.length, ended.messages.length);
     });
 
-    it('for all members together, and not for another organization', async () => {
+    it('for all members together, but not for other organizations', async () => {
       const { ben, eve } = world;
       assertDone(await send(ben), 201);
       assertDone(await send(ben), 201);
@@ -47,7 +47,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
     });
   });
 
-  it('are limited in a minute, without using up the day', async () => {
+  it('are limited per minute, without counting rejected prompts against the day', async () => {
     const world = await startSettingsWorld({
       ...(await freshStore()),
       SKEIN_CONSOLE_PROMPTS_PER_MINUTE: '3',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import { Service } from '../service.ts';
 import { clockThatLeaps } from '../shifted-clock.ts';
 import { assertRefused } from './assertions.ts';
@@ -37,7 +37,7 @@ describe('A session', () => {
     await eventually(serviceDay, (day) => day >= before + leapDays);
   }
 
-  it('can be started by an invitation for seven days, and not later', async () => {
+  it('can be started by an invitation for seven days', async () => {
     const read = () => nobody().post('/invitation/read', { token: tokenOf(lateInvitation) });
     await leap();
     assert.equal((await read()).status, 200);
@@ -46,7 +46,7 @@ describe('A session', () => {
     assertRefused(await nobody().acceptInvitation(lateInvitation, testPassword), 'NOT_FOUND');
   });
 
-  it('goes on for seven days after it was used last', async () => {
+  it('lasts seven days after its last use', async () => {
     const client = nobody();
     assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);
     await leap();
@@ -60,7 +60,7 @@ describe('A session', () => {
     assertRefused(await client.get(client.at('/usage')), 'UNAUTHORIZED');
   });
 
-  it('ends thirty days after it began, however much it is used', async () => {
+  it('ends thirty days after it started, even if it is in use', async () => {
     const client = nobody();
     assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);
     for (let day = leapDays; day < 30; day += leapDays) {
@@ -72,8 +72,8 @@ describe('A session', () => {
   });
 });
 
-describe('How long a session lasts', () => {
-  it('is what the operator says', async () => {
+describe('The lifetime of a session', () => {
+  it('can be set by the operator', async () => {
     const service = await Service.start({
       environment: { SKEIN_SESSION_IDLE_MS: '60000', SKEIN_SESSION_LIFE_MS: '1500' },
     });

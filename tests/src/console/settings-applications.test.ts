@@ -23,7 +23,7 @@ describe('Applications in the console', () => {
   }
 
   describe('accepts', () => {
-    it('a new application, whose secret is shown once and works where the page says', async () => {
+    it('a new application, whose secret is shown once and works at the address that the page shows', async () => {
       const made = await make('Dashboards');
       const { tokenUrl } = assertDone(await world.ada.get('/applications'));
       assert.equal(tokenUrl, `${world.service.baseUrl}/oauth2/token`);
@@ -35,7 +35,7 @@ describe('Applications in the console', () => {
       assert.deepEqual(shown, { id: made.clientId, name: 'Dashboards', rotatedAt: null });
     });
 
-    it('a rotation, from which moment the old secret and its tokens get 401', async () => {
+    it('a rotation, after which the old secret and its tokens get 401', async () => {
       const made = await make('Rotated');
       const token = await exchange(world.service.baseUrl, made);
       assert.equal((await apiOf(token).list()).status, 200);
@@ -60,7 +60,7 @@ describe('Applications in the console', () => {
   });
 
   describe('rejects', () => {
-    it('a name that is none, and an application that is not there', async () => {
+    it('an empty name, and an application that does not exist', async () => {
       for (const body of [{}, { name: '' }, { name: 5 }, { name: 'x'.repeat(256) }]) {
         assertRefused(await world.ada.post('/applications', body), 400);
       }
@@ -80,7 +80,7 @@ describe('Applications in the console', () => {
   });
 
   describe('protects', () => {
-    it('applications from members, and from other organizations, where they are not there', async () => {
+    it('applications from members and from other organizations', async () => {
       const made = await make('Ours');
       const { ben, eve } = world;
       assertRefused(await ben.get('/applications'), 403);

@@ -35,7 +35,7 @@ describe('Documents in the console', () => {
   }
 
   describe('accepts', () => {
-    it('Markdown, which the next reply draws on, and which is gone from the next after it was removed', async () => {
+    it('Markdown, which replies use until it is removed', async () => {
       const made = await add('warranty.md', '# Warranty\n\nEvery umbrella has a warranty of seven years.\n');
       assert.match(made.id, /^doc_/);
       assert.deepEqual(made, { id: made.id, title: 'Warranty', passages: 1, replaced: false });
@@ -63,14 +63,14 @@ describe('Documents in the console', () => {
       assert.match(await replyTo('When is the office closed?'), /Midsummer Day/);
     });
 
-    it('a document for one account, which no other account draws on', async () => {
+    it('a document for one account, which replies to other accounts do not use', async () => {
       const { id } = await add('discount.md', '# Discount\n\nThe discount is eleven percent.\n', 'account 1');
       assert.equal((await listed(id)).accountId, 'account 1');
       assert.match(await replyTo('How much is the discount?', 'account 1'), /eleven percent/);
       assert.doesNotMatch(await replyTo('How much is the discount?', 'account 2'), /eleven percent/);
     });
 
-    it('a file of the same name and account in the place of the first', async () => {
+    it('a file with the same name and account, which replaces the first', async () => {
       const first = await add('prices ü.txt', 'The price is five.');
       const second = await add('prices ü.txt', 'The price is six.');
       assert.deepEqual([second.id, second.replaced], [first.id, true]);
@@ -112,7 +112,7 @@ describe('Documents in the console', () => {
       });
     }
 
-    it('a file that is larger than the page says', async () => {
+    it('a file above the size limit', async () => {
       const file = '# Long\n\n'.padEnd(bytesMax + 1, 'word ');
       assertRefused(await world.ada.upload({ name: 'long.md' }, file), 400, /larger than 195\.3 kB/);
       assertDone(await world.ada.upload({ name: 'long.md' }, file.slice(0, bytesMax)), 201);
@@ -136,7 +136,7 @@ describe('Documents in the console', () => {
   });
 
   describe('protects', () => {
-    it('documents from being changed by members, or by other organizations', async () => {
+    it('documents from changes by members and by other organizations', async () => {
       const { id } = await add('ours.md', '# Ours\n\nThis is ours.\n');
       const { ben, eve, acme } = world;
       assertRefused(await ben.upload({ name: 'theirs.md' }, '# Theirs'), 403);

@@ -78,7 +78,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
       assert.equal(events[0].action, 'key.declined');
     });
 
-    it('a rotation by the owner: the new key is shown once, and the old one ends at once or goes on', async () => {
+    it('a rotation by the owner: the new key is shown once, and the old one ends at once or later', async () => {
       const { ada } = world;
       const first = await personalKey(ada, 'Rotated');
       const second = assertDone(await ada.post(`/keys/${first.id}/rotate`, { oldValidFor: '1h' }), 201);
@@ -116,7 +116,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
   });
 
   describe('rejects', () => {
-    it('names and times that are none, and keys that were rotated', async () => {
+    it('invalid names and times, and keys that were already rotated', async () => {
       const { ada, ben } = world;
       for (const body of [
         {},
@@ -133,7 +133,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
       assertRefused(await ada.post(`/keys/${id}/rotate`, { oldValidFor: 'now' }), 400, /rotated or revoked/);
     });
 
-    it('more requests of one member than may wait', async () => {
+    it('more pending requests of one member than the limit', async () => {
       const { ben, ada } = world;
       const ids = [await request(ben, 'One'), await request(ben, 'Two'), await request(ben, 'Three')];
       assertRefused(await ben.post('/key-requests', { name: 'Four' }), 400, /3 open requests/);

@@ -4,8 +4,9 @@ import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
+import { eventually } from '../eventually.ts';
 import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
-import { assertDone, assertRefused, until, type Visitor } from './visitor.ts';
+import { assertDone, assertRefused, type Visitor } from './visitor.ts';
 
 describeOnEachEngine('API keys in the console', (engine) => {
   let world: SettingsWorld;
@@ -33,7 +34,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
   }
 
   describe('accepts', () => {
-    it('a personal key for the admin who makes it, which works at once and is listed without itself', async () => {
+    it('a personal key for the admin who creates it, which works at once and is listed without its secret', async () => {
       const { id, key, curl } = await makeKey(world.ada, { name: "Ada's laptop", scope: 'personal' });
       const { createdAt, ...shown } = await listed(world.ada, id);
       assert.deepEqual(shown, {
@@ -52,7 +53,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
       assert.equal((await apiOf(key).get(thread.id)).status, 200, 'its line asks something');
     });
 
-    it('an org-wide key, whose line lists threads', async () => {
+    it('an org-wide key, whose sample command lists threads', async () => {
       const { id, curl } = await makeKey(world.ada, { name: 'Reports', scope: 'org-wide' });
       assert.deepEqual((await paste(curl)).threads, []);
       const { scope, owner } = await listed(world.ada, id);
@@ -69,7 +70,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
       assert.equal((await apiOf(key).create({ prompt: 'Hello' })).status, 201);
     });
 
-    it('a revocation, from which moment the key gets 401; again changes nothing', async () => {
+    it('a revocation, after which the key gets 401, and a second one, which changes nothing', async () => {
       const { id, key } = await makeKey(world.ada, { name: 'Doomed', scope: 'personal' });
       assert.equal((await apiOf(key).list()).status, 200);
       assert.deepEqual(assertDone(await world.ada.post(`/keys/${id}/revoke`)), {});
@@ -80,7 +81,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
       assert.equal((await listed(world.ada, id)).revokedAt, revokedAt);
     });
 
-    it("a member's look at their own keys alone, and the end of them", async () => {
+    it("a member's request to list and revoke their own keys only", async () => {
       const { acme, service, ben } = world;
       const made = await service.skein('key', 'create', acme, '--user', world.email('ben'), '--name', 'CLI');
       const { keys } = assertDone(await ben.get('/keys'));
@@ -92,11 +93,11 @@ describeOnEachEngine('API keys in the console', (engine) => {
       assert.equal((await apiOf(made.key).list()).status, 401);
     });
 
-    it('a use, which shows when the key was used last', async () => {
+    it('a request with a key, which updates when the key was last used', async () => {
       const { id, key } = await makeKey(world.ada, { name: 'Used', scope: 'personal' });
       assert.equal((await listed(world.ada, id)).lastUsedAt, null);
       await apiOf(key).list();
-      const used = await until(
+      const used = await eventually(
         () => listed(world.ada, id),
         ({ lastUsedAt }) => lastUsedAt !== null,
       );
@@ -121,13 +122,13 @@ describeOnEachEngine('API keys in the console', (engine) => {
         assertRefused(await world.ada.post('/keys', body), 400);
     });
 
-    it('a key for somebody who is not a member, and the end of one that is not there', async () => {
+    it('a key for a person who is not a member, and revoking a key that does not exist', async () => {
       const foreign = { name: 'x', scope: 'personal', ownerId: world.eve.userId };
       assertRefused(await world.ada.post('/keys', foreign), 404);
       assertRefused(await world.ada.post('/keys/key_nonsense/revoke'), 404);
     });
 
-    it('any key outside the beta', async () => {
+    it('new keys outside the beta', async () => {
       const { service, globex, eve } = world;
       const { key } = await makeKey(eve, { name: 'Before', scope: 'personal' });
       await service.skein('org', 'set', globex, '--api', 'off');
@@ -140,16 +141,16 @@ describeOnEachEngine('API keys in the console', (engine) => {
   });
 
   describe('protects', () => {
-    it('people from keys that others make for them, which only the operator may', async () => {
+    it('people from keys that others create for them, except the operator', async () => {
       const forBen = { name: 'x', scope: 'personal', ownerId: world.ben.userId };
       assertRefused(await world.ada.post('/keys', forBen), 403, /not for another person/);
     });
 
-    it('the making of keys from members', async () => {
+    it('key creation from members', async () => {
       assertRefused(await world.ben.post('/keys', { name: 'x', scope: 'personal' }), 403, /admin/);
     });
 
-    it("others' keys from members and from other organizations: they are not there", async () => {
+    it("others' keys from members and from other organizations, with 404", async () => {
       const { id, key } = await makeKey(world.ada, { name: "Ada's", scope: 'personal' });
       assertRefused(await world.ben.post(`/keys/${id}/revoke`), 404);
       assertRefused(await world.eve.post(`/keys/${id}/revoke`), 404);

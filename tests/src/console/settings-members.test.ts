@@ -34,7 +34,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertDone(await visitor.get('/members'));
     });
 
-    it('a new link, which takes the place of the old', async () => {
+    it('a new link, which replaces the old one', async () => {
       const { id, link } = await invite(world.email('dora'));
       const again = assertDone(await world.ada.post(`/members/${id}/invitation`), 201);
       assert.notEqual(again.link, link);
@@ -51,7 +51,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertRefused(await world.ada.post(`/members/${id}/invitation`), 400, /service account/);
     });
 
-    it('a change of role, with the next request of the member', async () => {
+    it("a change of role, which applies to the member's next request", async () => {
       const { service, acme, ada } = world;
       const finn = await signUp(service, acme, world.email('finn'), 'member');
       assertRefused(await finn.get('/members'), 403);
@@ -61,7 +61,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertRefused(await finn.get('/members'), 403);
     });
 
-    it('the end of a membership, with the keys that the list names, at once and for good', async () => {
+    it('removing a member, which revokes their keys for good', async () => {
       const { service, acme, ada } = world;
       const gina = await signUp(service, acme, world.email('gina'), 'member');
       const { id, key } = await service.skein('key', 'create', acme, '--user', world.email('gina'));
@@ -102,7 +102,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertDone(await eve.get('/members'));
     });
 
-    it('a service account in the place of a person who has threads: a key for it would read them', async () => {
+    it('turning a person with threads into a service account, whose key would read them', async () => {
       const { service, acme, ada } = world;
       const hugo = await signUp(service, acme, world.email('hugo'), 'member');
       const { key } = await service.skein('key', 'create', acme, '--user', world.email('hugo'));
@@ -114,7 +114,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertDone(await ada.post('/members', { ...asService, service: false }), 201);
     });
 
-    it('members that are not there', async () => {
+    it('members who do not exist', async () => {
       const { ada, eve } = world;
       for (const id of ['usr_nonsense', eve.userId]) {
         assertRefused(await ada.patch(`/members/${id}`, { role: 'member' }), 404);
@@ -125,7 +125,7 @@ describeOnEachEngine('Members in the console', (engine) => {
   });
 
   describe('protects', () => {
-    it('people who have joined from links with which an admin would sign in as them', async () => {
+    it('people who have joined from links that would let an admin sign in as them', async () => {
       const { service, acme, globex, ada, eve } = world;
       const iris = await signUp(service, acme, world.email('iris'), 'member');
       const { invitation } = await service.skein('member', 'add', globex, world.email('iris'));
@@ -145,7 +145,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assert.deepEqual({ action, subject }, { action: 'password.voided', subject: iris.userId });
     });
 
-    it('a person of one organization from a first password that is chosen in another', async () => {
+    it('a person of one organization from a password that is chosen in another', async () => {
       const { service, acme, eve } = world;
       await signUp(service, acme, world.email('jack'), 'member');
       const body = { email: world.email('jack'), role: 'member', service: false };

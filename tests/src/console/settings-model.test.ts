@@ -22,7 +22,7 @@ describe('The model in the console', () => {
     await provider?.close();
   });
 
-  it('accepts a look at the configuration, without the key', async () => {
+  it('shows the configuration without the key', async () => {
     const body = assertDone(await world.ada.get('/model'));
     assert.deepEqual(body, { name: 'openai-compatible/loom', provider: 'openai-compatible' });
   });

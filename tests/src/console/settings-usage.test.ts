@@ -3,9 +3,10 @@ import { after, before, it } from 'node:test';
 import { Api } from '../api.ts';
 import { exchange } from '../applications.ts';
 import { describeOnEachEngine } from '../engines.ts';
+import { eventually } from '../eventually.ts';
 import { clockAtNoon } from '../shifted-clock.ts';
 import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
-import { assertDone, assertRefused, until, type Visitor } from './visitor.ts';
+import { assertDone, assertRefused, type Visitor } from './visitor.ts';
 
 describeOnEachEngine('Usage in the console', (engine) => {
   let world: SettingsWorld;
@@ -19,7 +20,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
 
   /** Once that many requests are counted, what is counted of them; nothing may come on top of it. */
   async function usageOf(visitor: Visitor, requests: number): Promise<any> {
-    return until(
+    return eventually(
       async () => assertDone(await visitor.get('/usage')),
       ({ counts }) => requestsIn(counts) >= requests,
     );
@@ -83,7 +84,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
     );
   });
 
-  it('counts what comes above the quota as refused, and nothing outside the beta', async () => {
+  it('counts requests above the quota as refused, and none outside the beta', async () => {
     const { eve, globex, service } = world;
     const { key } = assertDone(await eve.post('/keys', { name: 'Few', scope: 'personal' }), 201);
     await service.skein('org', 'set', globex, '--quota', '2');
@@ -102,7 +103,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
     assert.deepEqual([quota.used, quota.limit], [3, 3]);
   });
 
-  it('shows as many days as asked for, also those without a request', async () => {
+  it('shows as many days as requested, including days without requests', async () => {
     assert.equal(assertDone(await world.ada.get('/usage')).days.length, 30);
     const { days } = assertDone(await world.ada.get('/usage?days=3'));
     assert.deepEqual(days, [days[0], nextDay(days[0]), nextDay(nextDay(days[0]))]);
@@ -111,7 +112,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
     }
   });
 
-  it('keeps what was counted through a clean stop, and shows it to the operator', async () => {
+  it('keeps its counts through a clean stop, and shows them to the operator', async () => {
     const { ada, acme, service } = world;
     const made = assertDone(await ada.post('/keys', { name: 'Last', scope: 'personal' }), 201);
     await Promise.all(Array.from({ length: 10 }, () => apiOf(made.key).list()));

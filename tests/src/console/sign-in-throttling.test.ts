@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import { Service } from '../service.ts';
 import { clockThatLeaps } from '../shifted-clock.ts';
 import { assertRefused } from './assertions.ts';
@@ -64,7 +64,7 @@ describe('Password guessing', () => {
     });
   }
 
-  it('may go on after a minute, and what was right is not counted', async () => {
+  it('is allowed again after a minute, and successes are not counted', async () => {
     await leap('ada@demo.example', testPassword);
     for (let time = 0; time < failuresOfPersonMax + 1; time += 1)
       assert.equal((await signIn('ada@demo.example', testPassword)).status, 200);
@@ -93,7 +93,7 @@ describe('Password guessing', () => {
     await leap('ben@demo.example', testPassword);
   });
 
-  it('never locks out a device that has signed in before, and gives it failures of its own', async () => {
+  it('never locks out a device that has signed in before, and counts its failures separately', async () => {
     const email = 'dora@demo.example';
     const [known, other] = [await signedInMember(service, 'Demo', email), nobody()];
     assert.equal((await other.signIn(email, testPassword)).status, 200);

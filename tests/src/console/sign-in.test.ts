@@ -24,7 +24,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
   };
 
   describe('by invitation', () => {
-    it('says whom it is for, takes the password they choose, and signs them in', async () => {
+    it('shows whom it is for, accepts their new password, and signs them in', async () => {
       const email = newAddress();
       const { id, invitation } = await service.skein('member', 'add', acme, email, '--role', 'admin');
       const client = nobody();
@@ -48,7 +48,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       assertRefused(await nobody().post('/invitation/read', { token: tokenOf(invitation) }), 'NOT_FOUND');
     });
 
-    it('refuses a poor password, and can then still be used', async () => {
+    it('rejects a weak password, and can still be used afterwards', async () => {
       const email = newAddress();
       const { invitation } = await service.skein('member', 'add', acme, email);
       for (const password of ['short', 'password123', email, 'x'.repeat(300)])
@@ -56,7 +56,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       assert.equal((await nobody().acceptInvitation(invitation, testPassword)).status, 200);
     });
 
-    it('is void once another was made, and for a member who was removed', async () => {
+    it('is invalid once a newer one exists, and for a member who was removed', async () => {
       const email = newAddress();
       const { invitation: first } = await service.skein('member', 'add', acme, email);
       const { invitation: second } = await service.skein('member', 'invite', acme, email);
@@ -65,7 +65,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       assertRefused(await nobody().acceptInvitation(second, testPassword), 'NOT_FOUND');
     });
 
-    it('of the operator lets a person choose a new password, and ends their sessions', async () => {
+    it('from the operator lets a person choose a new password, and ends their sessions', async () => {
       const email = newAddress();
       const client = await signedInMember(service, acme, email);
       const { invitation } = await service.skein('member', 'invite', acme, email);
@@ -148,7 +148,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
   });
 
   describe('ends', () => {
-    it('when the person signs out, here and in no other browser', async () => {
+    it('when the person signs out, in this browser only', async () => {
       const email = newAddress();
       const one = await signedInMember(service, acme, email);
       const other = nobody();
@@ -162,7 +162,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       assert.equal((await other.get('/session')).status, 200);
     });
 
-    it('everywhere when they ask for that', async () => {
+    it('in all browsers when they sign out everywhere', async () => {
       const email = newAddress();
       const one = await signedInMember(service, acme, email);
       const other = nobody();
@@ -187,7 +187,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       assert.equal((await other.signIn(email, 'another good one')).status, 200);
     });
 
-    it('for an organization that they were removed from, and altogether with the last', async () => {
+    it('for an organization that they were removed from, and entirely with the last one', async () => {
       const email = newAddress();
       const client = await signedInMember(service, acme, email);
       const globex = (await service.skein('org', 'create', `Globex of ${email}`)).id;
@@ -203,7 +203,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
     });
   });
 
-  it('is written down, by trace id and without a secret', async () => {
+  it('is logged by trace id and without secrets', async () => {
     const email = newAddress();
     const client = await signedInMember(service, acme, email, 'admin');
     const answer = await client.signIn(email, testPassword);
@@ -226,7 +226,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
 });
 
 describe('Signing in over HTTPS', () => {
-  it('sets a cookie that is sent no other way, and that no neighbouring host can set', async () => {
+  it('sets a cookie that is sent only over HTTPS and that no neighbouring host can set', async () => {
     const service = await Service.start({ environment: { SKEIN_BASE_URL: 'https://skein.example' } });
     try {
       assert.match(service.output.join('\n'), /SKEIN_TRUSTED_PROXIES is not set/);

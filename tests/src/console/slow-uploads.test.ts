@@ -33,7 +33,7 @@ describe('A body that arrives slowly', () => {
   const upload = (visitor: Visitor, name: string) =>
     begin(visitor, `/documents?name=${name}`, 'application/octet-stream');
 
-  it('is waited for where it is a document of an admin, and nowhere else', async () => {
+  it('is accepted only if it is a document that an admin uploads', async () => {
     const document = await upload(world.ada, 'parcels.md');
     const other = await begin(world.ada, '/keys', 'application/json');
     const refusal = await other.answer('POST');
@@ -51,7 +51,7 @@ describe('A body that arrives slowly', () => {
     );
   });
 
-  it('is not waited for when its sender may send no document', async () => {
+  it('is rejected at once if its sender may not upload documents', async () => {
     const connection = await upload(world.ben, 'notes.md');
     assert.equal((await connection.answer('POST')).status, 403);
     assert.equal(await connection.ended(), '', 'the connection ends without another word');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import { Service } from '../service.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
@@ -58,7 +58,7 @@ describe('Single sign-on', () => {
     assert.deepEqual([started.actor, started.detail], ['ada@demo.example', { proof: 'sso' }]);
   });
 
-  it('goes on to know a person whose address has changed there', async () => {
+  it('recognizes a person whose address has changed at the provider', async () => {
     provider.account = { ...ada, email: 'lovelace@demo.example' };
     const browser = newBrowser();
     assert.equal(await goThrough(browser), '/');
@@ -71,7 +71,7 @@ describe('Single sign-on', () => {
       assert.equal(await goThrough(newBrowser(), elsewhere), '/');
   });
 
-  it('refuses an address that the provider does not vouch for', async () => {
+  it('rejects an address that the provider has not verified', async () => {
     await service.skein('member', 'add', 'Demo', 'ben@demo.example');
     const unverified = { subject: 'ben-1', email: 'ben@demo.example', emailVerified: false };
     for (const account of [unverified, { subject: 'ben-1' }]) {
@@ -97,7 +97,7 @@ describe('Single sign-on', () => {
     assertRefused(await browser.get('/session'), 'UNAUTHORIZED');
   });
 
-  it('refuses an answer with another state, and one that another browser asked for', async () => {
+  it('rejects a response with a different state, and one that another browser requested', async () => {
     provider.account = ada;
     const changed = (url: URL) => {
       url.searchParams.set('state', 'another');
@@ -113,7 +113,7 @@ describe('Single sign-on', () => {
     assertRefused(await browser.get('/session'), 'UNAUTHORIZED');
   });
 
-  it('refuses a code that is none, or was used', async () => {
+  it('rejects a code that is invalid or was used', async () => {
     provider.account = ada;
     let used: string | null = null;
     await goThrough(newBrowser(), '/', (url) => {
@@ -129,12 +129,12 @@ describe('Single sign-on', () => {
     }
   });
 
-  it('says so when the person changes their mind', async () => {
+  it('reports that the person cancelled', async () => {
     provider.account = 'refuses';
     assert.equal(await goThrough(newBrowser()), problem('cancelled'));
   });
 
-  it('logs why it failed, and neither code nor secret', async () => {
+  it('logs why it failed, without the code and the secret', async () => {
     const wanted = ['unverified', 'unknown-person', 'expired', 'failed', 'cancelled'];
     await eventually(
       () => service.output.filter((line) => line.includes('"msg":"single sign-on failed"')),
@@ -147,14 +147,14 @@ describe('Single sign-on', () => {
     assert.ok(!/code=|state=|eyJ/.test(log) && !log.includes(clientSecret));
   });
 
-  it('leaves other people’s passwords as they are', async () => {
+  it('does not change other people’s passwords', async () => {
     await signedInMember(service, 'Demo', 'cleo@demo.example');
     assert.equal((await newBrowser().signIn('cleo@demo.example', testPassword)).status, 200);
   });
 });
 
 describe('A provider of single sign-on', () => {
-  it('that is down stops nothing else, and is asked again', async () => {
+  it('that is down affects nothing else, and is tried again', async () => {
     const provider = await OpenIdProvider.start();
     const service = await Service.start({ environment: provider.environment });
     try {
@@ -172,7 +172,7 @@ describe('A provider of single sign-on', () => {
     }
   });
 
-  it('that is not set up is not there', async () => {
+  it('that is not configured has no routes', async () => {
     const service = await Service.start();
     try {
       const browser = new ConsoleClient(service.baseUrl);

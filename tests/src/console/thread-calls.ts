@@ -1,4 +1,4 @@
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import { assertDone, type Visitor } from './visitor.ts';
 
 /** The path of a thread, or of something that belongs to it, under its organization. */

@@ -18,7 +18,7 @@ describeOnEachEngine('A thread in the console', ({ freshStore }) => {
 
   const followUp = (id: string, prompt: string) => world.ada.post(at(id, '/messages'), { prompt });
 
-  it('refuses a prompt or another try beyond its messages, and says so', async () => {
+  it('rejects a prompt or a retry above its message limit, and says so', async () => {
     const { ada } = world;
     const { thread } = await ask(ada, '#say One.');
     await untilEnded(ada, thread.id);
@@ -31,7 +31,7 @@ describeOnEachEngine('A thread in the console', ({ freshStore }) => {
     assertRefused(await ada.post(at(thread.id, '/retry')), 400, full);
   });
 
-  it('refuses a prompt beyond its bytes, and takes a shorter one', async () => {
+  it('rejects a prompt above its size limit, and accepts a shorter one', async () => {
     const { ada } = world;
     const { thread } = await ask(ada, '#say One.');
     await untilEnded(ada, thread.id);
@@ -41,7 +41,7 @@ describeOnEachEngine('A thread in the console', ({ freshStore }) => {
     assert.equal((await untilEnded(ada, thread.id)).messages.length, 4);
   });
 
-  it('takes one of many prompts that come at once at the limit', async () => {
+  it('accepts one of several concurrent prompts at the limit', async () => {
     const { ada } = world;
     const { thread } = await ask(ada, '#say One.');
     await untilEnded(ada, thread.id);

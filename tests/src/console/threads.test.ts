@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { describeOnEachEngine } from '../engines.ts';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import type { ConsoleAnswer } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { ask, at, untilEnded } from './thread-calls.ts';
@@ -36,7 +36,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
   }
 
   describe('are created', () => {
-    it('with a prompt alone, and shown as they are', async () => {
+    it('with only a prompt, and shown unchanged', async () => {
       const { thread, messages, state } = await ask(ada, 'What is a skein?\nAnd a hank?');
       assert.deepEqual(
         [thread.title, thread.accountId, thread.published, thread.mine, thread.createdBy, thread.updatedAt],
@@ -69,7 +69,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assertRefused(await ada.call('POST', '/threads', { body, headers: longer }), 400, /Idempotency-Key/);
     });
 
-    it('unless something is wrong with what was sent', async () => {
+    it('unless the request is invalid', async () => {
       for (const [body, fault] of [
         [{}, /prompt: is required/],
         [{ prompt: '' }, /prompt: must have at least 1/],
@@ -145,7 +145,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assert.deepEqual(await accounts(eve, ''), []);
     });
 
-    it('unless something is wrong with what was asked', async () => {
+    it('unless the query is invalid', async () => {
       for (const query of ['scope=all', 'limit=0', 'limit=101', 'limit=x', 'cursor=x', 'cursor=']) {
         assertRefused(await ada.get(`/threads?${query}`), 400, new RegExp(query.split('=')[0] ?? ''));
       }
@@ -165,7 +165,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assertRefused(await ada.patch(at(thread.id), { title: '' }), 400, /title:/);
     });
 
-    it('by publishing, which shows them to the organization and says who made them', async () => {
+    it('by publishing, which shows them and their creator to the organization', async () => {
       const { thread } = await ask(ada, 'x');
       assertRefused(await ben.get(at(thread.id)), 404);
       assert.equal(assertDone(await publish(ada, thread.id)).thread.published, true);
@@ -176,7 +176,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assertRefused(await ada.call('PUT', at(thread.id, '/published'), { body: {} }), 400, /published:/);
     });
 
-    it('by deleting, which can be taken back', async () => {
+    it('by deleting, which can be undone', async () => {
       const { thread } = await ask(ada, '#say Half\n#hang');
       await eventually(
         async () => (await ada.get(at(thread.id))).body.messages[1].content,
@@ -192,7 +192,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assertRefused(await ada.post(at(thread.id, '/restore')), 404);
     });
 
-    it('and who did it is written down', async () => {
+    it('and the audit log says by whom', async () => {
       const { thread } = await ask(ada, 'x');
       const deeds: ConsoleAnswer[] = [
         await publish(ada, thread.id),
@@ -218,7 +218,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
     });
   });
 
-  describe('go on', () => {
+  describe('continue', () => {
     it('with a follow-up, once the reply has ended', async () => {
       const { thread } = await ask(ada, '#say First\n#hang', { accountId: 'acct_asked' });
       await ask(ada, 'Later', { accountId: 'acct_asked', title: 'Later' });
@@ -241,7 +241,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assertRefused(await ada.post(at(thread.id, '/messages'), {}), 400, /prompt:/);
     });
 
-    it('after a stop, which keeps the text so far, with another try', async () => {
+    it('with a retry after a stop, which keeps the text so far', async () => {
       const { thread } = await ask(ada, '#say Half\n#hang');
       await eventually(
         async () => (await ada.get(at(thread.id))).body.messages[1].content,
@@ -259,7 +259,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assertDone(await ada.post(at(thread.id, '/stop')));
     });
 
-    it('after a failure, of which the creator learns the reason and the trace id, with another try', async () => {
+    it('with a retry after a failure, whose reason and trace id the creator sees', async () => {
       const asked = await ada.post('/threads', { prompt: '#step Reading\n#fail' });
       const { thread } = assertDone(asked, 201);
       const failed = await untilEnded(ada, thread.id);
@@ -284,7 +284,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assert.notEqual(again.traceId, reply.traceId);
     });
 
-    it('but not by trying what has succeeded again', async () => {
+    it('but not with a retry of a reply that succeeded', async () => {
       const { thread } = await ask(ada, 'x');
       await untilEnded(ada, thread.id);
       assertRefused(await ada.post(at(thread.id, '/retry')), 400, /did not fail/);
@@ -304,7 +304,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
     const send = (visitor: Visitor, id: string, [method, path, body]: (typeof calls)[number]) =>
       visitor.call(method, at(id, path), { body });
 
-    it('from everybody else while they are not published: they are not there', async () => {
+    it('from everybody else while they are not published, with 404', async () => {
       const { thread } = await ask(ada, 'x');
       for (const visitor of [ben, eve]) {
         for (const call of calls) assertRefused(await send(visitor, thread.id, call), 404);
@@ -341,7 +341,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
     });
   });
 
-  it('are found in whichever of a person’s organizations they are', async () => {
+  it('are found in any of a person’s organizations', async () => {
     const invited = await world.service.skein('member', 'add', world.globex, world.email('ben'));
     const { thread: atAcme } = await ask(ben, 'x');
     const home = (id: string) => ben.client.get(at(id, '/home'));

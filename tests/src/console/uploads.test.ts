@@ -3,9 +3,10 @@ import { readdirSync, statSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { Service } from '../service.ts';
 import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
-import { assertDone, assertRefused, until, type Visitor } from './visitor.ts';
+import { assertDone, assertRefused, type Visitor } from './visitor.ts';
 
 const limits = {
   SKEIN_ORGANIZATION_DOCUMENTS_MAX: '3',
@@ -72,7 +73,7 @@ describe('Uploads in the console', () => {
       .map((name) => join(folder, name));
   };
   const untilFiles = (count: number, service = world.service) =>
-    until(
+    eventually(
       async () => filesOf(service),
       (files) => files.length === count,
     );
@@ -93,7 +94,7 @@ describe('Uploads in the console', () => {
     for (const { id } of documents) assertDone(await world.ada.delete(`/documents/${id}`));
   });
 
-  it('are two at a time for an organization: the third is refused before its body is sent', async () => {
+  it('run two at a time for an organization: the third is rejected before its body is sent', async () => {
     const running = ['a.md', 'b.md'].map((name) => new OpenUpload(world.ada, name, 10));
     for (const upload of running) upload.send('Some ');
     for (const file of await untilFiles(2)) assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -110,7 +111,7 @@ describe('Uploads in the console', () => {
     assert.deepEqual(filesOf(world.service), []);
   });
 
-  it('leave their place and no file when the client aborts them, and log no error', async () => {
+  it('free their slot and leave no file when the client aborts them, and log no error', async () => {
     const { output } = world.service;
     const linesBefore = output.length;
     for (let round = 0; round < 2; round += 1) {
@@ -120,13 +121,13 @@ describe('Uploads in the console', () => {
       for (const upload of running) upload.abort();
       await untilFiles(0);
     }
-    const outcome = await until(
+    const outcome = await eventually(
       () => world.ada.upload({ name: 'a.md' }, 'Some text.'),
       ({ status }) => status !== 429,
     );
     assertDone(outcome, 201);
     const refused = /"method":"POST","route":"[^"]*\/documents","status":400,/;
-    await until(
+    await eventually(
       async () => output.slice(linesBefore).filter((line) => refused.test(line)),
       (lines) => lines.length === 4,
     );

@@ -69,18 +69,3 @@ export function assertDone(answer: ConsoleAnswer, status = 200): any {
   assert.equal(answer.status, status, JSON.stringify(answer.body));
   return answer.body;
 }
-
-/** Polls until the answer is the expected one. */
-export async function until<T>(
-  read: () => Promise<T>,
-  condition: (value: T) => boolean,
-  timeoutMs = 15_000,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const value = await read();
-    if (condition(value)) return value;
-    assert.ok(Date.now() < deadline, `gave up on ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

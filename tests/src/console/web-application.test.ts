@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { before, describe, it } from 'node:test';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import type { Service } from '../service.ts';
 import { sharedService } from '../shared-service.ts';
 
@@ -29,7 +29,7 @@ describe('The web application', () => {
     return paths.map(([, path]) => path as string);
   }
 
-  it('is one page, with a policy that lets in nothing from elsewhere', async () => {
+  it('is one page, with a content security policy that allows nothing from other hosts', async () => {
     const answer = await open('/');
     assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
     const nonce = /'nonce-([\w-]{22})'/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
@@ -51,7 +51,7 @@ describe('The web application', () => {
     assert.ok(!/(?:src|href)="(?:https?:)?\/\//.test(page), 'nothing comes from elsewhere');
   });
 
-  it('has another nonce every time, and is not kept', async () => {
+  it('has a new nonce every time, and is not cached', async () => {
     const answers = await Promise.all([open('/'), open('/'), open('/sign-in')]);
     const policies = answers.map(({ headers }) => headers.get('content-security-policy'));
     assert.equal(new Set(policies).size, 3);
@@ -83,7 +83,7 @@ describe('The web application', () => {
     }
   });
 
-  it('opens at every address that people are given, whatever the Accept header', async () => {
+  it('opens at every address that people get, whatever the Accept header', async () => {
     for (const path of ['/', '/threads/thr_01', '/invitation', '/sign-in?returnTo=%2F'])
       for (const headers of [html, { accept: '*/*' }])
         assert.equal((await open(path, headers)).status, 200, path);

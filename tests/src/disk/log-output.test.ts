@@ -5,7 +5,7 @@ import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 import { RawConnection } from '../raw-http.ts';
 import { Scrape } from '../scrape.ts';
 import { cleanEnvironment, root, temporaryFolder } from '../service.ts';
@@ -40,7 +40,7 @@ async function startLoggingTo(output: number) {
       ({ status }) => status === 200,
       () => false,
     );
-  await until(async () => child.exitCode === null && isReady());
+  await eventually(async () => child.exitCode === null && isReady());
   return {
     /** Fails unless every request is answered. */
     async request(count: number): Promise<void> {
@@ -79,7 +79,7 @@ describe('A log that cannot be written', () => {
     const dropped = await service.droppedLines();
     assert.ok(dropped > 0);
     spawnSync('mount', ['-o', 'remount,size=8m', disk.folder]);
-    await until(() => readFileSync(file, 'utf8').includes('log lines were dropped'));
+    await eventually(() => readFileSync(file, 'utf8').includes('log lines were dropped'));
     await service.request(20);
     assert.equal(await service.droppedLines(), dropped, 'none is dropped any more');
     assert.equal(await service.stop(), 0);
@@ -98,12 +98,12 @@ describe('A log that cannot be written', () => {
     const both = openSync(pipe, constants.O_RDWR);
     const service = await startLoggingTo(openSync(pipe, 'w'));
     closeSync(both);
-    await until(() => readFileSync(file, 'utf8').includes('"ready"'));
+    await eventually(() => readFileSync(file, 'utf8').includes('"ready"'));
     reader.kill('SIGSTOP');
     await service.request(tooManyRequests);
     assert.ok((await service.droppedLines()) > 0);
     reader.kill('SIGCONT');
-    await until(() => readFileSync(file, 'utf8').includes('log lines were dropped'));
+    await eventually(() => readFileSync(file, 'utf8').includes('log lines were dropped'));
     assert.ok(logLines(file).length > 100);
 
     reader.kill('SIGKILL');
@@ -131,14 +131,6 @@ describe('A log that cannot be written', () => {
 function logLines(file: string): { msg: string; lines?: number }[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, 'the condition was not met within 30 s');
-    await pause(20);
-  }
 }
 
 async function freePort(): Promise<number> {

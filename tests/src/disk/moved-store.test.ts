@@ -3,9 +3,10 @@ import { cpSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync } fr
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
+import { eventually } from '../eventually.ts';
 import { runSkein, Service, temporaryFolder } from '../service.ts';
 import { prepareStore, startWorld, type World } from '../world.ts';
-import { assertDown, assertRecovers, createUntilRefused, readiness, until } from './store-disk.ts';
+import { assertDown, assertRecovers, createUntilRefused, readiness } from './store-disk.ts';
 
 const withMetrics = { SKEIN_METRICS_PORT: '0' };
 
@@ -21,10 +22,7 @@ describe('A store whose files are moved under a running service', () => {
   it('acknowledges no write that a restart would not find, and goes on when they are back', async () => {
     const { service, ada } = world;
     const creating = createUntilRefused(ada);
-    await until(
-      async () => (await ada.list({ limit: 3 })).body?.threads?.length === 3,
-      'threads are created',
-    );
+    await eventually(async () => (await ada.list({ limit: 3 })).body?.threads?.length === 3);
     renameSync(data, `${data}.away`);
     const acknowledged = await creating;
     assert.deepEqual(
@@ -45,9 +43,9 @@ describe('A store whose files are moved under a running service', () => {
     const told = () => service.output.filter((line) => line.includes('the store takes no writes')).length;
     const before = told();
     renameSync(data, `${data}.away`);
-    await until(() => told() === before + 1, 'it is in the log');
+    await eventually(() => told() === before + 1);
     renameSync(`${data}.away`, data);
-    await until(async () => (await readiness(service)) === 200, 'ready again');
+    await eventually(async () => (await readiness(service)) === 200);
   });
 
   for (const lost of ['skein.db', 'skein.db-wal', 'skein.db-shm']) {
@@ -68,10 +66,7 @@ describe('A store that is lost under a running service', () => {
   it('acknowledges nothing once its folder is deleted', async () => {
     const { service, ada } = await startWorld(withMetrics);
     const creating = createUntilRefused(ada);
-    await until(
-      async () => (await ada.list({ limit: 3 })).body?.threads?.length === 3,
-      'threads are created',
-    );
+    await eventually(async () => (await ada.list({ limit: 3 })).body?.threads?.length === 3);
     rmSync(join(service.folder, 'data'), { recursive: true });
     await creating;
     assert.deepEqual(await assertDown(service, ada, /skein\.db.* was deleted, moved or replaced/), []);

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
+import { eventually } from '../eventually.ts';
 import { scrape } from '../scrape.ts';
 import type { Service } from '../service.ts';
 
 /** More writes than a store can take on a full disk: it can still overwrite old parts of its journal. */
 const writesMax = 400;
-
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, `not within 30 s: ${what}`);
-    await pause(20);
-  }
-}
 
 export async function readiness({ baseUrl }: Service): Promise<number> {
   return (await fetch(`${baseUrl}/readyz`)).status;
@@ -42,12 +34,12 @@ export async function createUntilRefused(api: Api): Promise<string[]> {
  * threads that were acknowledged during the check: one write can still find room after another did not.
  */
 export async function assertDown(service: Service, api: Api, reason: RegExp): Promise<string[]> {
-  await until(async () => (await readiness(service)) === 503, 'unready');
+  await eventually(async () => (await readiness(service)) === 503);
   assert.equal((await scrape(service)).value('skein_store_up'), 0);
   assert.equal((await fetch(`${service.baseUrl}/healthz`)).status, 200);
   const acknowledged = await createUntilRefused(api);
   const isTold = (line: string) => line.includes('the store takes no writes');
-  await until(() => service.output.some(isTold), 'the log says so');
+  await eventually(() => service.output.some(isTold));
   const told = service.output.filter(isTold);
   assert.equal(told.length, 1, told.join('\n'));
   assert.match(told[0]!, reason);
@@ -61,7 +53,7 @@ export async function assertRecovers(
   api: Api,
   acknowledged: readonly string[],
 ): Promise<void> {
-  await until(async () => (await readiness(service)) === 200, 'ready again');
+  await eventually(async () => (await readiness(service)) === 200);
   assert.equal((await scrape(service)).value('skein_store_up'), 1);
   const { status, body } = await api.create({ prompt: 'Are you back?' });
   assert.equal(status, 201);
@@ -70,5 +62,5 @@ export async function assertRecovers(
     assert.equal(state.state, 'idle', `the reply of ${id} was written`);
   }
   const isTold = (line: string) => line.includes('the store takes writes again');
-  await until(() => service.output.some(isTold), 'the log says so');
+  await eventually(() => service.output.some(isTold));
 }

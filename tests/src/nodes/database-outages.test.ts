@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { startStandby } from '../postgres/standby.ts';
-import { eventually } from '../replies/shared-store.ts';
 import type { Service } from '../service.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 import { isReady, Nodes } from './nodes.ts';

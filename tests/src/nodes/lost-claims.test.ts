@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { Observations } from '../replies/observations.ts';
-import { eventually } from '../replies/shared-store.ts';
 import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { Nodes } from './nodes.ts';

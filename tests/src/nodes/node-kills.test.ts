@@ -3,9 +3,9 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api.ts';
 import type { Answer } from '../conformance.ts';
+import { eventually } from '../eventually.ts';
 import { Ledger } from '../ledger.ts';
 import { Observations } from '../replies/observations.ts';
-import { eventually } from '../replies/shared-store.ts';
 import type { Service } from '../service.ts';
 import { faultsOf, Nodes } from './nodes.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { eventually } from '../eventually.ts';
 import { HeldRequests } from '../replies/held-requests.ts';
-import { eventually } from '../replies/shared-store.ts';
 import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { faultsOf, Nodes } from './nodes.ts';

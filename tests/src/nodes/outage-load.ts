@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { eventually } from '../eventually.ts';
 import { Ledger } from '../ledger.ts';
 import { Observations } from '../replies/observations.ts';
-import { eventually } from '../replies/shared-store.ts';
 import type { Service } from '../service.ts';
 import { isReady, type Nodes } from './nodes.ts';
 

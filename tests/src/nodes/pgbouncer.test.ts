@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, describe, it } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { findProgram } from '../machine.ts';
 import { dropDatabase, testDatabase } from '../postgres/databases.ts';
-import { eventually } from '../replies/shared-store.ts';
 import { createThread } from '../world.ts';
 import { isReady, Nodes } from './nodes.ts';
 import { OutageLoad, replySettings } from './outage-load.ts';

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { samplesOf } from '../documentation/samples.ts';
+import { eventually } from '../eventually.ts';
 import { findProgram } from '../machine.ts';
 import { freePort } from '../oauth/addressed-service.ts';
-import { eventually } from '../replies/shared-store.ts';
 import { root, type Service, temporaryFolder } from '../service.ts';
 import { Nodes } from './nodes.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
+import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { Observations } from '../replies/observations.ts';
-import { eventually } from '../replies/shared-store.ts';
 import { assertFails, createThread } from '../world.ts';
 import { faultsOf, Nodes } from './nodes.ts';
 

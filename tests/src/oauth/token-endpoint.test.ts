@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type IssuedApplication, makeApplication } from '../applications.ts';
+import { eventually } from '../eventually.ts';
 import { assertEnvelope } from '../raw-http.ts';
-import { eventually } from '../replies/shared-store.ts';
 import { startWorld, type World } from '../world.ts';
 import { type Clients, canary, formBytesMax, refusals } from './refused-requests.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type IssuedApplication, makeApplication } from '../applications.ts';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import { clockThatLeaps } from '../shifted-clock.ts';
 import { startWorld, type World } from '../world.ts';
 import {

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as later } from 'node:timers/promises';
 import pg from 'pg';
+import { eventually } from '../eventually.ts';
 import { dropDatabase, testDatabase } from './databases.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { startStandby } from './standby.ts';
@@ -18,12 +18,6 @@ async function query(url: string, text: string, values: unknown[] = []): Promise
     return (await client.query(text, values)).rows;
   } finally {
     await client.end();
-  }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !condition(); await later(10)) {
-    assert.ok(Date.now() < deadline, `never came true: ${condition}`);
   }
 }
 
@@ -142,7 +136,7 @@ describe('a command with a server', () => {
 
     killed.kill('SIGKILL');
     killed.stdin!.end('0');
-    await until(() => !existsSync(killedFolder));
+    await eventually(() => !existsSync(killedFolder));
     await assert.rejects(query(killedUrl, 'SELECT 1'), { code: 'ECONNREFUSED' });
   });
 });
@@ -155,7 +149,7 @@ describe('a primary and its standby', () => {
 
     const acknowledged = new Set<number>();
     const writers = [1, 2, 3, 4].map((writer) => writeUntilCut(server.url, writer, acknowledged));
-    await until(() => acknowledged.size >= 100);
+    await eventually(() => acknowledged.size >= 100);
     await server.kill();
     await Promise.all(writers);
     await standby.promote();

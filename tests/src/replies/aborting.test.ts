@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
+import { eventually } from '../eventually.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import { assertFails, createThread } from '../world.ts';
-import { eventually, repliesOnTheirWay, SharedStore } from './shared-store.ts';
+import { repliesOnTheirWay, SharedStore } from './shared-store.ts';
 
 /** A second is promised; the rest is for a machine that is busy. */
 const promptlyMs = 2500;

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
+import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
 import { clockOffBy, clockThatLeaps } from '../shifted-clock.ts';
 import { createThread } from '../world.ts';
 import { type Asked, askForPieces, Observations } from './observations.ts';
-import { eventually, SharedStore } from './shared-store.ts';
+import { SharedStore } from './shared-store.ts';
 
 const hourMs = 3_600_000;
 const stores: SharedStore[] = [];

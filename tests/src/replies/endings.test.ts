@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
+import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
 import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { Observations } from './observations.ts';
-import { eventually, SharedStore } from './shared-store.ts';
+import { SharedStore } from './shared-store.ts';
 
 const neutralSentence = 'The reply could not be generated. Please try again.';
 const deadlineMs = 1500;

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Api } from '../api.ts';
+import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
 import { type ModelServer, startModelServer } from '../model-server.ts';
 import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { Observations } from './observations.ts';
-import { eventually, SharedStore } from './shared-store.ts';
+import { SharedStore } from './shared-store.ts';
 
 const count = 12;
 /** What each of the two workers makes of the same prompt: the one follows the script, the other asks a provider. */

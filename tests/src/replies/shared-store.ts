@@ -49,21 +49,6 @@ export class SharedStore {
   }
 }
 
-/** Polls until the condition holds. */
-export async function eventually<T>(
-  look: () => Promise<T> | T,
-  isEnough: (value: T) => boolean,
-  withinMs = 20_000,
-): Promise<T> {
-  const deadline = Date.now() + withinMs;
-  for (;;) {
-    const value = await look();
-    if (isEnough(value)) return value;
-    if (Date.now() > deadline) throw new Error(`gave up waiting; the last look: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 /** The number of replies in progress, as reported by doctor. */
 export async function repliesOnTheirWay(service: Service): Promise<number> {
   const { healthy, findings } = await service.skein('doctor');

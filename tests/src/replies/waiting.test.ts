@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { sendMany } from '../load.ts';
 import type { Service } from '../service.ts';
 import { createThread } from '../world.ts';
 import { HeldModel } from './held-model.ts';
 import { HeldRequests } from './held-requests.ts';
-import { eventually, SharedStore } from './shared-store.ts';
+import { SharedStore } from './shared-store.ts';
 
 const crowd = 1500;
 const repliesAtOnce = 300;

@@ -5,7 +5,7 @@ import { type SettingsWorld, startSettingsWorld } from '../console/settings-worl
 import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { ThreadStream } from '../console/thread-stream.ts';
 import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../replies/shared-store.ts';
+import { eventually } from '../eventually.ts';
 import { scrape } from '../scrape.ts';
 
 const growthBytesMax = 50 * 2 ** 20;

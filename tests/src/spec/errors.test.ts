@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
 import type { Answer } from '../conformance.ts';
+import { eventually } from '../eventually.ts';
 import { assertEnvelope, RawConnection } from '../raw-http.ts';
 import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
 
@@ -61,10 +62,7 @@ describe('Errors', () => {
 
     it('has a trace_id that the log knows', async () => {
       const { trace_id } = (await world.ada.get('x')).body.error;
-      const deadline = Date.now() + 10_000;
-      const logged = () => world.service.output.some((line) => line.includes(trace_id));
-      while (!logged() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
-      assert.ok(logged());
+      await eventually(() => world.service.output.some((line) => line.includes(trace_id)));
     });
   });
 
