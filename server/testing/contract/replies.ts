@@ -48,7 +48,8 @@ export function describeReplies(world: () => World): void {
 
     it('can be claimed in the commit that creates them', async () => {
       const { store, clock } = world();
-      const claim = { token: 2 ** 47, leaseMs };
+      // Callers pass a claim that names the reply, too.
+      const claim = { token: 2 ** 47, leaseMs, messageId: 'msg_1', threadId: 'thr_1' };
       const organizationId = await world().organization();
       const thread = await world().thread(organizationId, await world().member(organizationId), { claim });
       const held = { organizationId, threadId: thread.id, messageId: thread.replyId, token: claim.token };

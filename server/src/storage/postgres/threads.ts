@@ -101,8 +101,9 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
   const { run, time } = database;
   return {
     async createThread(organizationId, thread) {
-      const { id: threadId, idempotency, claim = { token: null, leaseMs: null } } = thread;
-      const values = { ...thread, ...idempotency, ...claim, organizationId, threadId };
+      const { id: threadId, idempotency, claim } = thread;
+      const { token = null, leaseMs = null } = claim ?? {};
+      const values = { ...thread, ...idempotency, token, leaseMs, organizationId, threadId };
       const [made] = await run<{ at: number }>(idempotency ? createOnce : create, values);
       if (made !== undefined) {
         time.see(made.at);
