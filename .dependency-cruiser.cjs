@@ -25,7 +25,7 @@ module.exports = {
     ),
     only(
       'store-port',
-      `${source}/storage/(store|account-store|audit-store|document-store|key-store|reply-store|retention-store|purge-store|thread-store|usage-store)\\.ts$`,
+      `${source}/storage/(store|account-store|audit-store|document-store|key-store|removal-store|reply-store|thread-store|usage-store)\\.ts$`,
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),
@@ -47,7 +47,7 @@ module.exports = {
       `${source}/storage/sql/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|purge-rules)\\.ts$`,
+        `${source}/storage/(store|archive|listings|removal-rules)\\.ts$`,
         '^(node:)?crypto$',
       ],
       'Shared SQL knows the domain and the port: each adapter passes in how its statements are run.',
@@ -57,7 +57,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|clock-jumps|listing-page|migrations|reply-rules|retention-rules|purge-rules|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|clock-jumps|listings|migrations|removal-rules|write-health)\\.ts$`,
         `${source}/storage/sql/`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
@@ -71,7 +71,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|account-key|clock-jumps|listing-page|migrations|reply-rules|retention-rules|purge-rules|postgres-urls|write-health)\\.ts$`,
+        `${source}/storage/(store|archive|clock-jumps|listings|migrations|removal-rules|postgres-urls|write-health)\\.ts$`,
         `${source}/storage/sql/`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',

@@ -51,196 +51,74 @@ export interface ArchiveTable {
   readonly keyLength: number;
   readonly columns: Readonly<Record<string, ColumnKind>>;
   /** Read from other tables along with each row, never written. */
-  readonly joined?: { readonly columns: Readonly<Record<string, string>>; readonly from: string };
+  readonly joined?: Readonly<{ columns: Readonly<Record<string, string>>; from: string }> | undefined;
 }
 
-export type TableName = (typeof tables)[number]['name'];
+export type TableName = keyof typeof tables;
 
 /** Another process has the store open. */
 export class StoreInUse extends Error {}
 
-const text = 'text';
-const whole = 'whole';
-const flag = 'flag';
-const bytes = 'bytes';
-const id = { organization_id: text, id: text } as const;
+/**
+ * Every table with every column, referenced tables first. The columns before the bar are the key. A column is a text unless
+ * its kind follows it. The adapters compare this list with their schema.
+ */
+const tables = {
+  secret: 'name | value bytes',
+  signing_key: 'id | private_jwk, created_at whole, retired_at whole',
+  user: 'id | email, created_at whole',
+  organization: `id | name, api_enabled flag, daily_quota whole, created_at whole, latest_at whole,
+    thread_sequence whole, move_sequence whole`,
+  password: 'id | user_id, hash, proven flag, set_at whole',
+  member: 'organization_id, user_id | role, service flag, joined_at whole, opened_at whole, password_id',
+  identity: 'issuer, subject | user_id, bound_at whole',
+  invitation: `organization_id, user_id | token_hash, resets flag, by_operator flag, created_at whole,
+    expires_at whole`,
+  session: `token_hash | user_id, proof, password_id, created_at whole, seen_at whole, expires_at whole,
+    ends_at whole`,
+  api_key: `hash | organization_id, id, user_id, name, hint, created_by, created_at whole, revoked_at whole`,
+  key_request: 'organization_id, id | user_id, name, state, requested_at whole, decided_by, expires_at whole',
+  application: `id | organization_id, name, secret_hash, epoch whole, created_at whole, rotated_at whole,
+    deleted_at whole`,
+  quota_use: 'organization_id, day whole | used whole',
+  prompt_use: 'organization_id, period, user_id | started_at whole, prompts whole',
+  audit_event: `organization_id, at whole, id | actor_kind, actor_user_id, action, subject, detail, trace_id`,
+  usage_day: 'organization_id, day whole, credential_id, operation, outcome | requests whole',
+  credential_use: 'organization_id, credential_id | last_used_at whole',
+  thread: `organization_id, id | sequence whole, user_id, title, account_id, secondary_id, created_at whole,
+    updated_at whole, activity_at whole, published flag, deleted_at whole, version whole`,
+  listing_size: 'organization_id, user_id, account_key | threads whole, published whole',
+  thread_move: 'organization_id, sequence whole | thread_id, left_activity_at whole, moved_at whole',
+  message: `organization_id, thread_id, id | role, content, created_at whole, status, completed_at whole, steps, sources,
+    model, available_at whole, claim_token whole, attempts whole, deadline_at whole, trace_id, failure, held flag,
+    verdict`,
+  idempotency_key: `organization_id, user_id, key | body_hash, thread_id, message_id, reply_id, created_at whole,
+    expires_at whole`,
+  document: `organization_id, id | account_key, name, title, url, passages whole, added_at whole, state, kept_id,
+    bytes whole`,
+  corpus: 'organization_id, account_key | number whole, passages whole',
+  passage: 'organization_id, document_id, number whole | heading, text',
+};
 
-/** Every table with every column, referenced tables first. The adapters compare this list with their schema. */
-const tables = [
-  { name: 'secret', keyLength: 1, columns: { name: text, value: bytes } },
-  {
-    name: 'signing_key',
-    keyLength: 1,
-    columns: { id: text, private_jwk: text, created_at: whole, retired_at: whole },
+const joined: Partial<Record<TableName, ArchiveTable['joined']>> = {
+  passage: {
+    columns: { title: 'document.title', corpus: 'corpus.number' },
+    from: `LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
+      LEFT JOIN corpus ON corpus.organization_id = document.organization_id
+        AND corpus.account_key = document.account_key`,
   },
-  { name: 'user', keyLength: 1, columns: { id: text, email: text, created_at: whole } },
-  {
-    name: 'organization',
-    keyLength: 1,
-    columns: {
-      ...{ id: text, name: text, api_enabled: flag, daily_quota: whole, created_at: whole },
-      ...{ latest_at: whole, thread_sequence: whole, move_sequence: whole },
-    },
-  },
-  {
-    name: 'password',
-    keyLength: 1,
-    columns: { id: text, user_id: text, hash: text, proven: flag, set_at: whole },
-  },
-  {
-    name: 'member',
-    keyLength: 2,
-    columns: {
-      ...{ organization_id: text, user_id: text, role: text, service: flag },
-      ...{ joined_at: whole, opened_at: whole, password_id: text },
-    },
-  },
-  {
-    name: 'identity',
-    keyLength: 2,
-    columns: { issuer: text, subject: text, user_id: text, bound_at: whole },
-  },
-  {
-    name: 'invitation',
-    keyLength: 2,
-    columns: {
-      ...{ organization_id: text, user_id: text, token_hash: text, resets: flag },
-      ...{ by_operator: flag, created_at: whole, expires_at: whole },
-    },
-  },
-  {
-    name: 'session',
-    keyLength: 1,
-    columns: {
-      ...{ token_hash: text, user_id: text, proof: text, password_id: text, created_at: whole },
-      ...{ seen_at: whole, expires_at: whole, ends_at: whole },
-    },
-  },
-  {
-    name: 'api_key',
-    keyLength: 1,
-    columns: {
-      ...{ hash: text, ...id, user_id: text, name: text, hint: text },
-      ...{ created_by: text, created_at: whole, revoked_at: whole },
-    },
-  },
-  {
-    name: 'key_request',
-    keyLength: 2,
-    columns: {
-      ...{ ...id, user_id: text, name: text, state: text, requested_at: whole },
-      ...{ decided_by: text, expires_at: whole },
-    },
-  },
-  {
-    name: 'application',
-    keyLength: 1,
-    columns: {
-      ...{ id: text, organization_id: text, name: text, secret_hash: text, epoch: whole },
-      ...{ created_at: whole, rotated_at: whole, deleted_at: whole },
-    },
-  },
-  { name: 'quota_use', keyLength: 2, columns: { organization_id: text, day: whole, used: whole } },
-  {
-    name: 'prompt_use',
-    keyLength: 3,
-    columns: { organization_id: text, period: text, user_id: text, started_at: whole, prompts: whole },
-  },
-  {
-    name: 'audit_event',
-    keyLength: 3,
-    columns: {
-      ...{ organization_id: text, at: whole, id: text, actor_kind: text, actor_user_id: text },
-      ...{ action: text, subject: text, detail: text, trace_id: text },
-    },
-  },
-  {
-    name: 'usage_day',
-    keyLength: 5,
-    columns: {
-      ...{ organization_id: text, day: whole, credential_id: text, operation: text, outcome: text },
-      ...{ requests: whole },
-    },
-  },
-  {
-    name: 'credential_use',
-    keyLength: 2,
-    columns: { organization_id: text, credential_id: text, last_used_at: whole },
-  },
-  {
-    name: 'thread',
-    keyLength: 2,
-    columns: {
-      ...{ ...id, sequence: whole, user_id: text, title: text, account_id: text, secondary_id: text },
-      ...{ created_at: whole, updated_at: whole, activity_at: whole, published: flag, deleted_at: whole },
-      ...{ version: whole },
-    },
-  },
-  {
-    name: 'listing_size',
-    keyLength: 3,
-    columns: { organization_id: text, user_id: text, account_key: text, threads: whole, published: whole },
-  },
-  {
-    name: 'thread_move',
-    keyLength: 2,
-    columns: {
-      ...{ organization_id: text, sequence: whole, thread_id: text },
-      ...{ left_activity_at: whole, moved_at: whole },
-    },
-  },
-  {
-    name: 'message',
-    keyLength: 3,
-    columns: {
-      ...{ organization_id: text, thread_id: text, id: text, role: text, content: text, created_at: whole },
-      ...{ status: text, completed_at: whole, steps: text, sources: text, model: text, available_at: whole },
-      ...{
-        claim_token: whole,
-        attempts: whole,
-        deadline_at: whole,
-        trace_id: text,
-        failure: text,
-        held: flag,
-        verdict: text,
-      },
-    },
-  },
-  {
-    name: 'idempotency_key',
-    keyLength: 3,
-    columns: {
-      ...{ organization_id: text, user_id: text, key: text, body_hash: text, thread_id: text },
-      ...{ message_id: text, reply_id: text, created_at: whole, expires_at: whole },
-    },
-  },
-  {
-    name: 'document',
-    keyLength: 2,
-    columns: {
-      ...{ ...id, account_key: text, name: text, title: text, url: text },
-      ...{ passages: whole, added_at: whole, state: text, kept_id: text, bytes: whole },
-    },
-  },
-  {
-    name: 'corpus',
-    keyLength: 2,
-    columns: { organization_id: text, account_key: text, number: whole, passages: whole },
-  },
-  {
-    name: 'passage',
-    keyLength: 3,
-    columns: { organization_id: text, document_id: text, number: whole, heading: text, text },
-    joined: {
-      columns: { title: 'document.title', corpus: 'corpus.number' },
-      from: `LEFT JOIN document ON document.organization_id = passage.organization_id AND document.id = document_id
-        LEFT JOIN corpus ON corpus.organization_id = document.organization_id
-          AND corpus.account_key = document.account_key`,
-    },
-  },
-] as const satisfies readonly (Omit<ArchiveTable, 'name'> & { name: string })[];
+};
 
-export const archiveTables: readonly ArchiveTable[] = tables;
+export const archiveTables = (Object.keys(tables) as TableName[]).map((name): ArchiveTable => {
+  const [key, rest] = tables[name].split('|').map((part) => part.split(',').map((each) => each.trim()));
+  const columns = [...key!, ...rest!].map((column) => column.split(' '));
+  return {
+    name,
+    keyLength: key!.length,
+    columns: Object.fromEntries(columns.map(([column, kind = 'text']) => [column, kind])),
+    joined: joined[name],
+  };
+});
 
 /** Tables that are not copied: schema, time, the index of passages, and the mark of an unfinished copy. */
 const tablesNotCopied = /^(?:schema_version|store_clock|passage_term\w*|unfinished_copy|sqlite_\w+)$/;

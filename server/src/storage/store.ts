@@ -6,9 +6,8 @@ import type { Accounts } from './account-store.ts';
 import type { AuditNote, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, KeyRequests } from './key-store.ts';
-import type { Purges } from './purge-store.ts';
+import type { Purges, Retention } from './removal-store.ts';
 import type { Replies } from './reply-store.ts';
-import type { Retention } from './retention-store.ts';
 import type { Threads } from './thread-store.ts';
 import type { Usages } from './usage-store.ts';
 
@@ -16,9 +15,8 @@ export type * from './account-store.ts';
 export type * from './audit-store.ts';
 export type * from './document-store.ts';
 export type * from './key-store.ts';
-export type * from './purge-store.ts';
+export type * from './removal-store.ts';
 export type * from './reply-store.ts';
-export type * from './retention-store.ts';
 export type * from './thread-store.ts';
 export type * from './usage-store.ts';
 

@@ -1,7 +1,7 @@
+import { isRunning } from '../sql/messages.ts';
 import { statement } from '../sql/sql.ts';
 import type { Diagnosis } from '../store.ts';
 import type { Database } from './database.ts';
-import { isRunning } from './replies.ts';
 import { serverTime } from './store-time.ts';
 
 const readFacts = statement('diagnose')`

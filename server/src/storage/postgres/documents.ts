@@ -1,6 +1,6 @@
 import type { DocumentOutline } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
-import { accountKey } from '../account-key.ts';
+import { accountKey } from '../listings.ts';
 import { documents, scoped } from '../sql/documents.ts';
 import { statement } from '../sql/sql.ts';
 import type { Documents, PassageNumber } from '../store.ts';

@@ -1,10 +1,16 @@
-import { isRetriable } from '../reply-rules.ts';
+import { isRetriable, isRunning, messageBytes } from '../sql/messages.ts';
 import { empty, type Sql, sql, statement } from '../sql/sql.ts';
-import type { ReplyDetails, Threads } from '../store.ts';
+import { findThread } from '../sql/thread-reads.ts';
+import type { Threads } from '../store.ts';
 import type { Database } from './database.ts';
-import { inOrderOfCreation, insertReply, insertUserMessage, messageBytes } from './messages.ts';
-import { isRunning } from './replies.ts';
-import { findThread, insertMove, lockOwnThread, nextVersion, seenThread } from './thread-row.ts';
+import {
+  insertMove,
+  insertReply,
+  insertUserMessage,
+  lockOwnThread,
+  nextVersion,
+  seenThread,
+} from './thread-row.ts';
 
 interface AddedRow {
   running: boolean;
@@ -29,7 +35,7 @@ interface PromptParts {
  */
 const addReplyIf = (allowed: Sql, { messages, bytes, moves, inserts, change }: PromptParts) => sql`
   WITH ${seenThread}, latest AS (
-      SELECT coalesce(${isRunning}, false) AS running, coalesce(${isRetriable as Sql}, false) AS retriable
+      SELECT coalesce(${isRunning}, false) AS running, coalesce(${isRetriable}, false) AS retriable
       FROM seen JOIN message
         ON organization_id = :organizationId AND thread_id = :threadId AND role = 'assistant'
       WHERE seen.user_id = :userId AND seen.deleted_at IS NULL
@@ -68,13 +74,7 @@ const addRetry = statement('add-retry')`${addReplyIf(sql`retriable`, {
   change: empty,
 })}`;
 
-const listDetails = statement('list-reply-details')`
-  SELECT id AS "messageId", trace_id AS "traceId", failure, verdict::json AS verdict FROM message
-  WHERE organization_id = :organizationId AND thread_id = :threadId AND role = 'assistant'
-    AND (:ids::text[] IS NULL OR id = ANY(:ids))
-  ORDER BY ${inOrderOfCreation}`;
-
-export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addReply' | 'listReplyDetails'> {
+export function postgresFollowUps({ run, read }: Database): Pick<Threads, 'addReply'> {
   const addReply: Threads['addReply'] = async (organizationId, threadId, userId, added) => {
     const { prompt, replyId, replyDeadlineMs, traceId, budget } = added;
     const values = { ...budget, organizationId, threadId, userId, replyId, replyDeadlineMs, traceId };
@@ -82,14 +82,11 @@ export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addRe
       ? run<AddedRow>(addRetry, values)
       : run<AddedRow>(addFollowUp, { ...values, messageId: prompt.messageId, prompt: prompt.content }));
     if (row === undefined) {
-      const thread = await findThread(run, organizationId, threadId);
+      const thread = await read(() => findThread(organizationId, threadId));
       const isOthers = thread !== undefined && thread.deletedAt === null && thread.userId !== userId;
       return isOthers ? { outcome: 'refused', thread } : { outcome: 'missing' };
     }
-    if (row.at !== null) {
-      time.see(row.at);
-      return { outcome: 'added' };
-    }
+    if (row.at !== null) return { outcome: 'added' };
     if (row.running) return { outcome: 'running' };
     if (prompt === null && !row.retriable) return { outcome: 'nothing-to-retry' };
     if (row.exceeded !== null) return { outcome: 'full', exceeded: row.exceeded };
@@ -97,9 +94,5 @@ export function postgresFollowUps({ run, time }: Database): Pick<Threads, 'addRe
     return addReply(organizationId, threadId, userId, added);
   };
 
-  return {
-    addReply,
-    listReplyDetails: (organizationId, threadId, ids) =>
-      run<ReplyDetails>(listDetails, { organizationId, threadId, ids: ids ?? null }),
-  };
+  return { addReply };
 }

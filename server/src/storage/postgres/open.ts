@@ -2,7 +2,7 @@ import { ClockJumps } from '../clock-jumps.ts';
 import { sharedStore } from '../sql/shared-store.ts';
 import { statement } from '../sql/sql.ts';
 import type { Store } from '../store.ts';
-import { postgresAdmissions } from './admissions.ts';
+import { postgresAdmissions, postgresUsages } from './admissions.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { postgresDocuments } from './documents.ts';
@@ -13,12 +13,8 @@ import { postgresRetention } from './retention.ts';
 import { Servers } from './servers.ts';
 import { type NodeClock, StoreTime, serverTime } from './store-time.ts';
 import { postgresThreads } from './threads.ts';
-import { postgresUsages } from './usage.ts';
 import { postgresWalks } from './walks.ts';
 
-const keepSecret = statement('keep-secret')`
-  INSERT INTO secret (name, value) VALUES (:name, :candidate) ON CONFLICT DO NOTHING`;
-const readSecret = statement('read-secret')`SELECT value FROM secret WHERE name = :name`;
 const readTime = statement('read-time')`SELECT latest_at AS latest, greatest(latest_at, :now) AS at,
   greatest(0, greatest(latest_at, :clockFloor::bigint) - coalesce(:clockTime::bigint, ${serverTime})) AS "aheadMs"
   FROM store_clock`;
@@ -52,12 +48,6 @@ export async function openPostgresStore(
     ...postgresRetention(database),
     ...postgresPurges(database),
     ...notices,
-
-    async secret(name, candidate) {
-      await run(keepSecret, { name, candidate });
-      const [kept] = await run<{ value: Buffer }>(readSecret, { name });
-      return kept!.value;
-    },
 
     async ping() {
       await database.assertWritable();

@@ -1,14 +1,14 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
-import { purgeOrder } from '../purge-rules.ts';
+import { purgeOrder } from '../removal-rules.ts';
 import { findUserId } from '../sql/members.ts';
+import { isRunning } from '../sql/messages.ts';
 import { add, anonymizeAudit, type Counts, countPurge, purgeOfPeople } from '../sql/purge.ts';
 import { empty, identifier, type Sql, sql, statement } from '../sql/sql.ts';
 import { count, rows, run, type Work } from '../sql/work.ts';
 import type { PurgeStep, Purges } from '../store.ts';
 import type { Database } from './database.ts';
-import { isRunning } from './replies.ts';
-import { removeDeletedThreads, type ThreadName } from './thread-removal.ts';
+import { removeDeletedThreads, type ThreadName } from './retention.ts';
 
 const batchRows = 500;
 const foreignKeyViolation = '23503';

@@ -1,14 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
-import { countedMax, isRunning as isRunningText, startOver, sweptMax } from '../reply-rules.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
+import { countedMax, isRunning, startOver, sweptMax } from '../sql/messages.ts';
 import { type Sql, sql, statement } from '../sql/sql.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyBacklog, ReplyName } from '../store.ts';
 import type { Database } from './database.ts';
 import { nextVersion } from './thread-row.ts';
 
-export const isRunning = isRunningText as Sql;
 const isWaiting = sql`NOT held AND ${isRunning}`;
 
 /** Every write of a worker names its claim, so that it changes nothing once the claim is lost or the reply has ended. */
@@ -30,8 +29,6 @@ function changeReply(change: Sql, condition: Sql): Sql {
       WHERE thread.organization_id = :organizationId AND thread.id = :threadId
     )`;
 }
-
-const reset = startOver as Sql;
 
 /** Claims, renewals and progress need no sync: after a power cut the reply is generated again from the start. */
 const unsynced = sql`set_config('synchronous_commit', 'off', true)`;
@@ -96,7 +93,7 @@ const settleWithNote = statement('settle-reply-with-note')`${settled},
   noted AS (${insertNote(sql`changed`, sql`:organizationId`, sql`completed_at`)}) SELECT id FROM changed`;
 const release = statement('let-go-of-reply')`${changeReply(
   sql`held = false, attempts = attempts + :attemptsUsed, available_at = :now + :delayMs::bigint, failure = :failure,
-        ${reset}`,
+        ${startOver}`,
   isClaimed,
 )} SELECT id FROM changed`;
 const cancel = statement('cancel-replies')`${changeReply(
@@ -141,7 +138,7 @@ const failAbandoned = statement('fail-abandoned-replies')`
   ${sweepReplies(sql`${isExpired} AND attempts + 1 >= :attemptsMax::int`, fail)}`;
 const releaseExpired = statement('let-go-of-expired-replies')`${sweepReplies(
   sql`${isExpired} AND attempts + 1 < :attemptsMax::int`,
-  sql`held = false, attempts = attempts + 1, ${reset}`,
+  sql`held = false, attempts = attempts + 1, ${startOver}`,
 )}`;
 const failOverdue = statement('fail-overdue-replies')`${sweepReplies(sql`deadline_at <= :now`, fail)}`;
 const moveTimes = statement('move-times-of-replies')`WITH recorded AS (

@@ -1,12 +1,38 @@
 import type { MessageId } from '../../domain/id.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
+import { isRunning } from '../sql/messages.ts';
 import { type Sql, sql, statement } from '../sql/sql.ts';
+import { findThread, outcomeOfNoWrite } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import type { Database } from './database.ts';
-import { adjustSizes } from './listing-sizes.ts';
-import { isRunning } from './replies.ts';
-import { findThread, lockOwnThread, nextVersion, seenThread } from './thread-row.ts';
-import { granted, isApiOpen, outcomeOfNoWrite } from './write-grant.ts';
+import { granted, isApiOpen, lockOwnThread, nextVersion, seenThread } from './thread-row.ts';
+
+/**
+ * Updates the sizes of listings in the statement that changes a thread. `changed` has one row or none, with the thread's
+ * user_id and account_id and by how much `threads` and `published` change.
+ */
+export const adjustSizes = (changed: Sql) => sql`
+      INSERT INTO listing_size AS size (organization_id, user_id, account_key, threads, published)
+      SELECT :organizationId, row_user, row_account, sum(row_threads), sum(row_published) FROM ${changed} AS changed
+      CROSS JOIN LATERAL unnest(
+        CASE WHEN account_id IS NULL THEN ARRAY[''] ELSE ARRAY['', '=' || account_id] END) AS row_account
+      -- The row of all users counts published threads only.
+      CROSS JOIN LATERAL (VALUES (user_id, changed.threads, changed.published), ('', 0, changed.published))
+        AS part (row_user, row_threads, row_published)
+      WHERE row_user <> '' OR row_published <> 0
+      GROUP BY row_user, row_account
+      -- Always in the same order, so that two statements that change the same rows cannot deadlock.
+      ORDER BY row_user, row_account
+      ON CONFLICT (organization_id, user_id, account_key)
+      DO UPDATE SET threads = size.threads + excluded.threads, published = size.published + excluded.published`;
+
+const sizeOf = (amount: Sql, user: Sql) => sql`coalesce((SELECT ${amount} FROM listing_size
+      WHERE organization_id = :organizationId AND user_id = ${user} AND account_key = :accountKey), 0)`;
+
+/** Sizes as expressions: of the published threads, of the user's own, and of both together. */
+export const publishedSize = sizeOf(sql`published`, sql`''`);
+export const mineSize = sizeOf(sql`threads`, sql`:userId`);
+export const ownSize = sql`${publishedSize} + ${sizeOf(sql`threads - published`, sql`:userId`)}`;
 
 /** The organization's row is locked before the thread's, as by creates and renames. */
 const lockOrganization = (condition: Sql) => sql`gate AS (
@@ -57,6 +83,7 @@ const publish = statement('publish-thread')`WITH ${lockOrganization(sql`true`)},
 /** The operations that add a thread to listings or remove it from them, and so change their sizes. */
 export function postgresThreadListing({
   run,
+  read,
 }: Database): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
   const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
     type Deletion = { held: boolean; deleted: boolean; cancelled: MessageId[] };
@@ -66,7 +93,7 @@ export function postgresThreadListing({
     if (deleted) return { outcome: 'deleted', cancelled };
     // The thread was changed between the read and the lock: a reply may have been added, which must be cancelled too.
     if (held) return deleteThread(organizationId, threadId, writer, note);
-    return outcomeOfNoWrite(run, organizationId, threadId, writer);
+    return read(() => outcomeOfNoWrite(organizationId, threadId, writer));
   };
 
   return {
@@ -80,7 +107,7 @@ export function postgresThreadListing({
     async setThreadPublished(organizationId, threadId, published, note) {
       const values = { organizationId, threadId, published, ...noteValues(note) };
       if ((await run(publish, values)).length === 1) return 'done';
-      const thread = await findThread(run, organizationId, threadId);
+      const thread = await read(() => findThread(organizationId, threadId));
       return thread !== undefined && thread.deletedAt === null ? 'done' : 'missing';
     },
   };

@@ -1,26 +1,11 @@
-import type { OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { Thread } from '../../domain/thread.ts';
-import { type Sql, sql, statement } from '../sql/sql.ts';
-import type { Run } from './database.ts';
-
-/** The columns of a listed thread: `relation` has the names of the table's columns. */
-export const listedColumns = (
-  relation: Sql,
-) => sql`${relation}.id, ${relation}.user_id AS "userId", ${relation}.title,
-    ${relation}.account_id AS "accountId", ${relation}.secondary_id AS "secondaryId",
-    ${relation}.created_at AS "createdAt", ${relation}.updated_at AS "updatedAt", ${relation}.published`;
-
-export const threadColumns = sql`thread.organization_id AS "organizationId", ${listedColumns(sql`thread`)},
-    thread.deleted_at AS "deletedAt"`;
+import { keyIsLive } from '../sql/api-keys.ts';
+import { type Sql, sql } from '../sql/sql.ts';
 
 /**
  * For the SET clause of every UPDATE of a thread: a number that no earlier change had. It is the time unless the clock is
  * behind, so that a version lost to a power cut or to a restored backup is not used again.
  */
 export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
-
-/** A condition on the row of a thread: the reader may read it. */
-export const isReadable = sql`deleted_at IS NULL AND (published OR user_id = :userId)`;
 
 /**
  * The user's thread as the latest commit left it, locked until ours: PostgreSQL rereads a row that it waited for. `gate`
@@ -47,31 +32,28 @@ export const insertMove = (left: Sql) => sql`moved AS (
       SELECT :organizationId, tick_sequence, :threadId, activity_at, tick_at FROM ${left}
     )`;
 
-const find = statement('find-thread')`
-  SELECT ${threadColumns} FROM thread WHERE organization_id = :organizationId AND id = :threadId`;
+/** `moment` has one row or none, and `at` is its column with the time. */
+export const insertUserMessage = (moment: Sql, at: Sql) => sql`
+      INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
+      SELECT :organizationId, :threadId, :messageId, 'user', :prompt, ${at} FROM ${moment}`;
 
-export async function findThread(
-  run: Run,
-  organizationId: OrganizationId,
-  threadId: ThreadId,
-): Promise<Thread | undefined> {
-  return (await run<Thread>(find, { organizationId, threadId }))[0];
-}
+/** `claim`: whether the reply is held, its token, and until when it is held or waits for a worker. */
+export const insertReply = (moment: Sql, at: Sql, claim = sql`false, 0, ${at}`) => sql`
+      INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
+        held, claim_token, available_at, attempts, deadline_at, trace_id)
+      SELECT :organizationId, :threadId, :replyId, 'assistant', '', ${at}, 'in_progress', '[]', ${claim}, 0,
+        ${at} + :replyDeadlineMs::bigint, :traceId FROM ${moment}`;
 
-/** Without the other columns that the row has. */
-export function threadOf(row: Thread): Thread {
-  const { organizationId, id, userId, title, accountId, secondaryId, createdAt, updatedAt } = row;
-  const { published, deletedAt } = row;
-  return {
-    organizationId,
-    id,
-    userId,
-    title,
-    accountId,
-    secondaryId,
-    createdAt,
-    updatedAt,
-    published,
-    deletedAt,
-  };
-}
+/** A condition on the organization's row, which the write locks: a write with an API key needs the API enabled. */
+export const isApiOpen = sql`(:keyHash::text IS NULL OR api_enabled)`;
+
+/**
+ * Part of a statement that may write with an API key: the row of `gate`, which holds the organization's row as `gate_id`,
+ * if the key is still live. The key is read after the wait for the organization's row and locked until the commit, so
+ * that a revocation committed in the meantime counts. Only one write of an organization holds the row at a time.
+ */
+export const granted = (gate: Sql) => sql`granted AS (
+      SELECT ${gate}.* FROM ${gate} WHERE :keyHash::text IS NULL OR EXISTS (
+        SELECT FROM api_key WHERE hash = :keyHash AND organization_id = gate_id AND user_id = :userId
+          AND ${keyIsLive} FOR SHARE)
+    )`;

@@ -1,23 +1,28 @@
 import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { inOrderOfCreation, type MessageRow, messageColumns, toMessage } from '../sql/messages.ts';
 import { empty, type Sql, sql, statement } from '../sql/sql.ts';
+import {
+  isReadable,
+  isRevoked,
+  outcomeOfNoWrite,
+  threadColumns,
+  threadOf,
+  threadReads,
+} from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import type { Database } from './database.ts';
 import { postgresFollowUps } from './follow-ups.ts';
-import { adjustSizes, listAccounts } from './listing-sizes.ts';
+import { adjustSizes, postgresThreadListing } from './thread-listing.ts';
 import {
-  inOrderOfCreation,
+  granted,
+  insertMove,
   insertReply,
   insertUserMessage,
-  type MessageRow,
-  messageColumns,
-  toMessage,
-} from './messages.ts';
-import { isRunning } from './replies.ts';
-import { postgresThreadListing } from './thread-listing.ts';
-import { postgresThreadParts } from './thread-parts.ts';
-import { insertMove, isReadable, lockOwnThread, nextVersion, threadColumns, threadOf } from './thread-row.ts';
-import { granted, isApiOpen, isRevoked, outcomeOfNoWrite } from './write-grant.ts';
+  isApiOpen,
+  lockOwnThread,
+  nextVersion,
+} from './thread-row.ts';
 
 interface IdempotencyRow {
   bodyHash: string;
@@ -80,12 +85,6 @@ const selectWithMessages = (condition: Sql) => sql`SELECT ${threadColumns}, vers
   ORDER BY ${inOrderOfCreation}`;
 const get = statement('get-thread')`${selectWithMessages(sql`true`)}`;
 const getReadable = statement('read-thread')`${selectWithMessages(isReadable)}`;
-const readVersion = statement('thread-version')`
-  SELECT version FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
-const findRunning = statement('find-running-reply')`SELECT (
-    SELECT message.id FROM message
-    WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
-  FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
 const rename = statement('rename-thread')`WITH tick AS (
     UPDATE organization SET latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + 1
     WHERE id = :organizationId AND ${isApiOpen} AND EXISTS (
@@ -98,18 +97,15 @@ const rename = statement('rename-thread')`WITH tick AS (
   WHERE thread.organization_id = :organizationId AND thread.id = :threadId RETURNING ${threadColumns}`;
 
 export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
-  const { run, time } = database;
+  const { run, read, time } = database;
   return {
     async createThread(organizationId, thread) {
       const { id: threadId, idempotency, claim } = thread;
       const { token = null, leaseMs = null } = claim ?? {};
       const values = { ...thread, ...idempotency, token, leaseMs, organizationId, threadId };
       const [made] = await run<{ at: number }>(idempotency ? createOnce : create, values);
-      if (made !== undefined) {
-        time.see(made.at);
-        return { outcome: 'created', createdAt: made.at };
-      }
-      if (await isRevoked(run, organizationId, thread)) return { outcome: 'revoked' };
+      if (made !== undefined) return { outcome: 'created', createdAt: made.at };
+      if (await read(() => isRevoked(organizationId, thread))) return { outcome: 'revoked' };
       const [first] = idempotency ? await run<IdempotencyRow>(findIdempotencyKey, values) : [];
       if (first === undefined) throw new Error(`The organization ${organizationId} does not exist.`);
       const { bodyHash, ...created } = first;
@@ -129,27 +125,15 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
       return { thread: threadOf(first), version: first.version, messages };
     },
 
-    async threadVersion(organizationId, threadId, { userId }) {
-      const [row] = await run<{ version: number }>(readVersion, { organizationId, threadId, userId });
-      return row?.version;
-    },
-
-    async findRunningReply(organizationId, threadId, { userId }) {
-      const values = { organizationId, threadId, userId };
-      const [row] = await run<{ running: MessageId | null }>(findRunning, values);
-      return row?.running;
-    },
-
     async renameThread(organizationId, threadId, writer, title) {
       const [renamed] = await run<Thread>(rename, { ...writer, organizationId, threadId, title });
-      if (renamed === undefined) return outcomeOfNoWrite(run, organizationId, threadId, writer);
+      if (renamed === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, writer));
       time.see(renamed.updatedAt!);
       return { outcome: 'renamed', thread: renamed };
     },
 
-    ...postgresThreadParts(database),
+    ...threadReads(database),
     ...postgresThreadListing(database),
     ...postgresFollowUps(database),
-    listAccounts: listAccounts(run),
   };
 }

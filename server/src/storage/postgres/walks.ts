@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { accountKey } from '../account-key.ts';
 import {
+  accountKey,
   bottom,
   byPosition,
   cut,
@@ -10,12 +10,12 @@ import {
   type ListingKind,
   readStart,
   writeStart,
-} from '../listing-page.ts';
+} from '../listings.ts';
 import { join, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
+import { listedColumns, threadOf } from '../sql/thread-reads.ts';
 import type { ListedThread, Listing, Threads } from '../store.ts';
 import type { Database } from './database.ts';
-import { mineSize, ownSize, publishedSize } from './listing-sizes.ts';
-import { listedColumns, threadOf } from './thread-row.ts';
+import { mineSize, ownSize, publishedSize } from './thread-listing.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
 type FirstPageRow = ListedRow & { lastSequence: number; lastMove: number; size: number; now: number };

@@ -1,6 +1,6 @@
 import { type Document, type IndexedPassage, storableTitle, storableUrl } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
-import { accountKey, accountOfKey } from '../account-key.ts';
+import { accountKey, accountOfKey } from '../listings.ts';
 import type { AuditNote, DocumentBudget, DocumentNote, Documents, NewDocument } from '../store.ts';
 import { writeNote } from './audit.ts';
 import { type Sql, type Statement, sql, statement } from './sql.ts';

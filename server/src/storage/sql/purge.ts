@@ -1,6 +1,6 @@
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
-import { type AuditedRow, purgedEmail, purgeOrder, withoutPerson } from '../purge-rules.ts';
+import { type AuditedRow, purgedEmail, purgeOrder, withoutPerson } from '../removal-rules.ts';
 import type { AuditPosition, PurgeCounts, PurgedPerson } from '../store.ts';
 import { lockUser } from './accounts.ts';
 import { identifier, type Sql, sql, statement } from './sql.ts';

@@ -7,6 +7,7 @@ import type {
   Members,
   Organizations,
   SigningKeys,
+  Store,
 } from '../store.ts';
 import { accounts } from './accounts.ts';
 import { apiKeys, keyRequests } from './api-keys.ts';
@@ -16,12 +17,25 @@ import { invitations } from './invitations.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { sessions } from './sessions.ts';
-import type { Transactions } from './work.ts';
+import { statement } from './sql.ts';
+import { row, run, type Transactions } from './work.ts';
+
+const keepSecret = statement('keep-secret')`
+  INSERT INTO secret (name, value) VALUES (:name, :candidate) ON CONFLICT DO NOTHING`;
+const readSecret = statement('read-secret')`SELECT value FROM secret WHERE name = :name`;
+
+type SharedStore = Organizations &
+  Members &
+  Accounts &
+  ApiKeys &
+  KeyRequests &
+  Applications &
+  SigningKeys &
+  Audits &
+  Pick<Store, 'secret'>;
 
 /** The methods of a store that are written once for both databases: those that no request of the public API waits for. */
-export function sharedStore(
-  store: Transactions,
-): Organizations & Members & Accounts & ApiKeys & KeyRequests & Applications & SigningKeys & Audits {
+export function sharedStore(store: Transactions): SharedStore {
   return {
     ...organizations(store),
     ...members(store),
@@ -33,5 +47,11 @@ export function sharedStore(
     ...applications(store),
     ...signingKeys(store),
     ...audits(store),
+
+    secret: (name, candidate) =>
+      store.write(function* () {
+        yield* run(keepSecret, { name, candidate });
+        return (yield* row<{ value: Buffer }>(readSecret, { name }))!.value;
+      }),
   };
 }

@@ -36,7 +36,7 @@ export function openSqliteSource(file: string): Archive {
 export function openSqliteTarget(file: string): ArchiveTarget {
   const database = openAlone(file, true);
   const inserts = new Map<string, (row: Row) => void>();
-  const insertTerms = database.prepare('INSERT INTO passage_term (rowid, terms) VALUES (?, ?)');
+  const insertTerms = database.prepare('INSERT INTO passage_term (rowid, terms) VALUES (@number, @terms)');
 
   function insertInto(table: ArchiveTable): (row: Row) => void {
     const known = inserts.get(table.name);
@@ -62,7 +62,7 @@ export function openSqliteTarget(file: string): ArchiveTarget {
         const insert = insertInto(table);
         for (const row of rows) insert(row);
         if (terms === undefined) return;
-        for (const [number, text] of indexed(table, rows, terms)) insertTerms.run(number, text);
+        for (const passage of indexed(table, rows, terms)) insertTerms.run(passage);
         // Automatic merges are off: see document-writer.ts.
         database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
       })(),
@@ -142,11 +142,12 @@ function storable(value: Value | undefined): unknown {
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
-function* indexed(table: ArchiveTable, rows: readonly Row[], terms: Terms): Generator<[Value, string]> {
+function* indexed(table: ArchiveTable, rows: readonly Row[], terms: Terms) {
   const names = [...Object.keys(table.columns), ...Object.keys(table.joined?.columns ?? {})];
   const [number, corpus] = [names.indexOf('number'), names.indexOf('corpus')];
   for (const [index, row] of rows.entries()) {
-    yield [row[number]!, terms[index]!.map((term) => scoped(row[corpus] as number, term)).join(' ')];
+    const scopedTerms = terms[index]!.map((term) => scoped(row[corpus] as number, term));
+    yield { number: row[number], terms: scopedTerms.join(' ') };
   }
 }
 
@@ -155,28 +156,24 @@ function empty(database: Database): void {
   for (const { name } of archiveTables.toReversed()) database.exec(`DELETE FROM "${name}"`);
 }
 
-const numbered = ['passage', 'corpus'] as const;
+const readSequences = `SELECT latest_at AS latestAt, move_sequence AS move,
+  coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'passage'), 0) AS passage,
+  coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'corpus'), 0) AS corpus FROM store_clock`;
 
 function readMarks(database: Database): Marks {
-  const last = database.prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck();
-  const [passage, corpus] = numbered.map((table) => last.get(table) ?? 0) as [number, number];
-  return {
-    latestAt: database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck().get()!,
-    passage,
-    corpus,
-    move: database.prepare<[], number>('SELECT move_sequence FROM store_clock').pluck().get()!,
-  };
+  return database.prepare<[], Marks>(readSequences).get()!;
 }
 
 function raiseMarks(database: Database, marks: Marks): void {
-  database.prepare('UPDATE store_clock SET latest_at = ?, move_sequence = ?').run(marks.latestAt, marks.move);
-  for (const table of numbered) {
-    // sqlite_sequence has no unique index, and a row only for tables that ever held one.
-    database
-      .prepare(
-        'INSERT INTO sqlite_sequence (name, seq) SELECT ?, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?)',
-      )
-      .run(table, table);
-    database.prepare('UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?').run(marks[table], table);
+  database.prepare('UPDATE store_clock SET latest_at = @latestAt, move_sequence = @move').run(marks);
+  // sqlite_sequence has no unique index, and a row only for tables that ever held one.
+  const create = database.prepare(
+    `INSERT INTO sqlite_sequence (name, seq)
+     SELECT @table, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = @table)`,
+  );
+  const raise = database.prepare('UPDATE sqlite_sequence SET seq = max(seq, @mark) WHERE name = @table');
+  for (const table of ['passage', 'corpus'] as const) {
+    create.run({ table });
+    raise.run({ table, mark: marks[table] });
   }
 }

@@ -7,8 +7,7 @@ import { retentionKinds } from '../../domain/retention.ts';
 import { readMigrations } from '../migrations.ts';
 import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
 import { migrationsFolder, openDatabase } from './database.ts';
-import { retentionTexts } from './retention.ts';
-import { threadRemovalTexts } from './thread-removal.ts';
+import { retentionTexts, threadRemovalTexts } from './retention.ts';
 import { sqliteText } from './transactions.ts';
 import { listingQueries } from './walks.ts';
 
@@ -121,7 +120,7 @@ describe('The SQLite database', () => {
     assert.equal(texts.length, 2 * retentionKinds.length - 1 + 3);
     for (const [name, sql] of texts) {
       const plan = database
-        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll('?', '1')}`)
+        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/@\w+/g, '1')}`)
         .all()
         .map(({ detail }) => detail);
       assert.ok(

@@ -1,4 +1,4 @@
-import { isRunning } from '../reply-rules.ts';
+import { isRunning } from '../sql/messages.ts';
 import type { Diagnosis } from '../store.ts';
 import type { Database } from './database.ts';
 

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import type { FoundPassage } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
-import { accountKey } from '../account-key.ts';
+import { accountKey } from '../listings.ts';
 import { documents, scoped } from '../sql/documents.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';

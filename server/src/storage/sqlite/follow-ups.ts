@@ -1,10 +1,11 @@
-import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import { isRetriable, isRunning } from '../reply-rules.ts';
-import type { NewReply, ReplyDetails, Threads } from '../store.ts';
+import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import { isRetriable, isRunning, messageBytes } from '../sql/messages.ts';
+import { findThread } from '../sql/thread-reads.ts';
+import type { NewReply, Threads } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { inOrderOfCreation, messageBytes, prepareInsertMessages } from './messages.ts';
-import { prepareFindThread, prepareNoteMove, prepareRaiseVersion } from './thread-row.ts';
+import { prepareInsertMessages, prepareNoteMove, prepareRaiseVersion } from './thread-row.ts';
+import { workRunner } from './transactions.ts';
 
 interface LatestReplyRow {
   activityAt: number;
@@ -13,44 +14,28 @@ interface LatestReplyRow {
   retriable: number;
 }
 
-interface DetailsRow {
-  id: MessageId;
-  trace_id: string;
-  failure: string | null;
-  verdict: string | null;
-}
-
 type Added = Awaited<ReturnType<Threads['addReply']>>;
 
-export function sqliteFollowUps(
-  database: Database,
-  commits: CommitQueue,
-): Pick<Threads, 'addReply' | 'listReplyDetails'> {
-  const findThread = prepareFindThread(database);
+export function sqliteFollowUps(database: Database, commits: CommitQueue): Pick<Threads, 'addReply'> {
+  const runWork = workRunner(database);
   const insertMessages = prepareInsertMessages(database);
   const noteMove = prepareNoteMove(database);
   const raiseVersion = prepareRaiseVersion(database);
-  const latestReplyOfOwn = database.prepare<[string, string, string], LatestReplyRow>(
+  const latestReplyOfOwn = database.prepare<[object], LatestReplyRow>(
     `SELECT activity_at AS activityAt, message.created_at AS createdAt, ${isRunning} AS running,
        ${isRetriable} AS retriable
      FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
-     WHERE thread.organization_id = ? AND thread.id = ? AND user_id = ? AND deleted = 0 AND role = 'assistant'
+     WHERE thread.organization_id = @organizationId AND thread.id = @threadId AND user_id = @userId AND deleted = 0
+       AND role = 'assistant'
      ORDER BY message.created_at DESC, message.id DESC LIMIT 1`,
   );
-  const size = database.prepare<[string, string], { messages: number; bytes: number }>(
+  const size = database.prepare<[object], { messages: number; bytes: number }>(
     `SELECT count(*) AS messages, sum(${messageBytes}) AS bytes
-     FROM message WHERE organization_id = ? AND thread_id = ?`,
+     FROM message WHERE organization_id = @organizationId AND thread_id = @threadId`,
   );
-  const touch = database.prepare<[number, number, string, string]>(
-    'UPDATE thread SET updated_at = ?, activity_at = ? WHERE organization_id = ? AND id = ?',
-  );
-  const details = database.prepare<
-    [{ organizationId: string; threadId: string; ids: string | null }],
-    DetailsRow
-  >(
-    `SELECT id, trace_id, failure, verdict FROM message
-     WHERE organization_id = @organizationId AND thread_id = @threadId AND role = 'assistant'
-       AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids))) ORDER BY ${inOrderOfCreation}`,
+  const touch = database.prepare(
+    `UPDATE thread SET updated_at = @at, activity_at = @at
+     WHERE organization_id = @organizationId AND id = @threadId`,
   );
 
   function addNow(
@@ -60,20 +45,20 @@ export function sqliteFollowUps(
     reply: NewReply,
     clock: CommitClock,
   ): Added {
-    const latest = latestReplyOfOwn.get(organizationId, threadId, userId);
+    const latest = latestReplyOfOwn.get({ organizationId, threadId, userId });
     if (latest === undefined) {
-      const thread = findThread(organizationId, threadId);
+      const thread = runWork(findThread(organizationId, threadId));
       return thread && thread.deletedAt === null ? { outcome: 'refused', thread } : { outcome: 'missing' };
     }
     if (latest.running === 1) return { outcome: 'running' };
     if (reply.prompt === null && latest.retriable === 0) return { outcome: 'nothing-to-retry' };
-    const exceeded = exceededBy(reply, size.get(organizationId, threadId)!);
+    const exceeded = exceededBy(reply, size.get({ organizationId, threadId })!);
     if (exceeded !== undefined) return { outcome: 'full', exceeded };
     const at = clock.after(latest.createdAt);
     insertMessages(organizationId, threadId, reply, at);
     raiseVersion(organizationId, threadId, at);
     if (reply.prompt !== null) {
-      touch.run(at, at, organizationId, threadId);
+      touch.run({ organizationId, threadId, at });
       noteMove(organizationId, threadId, { leftActivityAt: latest.activityAt, movedAt: at });
     }
     return { outcome: 'added' };
@@ -82,9 +67,6 @@ export function sqliteFollowUps(
   return {
     addReply: (organizationId, threadId, userId, reply) =>
       commits.durable((clock) => addNow(organizationId, threadId, userId, reply, clock)),
-
-    listReplyDetails: async (organizationId, threadId, ids) =>
-      details.all({ organizationId, threadId, ids: ids ? JSON.stringify(ids) : null }).map(toReplyDetails),
   };
 }
 
@@ -95,9 +77,4 @@ function exceededBy(
   if (messages + (prompt === null ? 1 : 2) > budget.messagesMax) return 'messages';
   const added = prompt === null ? 0 : Buffer.byteLength(prompt.content);
   return bytes + added > budget.bytesMax ? 'bytes' : undefined;
-}
-
-function toReplyDetails({ id, trace_id, failure, verdict }: DetailsRow): ReplyDetails {
-  const parsed = verdict === null ? null : JSON.parse(verdict);
-  return { messageId: id, traceId: trace_id, failure, verdict: parsed };
 }

@@ -1,7 +1,7 @@
 import { sharedStore } from '../sql/shared-store.ts';
 import type { Store, StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
-import { sqliteAdmissions } from './admissions.ts';
+import { sqliteAdmissions, sqliteUsages } from './admissions.ts';
 import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts';
 import { openDatabase } from './database.ts';
 import { diagnose } from './diagnose.ts';
@@ -12,7 +12,6 @@ import { sqliteReplies } from './replies.ts';
 import { sqliteRetention } from './retention.ts';
 import { sqliteThreads } from './threads.ts';
 import { sqliteTransactions } from './transactions.ts';
-import { sqliteUsages } from './usage.ts';
 import { sqliteWalks } from './walks.ts';
 import { createWorkerLock } from './worker-lock.ts';
 
@@ -23,10 +22,6 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
   const guard = new DiskGuard(file, health);
   const commits = new CommitQueue(database, clock, guard);
   const workerLock = createWorkerLock(file);
-  const keepSecret = database.prepare<[string, Uint8Array]>(
-    'INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  );
-  const readSecret = database.prepare<[string], Buffer>('SELECT value FROM secret WHERE name = ?').pluck();
   const ping = database.prepare('SELECT latest_at FROM store_clock');
 
   const shared = sharedStore(sqliteTransactions(database, commits));
@@ -41,12 +36,6 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     ...sqliteUsages(database, commits),
     ...sqliteRetention(database, commits),
     ...sqlitePurges(database, commits),
-
-    secret: (name, candidate) =>
-      commits.durable(() => {
-        keepSecret.run(name, candidate);
-        return readSecret.get(name)!;
-      }),
 
     async ping() {
       guard.assertInPlace();

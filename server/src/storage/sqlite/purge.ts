@@ -1,15 +1,15 @@
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
-import { purgeOrder } from '../purge-rules.ts';
-import { isRunning } from '../reply-rules.ts';
+import { purgeOrder } from '../removal-rules.ts';
 import { findUserId } from '../sql/members.ts';
+import { isRunning } from '../sql/messages.ts';
 import { add, anonymizeAudit, type Counts, countPurge, purgeOfPeople } from '../sql/purge.ts';
 import { sql } from '../sql/sql.ts';
 import type { Purges } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { pagesPerMergeStep, prepareMergeStep } from './document-writer.ts';
-import { batchMs, deleteText, prepareRemoveThread } from './thread-removal.ts';
+import { batchMs, deleteText, prepareRemoveThread } from './retention.ts';
 import { workRunner } from './transactions.ts';
 
 const batchRows = 500;
@@ -33,32 +33,34 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
   const removal = new Map(
     purgeOrder.map((table) => {
       const owners = ownersOf[table];
-      const text = deleteText(table, 'organization_id = ?');
-      const statement = database.prepare<[string, number], Removed>(
+      const text = deleteText(table, 'organization_id = @organizationId');
+      const statement = database.prepare<[object], Removed>(
         `${text} RETURNING ${owners ?? 'NULL AS user_id'}`,
       );
       return [table, statement];
     }),
   );
   // The index of held replies does not start with the organization, because there are few in the whole store.
-  const removeRunning = database.prepare<[string, string]>(
-    `DELETE FROM message WHERE organization_id = ? AND (thread_id, id) IN (
+  const removeRunning = database.prepare(
+    `DELETE FROM message WHERE organization_id = @organizationId AND (thread_id, id) IN (
        SELECT thread_id, id FROM message INDEXED BY message_waiting
-       WHERE organization_id = ? AND held = 0 AND ${isRunning} LIMIT 100)`,
+       WHERE organization_id = @organizationId AND held = 0 AND ${isRunning} LIMIT 100)`,
   );
-  const removeHeld = database.prepare<[string]>(
+  const removeHeld = database.prepare(
     `DELETE FROM message WHERE (organization_id, thread_id, id) IN (
        SELECT organization_id, thread_id, id FROM message INDEXED BY message_held
-       WHERE held = 1 AND ${isRunning} AND organization_id = ? LIMIT 100)`,
+       WHERE held = 1 AND ${isRunning} AND organization_id = @organizationId LIMIT 100)`,
   );
   const passagesOf = database
-    .prepare<[string, number], number>('SELECT number FROM passage WHERE organization_id = ? LIMIT ? + 0')
+    .prepare<[object], number>(
+      'SELECT number FROM passage WHERE organization_id = @organizationId LIMIT @limit + 0',
+    )
     .pluck();
-  const removeTerms = database.prepare<[number]>('DELETE FROM passage_term WHERE rowid = ?');
-  const closeApi = database.prepare<[string]>(
-    'UPDATE organization SET api_enabled = 0 WHERE id = ? AND api_enabled = 1',
+  const removeTerms = database.prepare('DELETE FROM passage_term WHERE rowid = @number');
+  const closeApi = database.prepare(
+    'UPDATE organization SET api_enabled = 0 WHERE id = @organizationId AND api_enabled = 1',
   );
-  const removeOrganization = database.prepare<[string]>('DELETE FROM organization WHERE id = ?');
+  const removeOrganization = database.prepare('DELETE FROM organization WHERE id = @organizationId');
 
   /** Overwrites removed rows in the file as far as SQLite can: see docs/operating.md. */
   function step<T>(work: (isLate: () => boolean) => T): Promise<T> {
@@ -78,8 +80,9 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
     let rows = 0;
     while (rows < batchRows && !isLate()) {
       if (table === 'passage')
-        for (const number of passagesOf.all(organizationId, rowsAtOnce)) removeTerms.run(number);
-      const gone = removal.get(table)!.all(organizationId, rowsAtOnce);
+        for (const number of passagesOf.all({ organizationId, limit: rowsAtOnce }))
+          removeTerms.run({ number });
+      const gone = removal.get(table)!.all({ organizationId, limit: rowsAtOnce });
       rows += gone.length;
       const known = new Set(gone.flatMap(({ user_id, created_by }) => [user_id, created_by ?? null]));
       for (const userId of known)
@@ -97,18 +100,17 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
     purgeOrganization: (organizationId) =>
       step((isLate) => {
         const removed: Counts = {};
-        closeApi.run(organizationId);
+        closeApi.run({ organizationId });
         for (const table of purgeOrder) {
           if (table === 'message') {
             const running =
-              removeRunning.run(organizationId, organizationId).changes +
-              removeHeld.run(organizationId).changes;
+              removeRunning.run({ organizationId }).changes + removeHeld.run({ organizationId }).changes;
             add(removed, table, running);
           }
           removeSome(organizationId, table, isLate, removed);
           if (isLate() || Object.keys(removed).length > 0) return { removed, done: false };
         }
-        add(removed, 'organization', removeOrganization.run(organizationId).changes);
+        add(removed, 'organization', removeOrganization.run({ organizationId }).changes);
         return { removed, done: true };
       }),
 
@@ -116,11 +118,11 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
       step((isLate) => {
         const removed: Counts = {};
         const theirs = database
-          .prepare<[string, string], ThreadId>(
-            'SELECT id FROM thread WHERE organization_id = ? AND deleted = 1 AND user_id = ? LIMIT 100',
+          .prepare<[object], ThreadId>(
+            'SELECT id FROM thread WHERE organization_id = @organizationId AND deleted = 1 AND user_id = @userId LIMIT 100',
           )
           .pluck()
-          .all(organizationId, userId);
+          .all({ organizationId, userId });
         for (const threadId of theirs) {
           if (isLate()) break;
           const gone = removeThread(organizationId, threadId, batchRows, isLate);

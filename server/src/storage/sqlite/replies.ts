@@ -1,6 +1,6 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import { type ClockJump, ClockJumps } from '../clock-jumps.ts';
-import { countedMax, isRunning, startOver, sweptMax } from '../reply-rules.ts';
+import { countedMax, isRunning, startOver, sweptMax } from '../sql/messages.ts';
 import type { ClaimedReply, FailedReply, FailureTexts, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';

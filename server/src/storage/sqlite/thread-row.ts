@@ -1,8 +1,11 @@
-import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { Message, MessageStatus } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
+import { toMessage as messageOf } from '../sql/messages.ts';
+import type { NewReply, NewThread } from '../store.ts';
 import type { Database } from './database.ts';
 
-/** Read with `.raw()`: a page of rows as arrays costs a quarter less than as objects. */
+/** `threadColumns`, read with `.raw()`: a page of rows as arrays costs a quarter less than as objects. */
 export type ThreadRow = [
   organizationId: OrganizationId,
   id: ThreadId,
@@ -15,10 +18,6 @@ export type ThreadRow = [
   published: number,
   deletedAt: number | null,
 ];
-
-/** In the order of `ThreadRow`. */
-export const threadColumns = `thread.organization_id, thread.id, thread.user_id, thread.title, thread.account_id,
-  thread.secondary_id, thread.created_at, thread.updated_at, thread.published, thread.deleted_at`;
 
 export const threadColumnCount = 10;
 
@@ -37,6 +36,55 @@ export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
   };
 }
 
+/** `messageColumns` as an array. */
+export type MessageRow = [
+  id: MessageId,
+  content: string,
+  createdAt: number,
+  status: MessageStatus | null,
+  completedAt: number | null,
+  steps: string | null,
+  sources: string | null,
+  model: string | null,
+];
+
+export function toMessage(threadId: ThreadId, row: MessageRow): Message {
+  const [messageId, content, messageCreatedAt, status, completedAt, steps, sources, model] = row;
+  return messageOf(threadId, {
+    messageId,
+    content,
+    messageCreatedAt,
+    status,
+    completedAt,
+    steps,
+    sources,
+    model,
+  });
+}
+
+type InsertedReply = Omit<NewReply, 'budget'> & Pick<NewThread, 'claim'>;
+
+/** Inserts the prompt, if any, and the reply to it. To be called in a transaction. */
+export function prepareInsertMessages(
+  database: Database,
+): (organizationId: OrganizationId, threadId: ThreadId, reply: InsertedReply, at: number) => void {
+  const insertPrompt = database.prepare(
+    `INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
+     VALUES (@organizationId, @threadId, @messageId, 'user', @content, @at)`,
+  );
+  const insertReply = database.prepare(
+    `INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
+       held, claim_token, available_at, attempts, deadline_at, trace_id)
+     VALUES (@organizationId, @threadId, @replyId, 'assistant', '', @at, 'in_progress', '[]', @held, @token,
+       @at + @leaseMs, 0, @at + @replyDeadlineMs, @traceId)`,
+  );
+  return (organizationId, threadId, { prompt, replyId, replyDeadlineMs, traceId, claim }, at) => {
+    if (prompt !== null) insertPrompt.run({ organizationId, threadId, ...prompt, at });
+    const held = { held: Number(claim !== undefined), token: 0, leaseMs: 0, ...claim };
+    insertReply.run({ organizationId, threadId, replyId, replyDeadlineMs, traceId, at, ...held });
+  };
+}
+
 /**
  * To be called in the transaction of every change that a reader can see. The version is the time unless the clock is
  * behind, so that a version lost to a power cut or to a restored backup is not used again.
@@ -44,46 +92,27 @@ export function toThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
 export function prepareRaiseVersion(
   database: Database,
 ): (organizationId: OrganizationId, threadId: ThreadId, now: number) => void {
-  const raise = database.prepare<[number, string, string]>(
-    'UPDATE thread SET version = max(version + 1, ?) WHERE organization_id = ? AND id = ?',
+  const raise = database.prepare(
+    `UPDATE thread SET version = max(version + 1, @now) WHERE organization_id = @organizationId AND id = @threadId`,
   );
-  return (organizationId, threadId, now) => {
-    raise.run(now, organizationId, threadId);
-  };
+  return (organizationId, threadId, now) => void raise.run({ organizationId, threadId, now });
 }
 
-export function prepareFindThread(
-  database: Database,
-): (organizationId: OrganizationId, threadId: ThreadId) => Thread | undefined {
-  const find = database
-    .prepare<[string, string], ThreadRow>(
-      `SELECT ${threadColumns} FROM thread WHERE organization_id = ? AND id = ?`,
-    )
-    .raw();
-  return (organizationId, threadId) => {
-    const row = find.get(organizationId, threadId);
-    return row && toThread(row);
-  };
-}
-
-/** The position that a thread leaves, kept so that walks in progress still find the thread there. */
-export interface ThreadMove {
-  readonly leftActivityAt: number;
-  readonly movedAt: number;
-}
-
-/** To be called in the transaction of the move. */
+/** Records the position that a thread leaves, so that walks in progress still find it there. In the move's transaction. */
 export function prepareNoteMove(
   database: Database,
-): (organizationId: OrganizationId, threadId: ThreadId, move: ThreadMove) => void {
+): (
+  organizationId: OrganizationId,
+  threadId: ThreadId,
+  move: { leftActivityAt: number; movedAt: number },
+) => void {
   const count = database
     .prepare<[], number>('UPDATE store_clock SET move_sequence = move_sequence + 1 RETURNING move_sequence')
     .pluck();
-  const note = database.prepare<[string, number, string, number, number]>(
+  const note = database.prepare(
     `INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
-     VALUES (?, ?, ?, ?, ?)`,
+     VALUES (@organizationId, @sequence, @threadId, @leftActivityAt, @movedAt)`,
   );
-  return (organizationId, threadId, { leftActivityAt, movedAt }) => {
-    note.run(organizationId, count.get()!, threadId, leftActivityAt, movedAt);
-  };
+  return (organizationId, threadId, move) =>
+    void note.run({ organizationId, sequence: count.get()!, threadId, ...move });
 }

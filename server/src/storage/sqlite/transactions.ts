@@ -6,11 +6,11 @@ import type { AuditNote } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
-type Run = (statement: Statement, values: Values, now: () => number) => unknown[];
+type Run = (statement: Statement, values: Values, now: () => number | undefined) => unknown[];
 
 /** Columns of these names are flags in every shared statement. SQLite returns them as 0 or 1. */
 const flags = new Set(
-  'accepted apiEnabled byOperator identityBound live opened proven resets service'.split(' '),
+  'accepted apiEnabled byOperator identityBound live opened proven published resets service'.split(' '),
 );
 
 /** Runs the statements of `storage/sql`. A statement is prepared when it is first used. */
@@ -24,20 +24,20 @@ export function sqliteTransactions(database: Database, commits: CommitQueue): Tr
   };
 }
 
+/** Runs work in the transaction of the caller, whose time is `now`. */
+export function workRunner(database: Database): <T>(work: Work<T>, now?: number) => T {
+  const run = runner(database);
+  return (work, now) => runAll(run, work, () => now);
+}
+
 /** Writes a note in the transaction of the caller, after the change that it describes. */
 export function auditWriter(database: Database) {
-  const run = runner(database);
-  return (organizationId: OrganizationId, note: AuditNote, at: number) =>
-    runAll(run, writeNote(organizationId, note), () => at);
+  const runWork = workRunner(database);
+  return (organizationId: OrganizationId, note: AuditNote, at: number): void =>
+    runWork(writeNote(organizationId, note), at);
 }
 
-/** Runs work in the transaction of the caller. */
-export function workRunner(database: Database): <T>(work: Work<T>, now?: () => number) => T {
-  const run = runner(database);
-  return (work, now = Date.now) => runAll(run, work, now);
-}
-
-function runAll<T>(run: Run, work: Work<T>, now: () => number): T {
+function runAll<T>(run: Run, work: Work<T>, now: () => number | undefined): T {
   let step = work.next();
   while (step.done !== true) step = work.next(run(step.value.statement, step.value.values, now));
   return step.value;
@@ -49,7 +49,7 @@ export function sqliteText({ sql }: Statement): string {
 }
 
 function runner(database: Database): Run {
-  const prepared = new WeakMap<Statement, (values: Values, now: () => number) => unknown[]>();
+  const prepared = new WeakMap<Statement, (values: Values, now: () => number | undefined) => unknown[]>();
   return (statement, values, now) => {
     let run = prepared.get(statement);
     if (run === undefined) {
@@ -65,10 +65,10 @@ function prepare(database: Database, statement: Statement) {
   const names = new Set(Array.from(text.matchAll(valueNames), ([, name]) => name!));
   const prepared = database.prepare<[Values], Record<string, unknown>>(text);
   const found = prepared.reader ? prepared.columns().filter(({ name }) => flags.has(name)) : [];
-  return (values: Values, now: () => number): unknown[] => {
+  return (values: Values, now: () => number | undefined): unknown[] => {
     const bound: Record<string, unknown> = {};
     for (const name of names) {
-      const value = name === 'now' ? now() : boundValue(statement, name, values);
+      const value = boundValue(statement, name, name === 'now' ? { now: now() } : values);
       bound[name] = typeof value === 'boolean' ? Number(value) : value;
     }
     if (!prepared.reader) {

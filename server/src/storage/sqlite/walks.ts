@@ -1,6 +1,6 @@
-import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import { accountKey } from '../account-key.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import {
+  accountKey,
   bottom,
   byPosition,
   cut,
@@ -10,47 +10,17 @@ import {
   listingKinds,
   readStart,
   writeStart,
-} from '../listing-page.ts';
+} from '../listings.ts';
+import type { Values } from '../sql/sql.ts';
+import { threadColumns } from '../sql/thread-reads.ts';
 import type { ListedThread, Listing, Threads } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { type Counted, sizeExpression } from './listing-sizes.ts';
-import { toThread } from './thread-row.ts';
+import { type Counted, sizeExpression } from './thread-listing.ts';
+import { type ThreadRow, threadColumnCount, toThread } from './thread-row.ts';
 
-/** `count` is one more than the page has, to find out whether another page follows. */
-interface ListingParameters {
-  organizationId: OrganizationId;
-  userId: string | null;
-  accountId: string | null;
-  accountKey: string;
-  count: number;
-}
-
-interface PageParameters extends ListingParameters {
-  activityAt: number;
-  id: string;
-  lastSequence: number;
-}
-
-interface MoveParameters extends PageParameters {
-  lastMove: number;
-  lowestActivityAt: number;
-  lowestId: string;
-}
-
-/** The columns of a listed thread, as arrays because a page has many rows. */
-type ThreadColumns = [
-  id: ThreadId,
-  userId: UserId,
-  title: string,
-  accountId: string | null,
-  secondaryId: string | null,
-  createdAt: number,
-  updatedAt: number | null,
-  published: number,
-];
 /** `activityAt` is the position of the thread when the walk started. */
-type ListedRow = [...ThreadColumns, activityAt: number];
+type ListedRow = [...ThreadRow, activityAt: number];
 type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size: number];
 
 /**
@@ -62,26 +32,23 @@ export function sqliteWalks(
   commits: CommitQueue,
 ): Pick<Threads, 'beginWalk' | 'continueWalk'> {
   const queries = listingQueries();
-  const prepare = <Parameters, Row>(sqlOf: (kind: ListingKind) => string) => {
-    const statement = (kind: ListingKind) => database.prepare<[Parameters], Row>(sqlOf(kind)).raw();
+  const prepare = <Row>(name: keyof Queries) => {
+    const statement = (kind: ListingKind) => database.prepare<[Values], Row>(queries[kind][name]).raw();
     const statements = listingKinds.map((kind) => [kind, statement(kind)]);
     return Object.fromEntries(statements) as Record<ListingKind, ReturnType<typeof statement>>;
   };
-  const firstPages = prepare<ListingParameters, FirstPageRow>((kind) => queries[kind].firstPage);
-  const laterPages = prepare<PageParameters, ListedRow>((kind) => queries[kind].laterPage);
-  const moves = prepare<MoveParameters, ListedRow>((kind) => queries[kind].moves);
+  const firstPages = prepare<FirstPageRow>('firstPage');
+  const laterPages = prepare<ListedRow>('laterPage');
+  const moves = prepare<ListedRow>('moves');
 
-  const proceed = database.transaction((kind: ListingKind, parameters: PageParameters, lastMove: number) => {
-    const rows = laterPages[kind]
-      .all(parameters)
-      .map((row) => toListedThread(parameters.organizationId, row));
+  /** In one transaction, so that the page and the moves are consistent. */
+  const proceed = database.transaction((kind: ListingKind, limit: number, values: Values) => {
+    const rows = laterPages[kind].all(values).map(toListedThread);
     // A page that is not full is the last one, and reaches to the end of the listing.
-    const lowest = rows.length < parameters.count ? bottom : (rows.at(-1)?.position ?? bottom);
-    const bounds = { lastMove, lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
-    const moved = moves[kind].all({ ...parameters, ...bounds });
-    if (moved.length === 0) return rows;
-    const movedRows = moved.map((row) => toListedThread(parameters.organizationId, row));
-    return [...rows, ...movedRows].sort(byPosition);
+    const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
+    const range = { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
+    const moved = moves[kind].all({ ...values, ...range });
+    return moved.length === 0 ? rows : [...rows, ...moved.map(toListedThread)].sort(byPosition);
   });
 
   return {
@@ -89,33 +56,26 @@ export function sqliteWalks(
     async beginWalk(organizationId, listing, limit) {
       // Read before the page, so that a move that the page does not show is not older than the start.
       const at = commits.now();
-      const rows = firstPages[kindOf(listing)].all(listingParameters(organizationId, listing, limit));
+      const rows = firstPages[kindOf(listing)].all(valuesOf(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
-      const [lastSequence, lastMove, size] = rows[0]?.slice(-3) ?? [0, 0, 0];
-      const threads = rows.map((row) => toListedThread(organizationId, row));
-      const start = { lastSequence: Number(lastSequence), lastMove: Number(lastMove), at };
-      return { ...cut(threads, limit), start: writeStart(start), size: Number(size) };
+      const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
+      const start = writeStart({ lastSequence, lastMove, at });
+      return { ...cut(rows.map(toListedThread), limit), start, size };
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
       const start = readStart(walk.start);
       if (isExpired(start, commits.now())) return 'expired';
       const { lastSequence, lastMove } = start;
-      const parameters = {
-        ...listingParameters(organizationId, listing, limit),
-        ...walk.after,
-        lastSequence,
-      };
-      return cut(proceed(kindOf(listing), parameters, lastMove), limit);
+      const range = { ...walk.after, lastSequence, lastMove };
+      const values = { ...valuesOf(organizationId, listing, limit), ...range };
+      return cut(proceed(kindOf(listing), limit, values), limit);
     },
   };
 }
 
-function listingParameters(
-  organizationId: OrganizationId,
-  { userId, accountId }: Listing,
-  limit: number,
-): ListingParameters {
+/** Reads one row more than the page has, to know whether another page follows. */
+function valuesOf(organizationId: OrganizationId, { userId, accountId }: Listing, limit: number): Values {
   return {
     organizationId,
     userId,
@@ -125,15 +85,8 @@ function listingParameters(
   };
 }
 
-function toListedThread(
-  organizationId: OrganizationId,
-  row: readonly [...ListedRow, ...unknown[]],
-): ListedThread {
-  const thread = row.slice(0, 8) as ThreadColumns;
-  return {
-    thread: toThread([organizationId, ...thread, null]),
-    position: { activityAt: row[8], id: row[0] },
-  };
+function toListedThread(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
+  return { thread: toThread(row), position: { activityAt: row[threadColumnCount], id: row[1] } };
 }
 
 interface Queries {
@@ -141,9 +94,6 @@ interface Queries {
   readonly laterPage: string;
   readonly moves: string;
 }
-
-/** In the order of `ThreadColumns`. */
-const columns = 'thread.id, user_id, title, account_id, secondary_id, created_at, updated_at, published';
 
 /** `+ 0`, because SQLite would compile a query with a bare parameter again for each value: 50 µs per page. */
 const count = '@count + 0';
@@ -169,10 +119,10 @@ export function listingQueries(): Record<ListingKind, Queries> {
 
 function queries(counted: Counted, visible: string, ...ranges: string[]): Queries {
   return {
-    firstPage: `SELECT ${columns}, thread.activity_at,
+    firstPage: `SELECT ${threadColumns}, thread.activity_at,
         (SELECT max(sequence) FROM thread), (SELECT move_sequence FROM store_clock),
         ${sizeExpression(counted)} FROM ${merged(ranges)}`,
-    laterPage: `SELECT ${columns}, thread.activity_at FROM ${merged(
+    laterPage: `SELECT ${threadColumns}, thread.activity_at FROM ${merged(
       ranges.map(
         (range) => `${range} AND (activity_at, id) < (@activityAt, @id) AND sequence <= @lastSequence`,
       ),
@@ -200,7 +150,7 @@ function merged(ranges: string[]): string {
  * Each move is on one page of a walk, so that the cost of moves does not add up from page to page.
  */
 function moved(visible: string): string {
-  return `SELECT ${columns}, left_activity_at FROM thread_move INDEXED BY thread_move_position
+  return `SELECT ${threadColumns}, left_activity_at FROM thread_move INDEXED BY thread_move_position
     CROSS JOIN thread ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id
     WHERE thread_move.organization_id = @organizationId AND thread_move.sequence > @lastMove
       AND (left_activity_at, thread_id) < (@activityAt, @id)

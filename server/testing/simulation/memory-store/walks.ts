@@ -1,6 +1,6 @@
 import type { Position } from '../../../src/domain/cursor.ts';
 import type { OrganizationId } from '../../../src/domain/id.ts';
-import { byPosition, cut, isExpired, readStart, writeStart } from '../../../src/storage/listing-page.ts';
+import { byPosition, cut, isExpired, readStart, writeStart } from '../../../src/storage/listings.ts';
 import type { ListedThread, Listing, Threads } from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import type { Tables, ThreadRow } from './tables.ts';

@@ -3,6 +3,15 @@ import type { ThreadId } from '../domain/id.ts';
 import { limits } from '../domain/limits.ts';
 import type { ListedThread, Listing, ThreadPage } from './store.ts';
 
+/** An account as part of a key that must not be null: '' means no account. */
+export function accountKey(accountId: string | null | undefined): string {
+  return accountId === null || accountId === undefined ? '' : `=${accountId}`;
+}
+
+export function accountOfKey(key: string): string | null {
+  return key === '' ? null : key.slice(1);
+}
+
 /** `mine`: the user's own threads. `own`: the user's own and published threads. */
 export const listingKinds = [
   'own',

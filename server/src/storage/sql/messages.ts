@@ -1,0 +1,64 @@
+import type { MessageId, ThreadId } from '../../domain/id.ts';
+import type { Message, MessageStatus } from '../../domain/message.ts';
+import { runningStatuses } from '../../domain/reply.ts';
+import { type Sql, sql } from './sql.ts';
+
+/** Conditions on the row of a message. */
+export const isRunning = `status IN (${runningStatuses.map((status) => `'${status}'`).join(', ')})` as Sql;
+export const isRetriable = sql`status IN ('failed', 'cancelled')`;
+/** For a SET clause. A waiting reply keeps nothing of an earlier claim, so that claiming it changes nothing visible. */
+export const startOver = sql`status = 'in_progress', content = '', steps = '[]'`;
+
+/**
+ * The backlog counts no further than this. On SQLite a reply takes 2 µs, so 50 ms at most; on PostgreSQL it took 3 ms with
+ * 3,000 running replies among 300,000 messages.
+ */
+export const countedMax = 10_000;
+
+/** One sweep changes no more than this many replies; the next one continues. */
+export const sweptMax = 500;
+
+/** Loads no text: both databases know the length of a text without it. */
+export const messageBytes = sql`octet_length(content) + coalesce(octet_length(steps), 0)
+  + coalesce(octet_length(sources), 0) + coalesce(octet_length(verdict), 0)`;
+
+/** Ids alone do not give the order: each is made by the clock of its node. */
+export const inOrderOfCreation = sql`message.created_at, message.id`;
+
+export interface MessageRow {
+  messageId: MessageId;
+  content: string;
+  messageCreatedAt: number;
+  status: MessageStatus | null;
+  completedAt: number | null;
+  steps: string | null;
+  sources: string | null;
+  model: string | null;
+}
+
+export const messageColumns = sql`message.id AS "messageId", content, message.created_at AS "messageCreatedAt", status,
+  completed_at AS "completedAt", steps, sources, model`;
+
+export function toMessage(threadId: ThreadId, row: MessageRow): Message {
+  const {
+    messageId: id,
+    content,
+    messageCreatedAt: createdAt,
+    status,
+    completedAt,
+    steps,
+    sources,
+    model,
+  } = row;
+  const common = { id, threadId, content, createdAt };
+  if (status === null) return { ...common, role: 'user' };
+  return {
+    ...common,
+    role: 'assistant',
+    status,
+    completedAt,
+    steps: steps === null ? [] : JSON.parse(steps),
+    sources: sources === null ? null : JSON.parse(sources),
+    model,
+  };
+}

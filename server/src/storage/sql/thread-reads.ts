@@ -1,0 +1,183 @@
+import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { AssistantMessage } from '../../domain/message.ts';
+import type { Thread } from '../../domain/thread.ts';
+import { accountKey, accountOfKey } from '../listings.ts';
+import type { ReplyDetails, Threads, Writer } from '../store.ts';
+import { keyIsLive } from './api-keys.ts';
+import {
+  inOrderOfCreation,
+  isRunning,
+  type MessageRow,
+  messageBytes,
+  messageColumns,
+  toMessage,
+} from './messages.ts';
+import { empty, type Sql, sql, statement } from './sql.ts';
+import { count, row, rows, type Transactions, type Work } from './work.ts';
+
+/** The columns of a listed thread: `relation` has the names of the table's columns. */
+export const listedColumns = (
+  relation: Sql,
+) => sql`${relation}.id, ${relation}.user_id AS "userId", ${relation}.title,
+  ${relation}.account_id AS "accountId", ${relation}.secondary_id AS "secondaryId",
+  ${relation}.created_at AS "createdAt", ${relation}.updated_at AS "updatedAt", ${relation}.published`;
+export const threadColumns = sql`thread.organization_id AS "organizationId", ${listedColumns(sql`thread`)},
+  thread.deleted_at AS "deletedAt"`;
+
+/** A condition on the row of a thread: the reader may read it. */
+export const isReadable = sql`deleted_at IS NULL AND (published OR user_id = :userId)`;
+
+const find = statement('find-thread')`
+  SELECT ${threadColumns} FROM thread WHERE organization_id = :organizationId AND id = :threadId`;
+const readVersion = statement('thread-version')`
+  SELECT version FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
+const findRunning = statement('find-running-reply')`SELECT (
+    SELECT message.id FROM message INDEXED BY message_running
+    WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
+  FROM thread WHERE organization_id = :organizationId AND id = :threadId AND ${isReadable}`;
+// The ids are sorted without their texts.
+const getHead = statement('get-thread-head')`SELECT ${threadColumns}, version, ${messageColumns}, (
+    SELECT count(*) FROM message AS counted
+    WHERE counted.organization_id = :organizationId AND counted.thread_id = :threadId) AS "messageCount"
+  FROM thread JOIN message ON message.organization_id = :organizationId AND thread_id = :threadId
+    AND message.id = (SELECT latest.id FROM message AS latest
+      WHERE latest.organization_id = :organizationId AND latest.thread_id = :threadId AND role = 'assistant'
+      ORDER BY latest.created_at DESC, latest.id DESC LIMIT 1)
+  WHERE thread.organization_id = :organizationId AND thread.id = :threadId`;
+// A left join, so that no database reads a message before it knows that it is part of the page.
+const listMessages = statement('list-messages')`WITH part AS MATERIALIZED (
+    SELECT id, created_at, ${messageBytes} AS bytes FROM message
+    WHERE organization_id = :organizationId AND thread_id = :threadId
+    ORDER BY ${inOrderOfCreation} LIMIT :limit OFFSET :skip
+  ), sums AS MATERIALIZED (
+    SELECT id AS part_id, sum(bytes) OVER (ORDER BY created_at, id) - bytes AS bytes_before FROM part
+  )
+  SELECT ${messageColumns} FROM sums
+    LEFT JOIN message ON organization_id = :organizationId AND thread_id = :threadId AND message.id = part_id
+  WHERE bytes_before < :bytesMax ORDER BY ${inOrderOfCreation}`;
+const selectDetails = (filter: Sql) => sql`
+  SELECT id AS "messageId", trace_id AS "traceId", failure, verdict, created_at AS "createdAt" FROM message
+  WHERE organization_id = :organizationId AND thread_id = :threadId AND role = 'assistant' ${filter}
+  ORDER BY ${inOrderOfCreation}`;
+const listDetails = statement('list-reply-details')`${selectDetails(empty)}`;
+const findDetails = statement('find-reply-details')`${selectDetails(sql`AND id = :id`)}`;
+
+/** Listing accounts skips at most this many accounts without a thread. */
+const emptyAccountsMax = 1_000;
+const accountsOf = (user: Sql) => sql`SELECT * FROM (SELECT * FROM listing_size
+    WHERE organization_id = :organizationId AND user_id = ${user} AND account_key >= :prefix
+    ORDER BY account_key LIMIT CAST(:limit AS bigint) + ${emptyAccountsMax}) AS scanned`;
+const listAccounts = statement('list-accounts')`SELECT account_key AS "accountKey" FROM (
+    ${accountsOf(sql`:userId`)} WHERE threads > 0 UNION ALL ${accountsOf(sql`''`)} WHERE published > 0) AS account
+  WHERE substr(account_key, 1, length(CAST(:prefix AS text))) = :prefix
+  GROUP BY account_key ORDER BY account_key LIMIT :limit`;
+
+export const findThread = (organizationId: OrganizationId, threadId: ThreadId): Work<Thread | undefined> =>
+  row<Thread>(find, { organizationId, threadId });
+
+const findLiveKey = statement('find-live-key')`
+  SELECT 1 FROM api_key JOIN organization ON organization.id = organization_id
+  WHERE hash = :keyHash AND organization_id = :organizationId AND user_id = :userId AND ${keyIsLive} AND api_enabled`;
+
+/** Whether the writer's key is no longer valid. */
+export function* isRevoked(organizationId: OrganizationId, { userId, keyHash }: Writer): Work<boolean> {
+  return keyHash !== null && (yield* count(findLiveKey, { keyHash, organizationId, userId })) === 0;
+}
+
+/** The outcome of a write to a thread that has changed nothing. */
+export function* outcomeOfNoWrite(
+  organizationId: OrganizationId,
+  threadId: ThreadId,
+  writer: Writer,
+): Work<{ outcome: 'revoked' | 'missing' } | { outcome: 'refused'; thread: Thread }> {
+  if (yield* isRevoked(organizationId, writer)) return { outcome: 'revoked' };
+  const thread = yield* findThread(organizationId, threadId);
+  return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
+}
+
+/** Without the other columns that the row has. */
+export function threadOf(row: Thread): Thread {
+  const { organizationId, id, userId, title, accountId, secondaryId, createdAt, updatedAt } = row;
+  const { published, deletedAt } = row;
+  return {
+    organizationId,
+    id,
+    userId,
+    title,
+    accountId,
+    secondaryId,
+    createdAt,
+    updatedAt,
+    published,
+    deletedAt,
+  };
+}
+
+/** Reads of a thread that load few of its messages, or none. */
+export function threadReads({
+  read,
+}: Transactions): Pick<
+  Threads,
+  | 'findThread'
+  | 'threadVersion'
+  | 'findRunningReply'
+  | 'getThreadHead'
+  | 'listMessages'
+  | 'listReplyDetails'
+  | 'listAccounts'
+> {
+  return {
+    findThread: (organizationId, threadId) => read(() => findThread(organizationId, threadId)),
+
+    async threadVersion(organizationId, threadId, { userId }) {
+      const values = { organizationId, threadId, userId };
+      return (await read(() => row<{ version: number }>(readVersion, values)))?.version;
+    },
+
+    async findRunningReply(organizationId, threadId, { userId }) {
+      const values = { organizationId, threadId, userId };
+      return (await read(() => row<{ running: MessageId | null }>(findRunning, values)))?.running;
+    },
+
+    async getThreadHead(organizationId, threadId) {
+      type Row = Thread & MessageRow & { version: number; messageCount: number };
+      const found = await read(() => row<Row>(getHead, { organizationId, threadId }));
+      if (found === undefined) return undefined;
+      const { version, messageCount } = found;
+      const latest = toMessage(threadId, found) as AssistantMessage;
+      return { thread: threadOf(found), version, messageCount, latest };
+    },
+
+    async listMessages(organizationId, threadId, part) {
+      const values = { ...part, organizationId, threadId };
+      return (await read(() => rows<MessageRow>(listMessages, values))).map((each) =>
+        toMessage(threadId, each),
+      );
+    },
+
+    listReplyDetails: (organizationId, threadId, ids) =>
+      read(function* () {
+        const values = { organizationId, threadId };
+        if (ids === undefined) return (yield* rows<DetailsRow>(listDetails, values)).map(toDetails);
+        const found: DetailsRow[] = [];
+        for (const id of ids) found.push(...(yield* rows<DetailsRow>(findDetails, { ...values, id })));
+        return found.sort(byCreation).map(toDetails);
+      }),
+
+    async listAccounts(organizationId, userId, prefix, limit) {
+      const values = { organizationId, userId, prefix: accountKey(prefix), limit };
+      const found = await read(() => rows<{ accountKey: string }>(listAccounts, values));
+      return found.map((each) => accountOfKey(each.accountKey)!);
+    },
+  };
+}
+
+type DetailsRow = Omit<ReplyDetails, 'verdict'> & { verdict: string | null; createdAt: number };
+
+function byCreation(a: DetailsRow, b: DetailsRow): number {
+  return a.createdAt - b.createdAt || (a.messageId < b.messageId ? -1 : 1);
+}
+
+function toDetails({ createdAt: _, verdict, ...details }: DetailsRow): ReplyDetails {
+  return { ...details, verdict: verdict === null ? null : JSON.parse(verdict) };
+}
