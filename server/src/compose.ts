@@ -141,7 +141,7 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
 /** What others on the network could do to the connection to the store; undefined if nothing. */
 export async function storeRisk({ store }: Config): Promise<string | undefined> {
   if (store.engine === 'sqlite') return undefined;
-  return (await import('./storage/postgres/tls.ts')).tlsRisk(store.url);
+  return (await import('./storage/postgres-urls.ts')).tlsRisk(store.url);
 }
 
 /** Relays signals between nodes if the store supports it. Returns a function that stops it. */

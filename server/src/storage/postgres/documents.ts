@@ -1,11 +1,10 @@
 import type { DocumentOutline } from '../../domain/document.ts';
 import type { DocumentId } from '../../domain/id.ts';
 import { accountKey } from '../listings.ts';
-import { documents, scoped } from '../sql/documents.ts';
+import { documents, type PassageIndex, passagesPerCommit, scoped } from '../sql/documents.ts';
 import { statement } from '../sql/sql.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { Database } from './database.ts';
-import { postgresPassageIndex } from './document-writer.ts';
 
 interface PassageRow {
   number: PassageNumber;
@@ -97,4 +96,47 @@ function queryFor(corpora: readonly number[], terms: string): string {
       .map((term) => `'${scoped(corpus, term)}'`)
       .join(' & ');
   return corpora.map((corpus) => `(${allOf(corpus)})`).join(' | ');
+}
+
+// Not the lock of the organization's row, because creating threads must not wait for it.
+const lockDocuments = statement('lock-documents')`
+  SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization
+  WHERE id = :organizationId`;
+const growCorpus = statement('grow-corpus')`
+  INSERT INTO corpus (organization_id, account_key, number, passages)
+  VALUES (:organizationId, :accountKey, nextval('corpus_number'), :passages)
+  ON CONFLICT (organization_id, account_key) DO UPDATE SET passages = corpus.passages + excluded.passages
+  RETURNING number`;
+const insertPassages = statement('insert-passages')`WITH held AS (
+    UPDATE document SET added_at = :now
+    WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING organization_id, id)
+  INSERT INTO passage (organization_id, number, document_id, heading, text, terms)
+  SELECT held.organization_id, nextval('passage_number'), held.id, heading, passage,
+    array_to_tsvector(string_to_array(terms, ' '))
+  FROM held, unnest(:headings::text[], :texts::text[], :terms::text[])
+    WITH ORDINALITY AS part (heading, passage, terms, place)
+  ORDER BY place RETURNING number`;
+const deletePassages = statement('delete-passages')`DELETE FROM passage
+  WHERE organization_id = :organizationId AND number IN (
+    SELECT number FROM passage WHERE organization_id = :organizationId AND document_id = :id LIMIT ${passagesPerCommit})
+  RETURNING number`;
+
+function postgresPassageIndex({ run }: Database): PassageIndex {
+  return {
+    lockDocuments,
+    growCorpus,
+
+    async writePart(organizationId, id, corpus, part) {
+      const written = await run(insertPassages, {
+        organizationId,
+        id,
+        headings: part.map(({ heading }) => heading),
+        texts: part.map(({ text }) => text),
+        terms: part.map(({ terms }) => terms.map((term) => scoped(corpus, term)).join(' ')),
+      });
+      return written.length === part.length;
+    },
+
+    removePart: async (organizationId, id) => (await run(deletePassages, { organizationId, id })).length,
+  };
 }

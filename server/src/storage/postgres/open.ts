@@ -15,7 +15,7 @@ import { type NodeClock, StoreTime, serverTime } from './store-time.ts';
 import { postgresThreads } from './threads.ts';
 import { postgresWalks } from './walks.ts';
 
-const readTime = statement('read-time')`SELECT latest_at AS latest, greatest(latest_at, :now) AS at,
+const readTime = statement('read-time')`SELECT greatest(latest_at, :now) AS at,
   greatest(0, greatest(latest_at, :clockFloor::bigint) - coalesce(:clockTime::bigint, ${serverTime})) AS "aheadMs"
   FROM store_clock`;
 
@@ -32,8 +32,7 @@ export async function openPostgresStore(
   const database = await Database.open(servers, time, settings);
   const { run } = database;
   const beforeMs = time.steady();
-  const [start] = await run<{ latest: number; at: number }>(readTime);
-  time.see(start!.latest);
+  const [start] = await run<{ at: number }>(readTime);
   const jumps = new ClockJumps({ time: start!.at, beforeMs, afterMs: time.steady() });
   const { close: closeNotices, ...notices } = postgresNotices(database, servers);
 

@@ -202,7 +202,6 @@ export function postgresReplies(
         unanswered.set(token, time.steady() + leaseMs);
         throw error;
       });
-      if (claimed[0] !== undefined) time.see(claimed[0].at);
       return claimed.map(toClaimedReply);
     },
 
@@ -254,7 +253,6 @@ export function postgresReplies(
       const [found] = await run<{ at: number; found: boolean }>(findAnyToSweep);
       const { at } = found!;
       const reading = { time: at, beforeMs, afterMs: time.steady() };
-      time.see(at);
       await run(keepTime, { at });
       const jump = jumps.jumpAt(reading);
       if (jump !== undefined) await moveTimesBy(jump, at);

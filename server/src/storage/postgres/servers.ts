@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { postgresUrls } from '../postgres-urls.ts';
-import { withExplicitTlsMode } from './tls.ts';
+import { postgresUrls, withExplicitTlsMode } from '../postgres-urls.ts';
 
 export const connectMs = 5_000;
 /** Identifies our connections in `pg_stat_activity`. */

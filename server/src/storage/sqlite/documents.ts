@@ -39,40 +39,39 @@ export function openPassages(file: string): Passages {
 
 /** What a search reads. Each call is one transaction: SQLite locks the file once, not once per term. */
 function sqlitePassages(database: Database): Passages {
-  const findCorpus = database.prepare<[string, string], CorpusRow>(
-    'SELECT number, passages FROM corpus WHERE organization_id = ? AND account_key = ?',
+  const findCorpus = database.prepare<[object], CorpusRow>(
+    'SELECT number, passages FROM corpus WHERE organization_id = @organizationId AND account_key = @key',
   );
   const holdersOf = database
-    .prepare<[string, number], PassageNumber>(
-      'SELECT rowid FROM passage_term WHERE passage_term MATCH ? LIMIT ? + 0',
+    .prepare<[object], PassageNumber>(
+      'SELECT rowid FROM passage_term WHERE passage_term MATCH @anyCorpus LIMIT @limit + 0',
     )
     .pluck();
   const hiddenNumbers = database
-    .prepare<[string, string], PassageNumber>(
-      `SELECT number FROM passage WHERE organization_id = ? AND document_id IN (
-         SELECT id FROM document WHERE organization_id = ? AND state <> 'ready')`,
+    .prepare<[object], PassageNumber>(
+      `SELECT number FROM passage WHERE organization_id = @organizationId AND document_id IN (
+         SELECT id FROM document WHERE organization_id = @organizationId AND state <> 'ready')`,
     )
     .pluck();
-  const readPassage = database.prepare<[number, string], PassageRow>(
-    `SELECT number, document_id AS storedId, heading, text FROM passage WHERE number = ? AND organization_id = ?`,
+  const readPassage = database.prepare<[object], PassageRow>(
+    `SELECT number, document_id AS storedId, heading, text FROM passage
+     WHERE number = @number AND organization_id = @organizationId`,
   );
-  const readSource = database.prepare<[string, string], Source>(
+  const readSource = database.prepare<[object], Source>(
     `SELECT coalesce(kept_id, id) AS documentId, name, title, url FROM document
-     WHERE organization_id = ? AND id = ? AND state = 'ready'`,
+     WHERE organization_id = @organizationId AND id = @storedId AND state = 'ready'`,
   );
-  const outlined = database.prepare<
-    [string, string, string, number],
-    { id: DocumentId; title: string; opening: string }
-  >(
+  const outlined = database.prepare<[object], { id: DocumentId; title: string; opening: string }>(
     `SELECT id, title, coalesce((SELECT text FROM passage
        WHERE passage.organization_id = document.organization_id AND document_id = id ORDER BY number LIMIT 1), '') AS opening
      FROM document
-     WHERE organization_id = ? AND account_key IN (?, ?) AND state = 'ready' ORDER BY name LIMIT ?`,
+     WHERE organization_id = @organizationId AND account_key IN (@general, @own) AND state = 'ready'
+     ORDER BY name LIMIT @documents`,
   );
   const headingsOf = database
-    .prepare<[string, string, number], string>(
-      `SELECT heading FROM passage WHERE organization_id = ? AND document_id = ? AND heading <> ''
-       GROUP BY heading ORDER BY min(number) LIMIT ?`,
+    .prepare<[object], string>(
+      `SELECT heading FROM passage WHERE organization_id = @organizationId AND document_id = @id AND heading <> ''
+       GROUP BY heading ORDER BY min(number) LIMIT @headings`,
     )
     .pluck();
 
@@ -83,23 +82,23 @@ function sqlitePassages(database: Database): Passages {
       { documents, headings }: Parameters<Passages['outlineDocuments']>[2],
     ) =>
       outlined
-        .all(organizationId, accountKey(null), accountKey(accountId), documents)
-        .map(({ id, ...rest }) => ({ ...rest, headings: headingsOf.all(organizationId, id, headings) })),
+        .all({ organizationId, general: accountKey(null), own: accountKey(accountId), documents })
+        .map(({ id, ...rest }) => ({ ...rest, headings: headingsOf.all({ organizationId, id, headings }) })),
   );
 
   const findPassages = database.transaction(
     (organizationId: string, accountId: string | null, terms: readonly string[], limit: number) => {
       const keys = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
       const corpora = keys
-        .map((key) => findCorpus.get(organizationId, key))
+        .map((key) => findCorpus.get({ organizationId, key }))
         .filter((corpus) => corpus !== undefined);
       const passageCount = corpora.reduce((sum, { passages }) => sum + passages, 0);
       if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
       // The index also has the passages of documents that are being written or removed. There are seldom any.
-      const hidden = new Set(hiddenNumbers.all(organizationId, organizationId));
+      const hidden = new Set(hiddenNumbers.all({ organizationId }));
       const holders = terms.map((term) => {
         const anyCorpus = corpora.map(({ number }) => `(${allOf(number, term)})`).join(' OR ');
-        const found = holdersOf.all(anyCorpus, limit + hidden.size);
+        const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
         return hidden.size === 0 ? found : found.filter((number) => !hidden.has(number)).slice(0, limit);
       });
       return { passageCount, holders };
@@ -109,10 +108,10 @@ function sqlitePassages(database: Database): Passages {
   const readPassages = database.transaction((organizationId: string, passages: readonly PassageNumber[]) => {
     const sources = new Map<DocumentId, Source | undefined>();
     return passages.flatMap((wanted) => {
-      const row = readPassage.get(wanted, organizationId);
+      const row = readPassage.get({ number: wanted, organizationId });
       if (row === undefined) return [];
       const { number, storedId, heading, text } = row;
-      if (!sources.has(storedId)) sources.set(storedId, readSource.get(organizationId, storedId));
+      if (!sources.has(storedId)) sources.set(storedId, readSource.get({ organizationId, storedId }));
       const source = sources.get(storedId);
       return source === undefined ? [] : [{ number, ...source, heading, text }];
     });

@@ -33,27 +33,28 @@ interface FailParameters {
 export function sqliteReplies(database: Database, commits: CommitQueue, workerLock: WorkerLock): Replies {
   // A skip scan: one search per organization with waiting replies, however many they are.
   const nextWaiting = database
-    .prepare<[string], OrganizationId>(
+    .prepare<[object], OrganizationId>(
       `SELECT organization_id FROM message INDEXED BY message_waiting
-       WHERE held = 0 AND ${isRunning} AND organization_id > ? ORDER BY organization_id LIMIT 1`,
+       WHERE held = 0 AND ${isRunning} AND organization_id > @after ORDER BY organization_id LIMIT 1`,
     )
     .pluck();
-  const isDue = database.prepare<[string, number]>(
+  const isDue = database.prepare(
     `SELECT 1 FROM message INDEXED BY message_waiting
-     WHERE held = 0 AND ${isRunning} AND organization_id = ? AND available_at <= ? LIMIT 1`,
+     WHERE held = 0 AND ${isRunning} AND organization_id = @organizationId AND available_at <= @now LIMIT 1`,
   );
   // `+ 0` as in walks.ts: with a bare parameter the query would be compiled again at every call.
-  const due = database.prepare<[string, number, number, number], WaitingRow>(
+  const due = database.prepare<[object], WaitingRow>(
     `SELECT thread_id AS threadId, reply.id AS messageId, claim_token + 1 AS token, attempts,
        deadline_at AS deadlineAt, trace_id AS traceId, account_id AS accountId
      FROM message AS reply INDEXED BY message_waiting
      JOIN thread ON thread.organization_id = reply.organization_id AND thread.id = reply.thread_id
-     WHERE held = 0 AND ${isRunning} AND reply.organization_id = ? AND available_at <= ? AND deadline_at > ?
-     ORDER BY available_at, reply.id LIMIT ? + 0`,
+     WHERE held = 0 AND ${isRunning} AND reply.organization_id = @organizationId AND available_at <= @now
+       AND deadline_at > @now
+     ORDER BY available_at, reply.id LIMIT @limit + 0`,
   );
-  const claim = database.prepare<[number, string, string, string]>(
-    `UPDATE message SET held = 1, claim_token = claim_token + 1, available_at = ?
-     WHERE organization_id = ? AND thread_id = ? AND id = ?`,
+  const claim = database.prepare(
+    `UPDATE message SET held = 1, claim_token = claim_token + 1, available_at = @availableAt
+     WHERE organization_id = @organizationId AND thread_id = @threadId AND id = @messageId`,
   );
   const renew = database.prepare(`UPDATE message SET available_at = @availableAt ${whereClaimHolds}`);
   const progress = database.prepare(
@@ -67,8 +68,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     `UPDATE message SET held = 0, attempts = attempts + @attempts, available_at = @availableAt,
        failure = @failure, ${startOver} ${whereClaimHolds}`,
   );
-  const anyExpired = database.prepare<[number]>(
-    `SELECT 1 FROM message INDEXED BY message_held WHERE held = 1 AND ${isRunning} AND available_at <= ? LIMIT 1`,
+  const anyExpired = database.prepare(
+    `SELECT 1 FROM message INDEXED BY message_held WHERE held = 1 AND ${isRunning} AND available_at <= @time LIMIT 1`,
   );
   const expired = (condition: string) => `(organization_id, thread_id, id) IN (
     SELECT organization_id, thread_id, id FROM message INDEXED BY message_held
@@ -83,8 +84,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     `UPDATE message SET held = 0, attempts = attempts + 1, available_at = min(available_at, @at), ${startOver}
      WHERE ${expired('attempts + 1 < @attemptsMax')} RETURNING ${nameColumns}`,
   );
-  const anyOverdue = database.prepare<[number]>(
-    `SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= ? LIMIT 1`,
+  const anyOverdue = database.prepare(
+    `SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= @time LIMIT 1`,
   );
   const failOverdue = database.prepare<[FailParameters], FailedReply>(
     `${failing} AND (organization_id, thread_id, id) IN (
@@ -92,8 +93,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
        WHERE ${isRunning} AND deadline_at <= @until LIMIT @limit + 0)
      RETURNING ${failedColumns}`,
   );
-  const recordJump = database.prepare<[number, number]>(
-    'UPDATE store_clock SET jump_at = ? WHERE jump_at < ?',
+  const recordJump = database.prepare(
+    'UPDATE store_clock SET jump_at = @time WHERE jump_at < @seenByOthersFrom',
   );
   const moveTimes = database.prepare(
     `UPDATE message INDEXED BY message_deadline
@@ -104,25 +105,26 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   const cancel = prepareCancelReplies(database);
   const raiseVersion = prepareRaiseVersion(database);
   const writeNote = auditWriter(database);
-  const stillRuns = database.prepare<[string, string, string]>(
-    `SELECT 1 FROM message WHERE organization_id = ? AND thread_id = ? AND id = ? AND ${isRunning}`,
+  const stillRuns = database.prepare(
+    `SELECT 1 FROM message
+     WHERE organization_id = @organizationId AND thread_id = @threadId AND id = @messageId AND ${isRunning}`,
   );
 
-  const backlog = database.prepare<[number], { waiting: number; held: number; oldest: number | null }>(
+  const backlog = database.prepare<[object], { waiting: number; held: number; oldest: number | null }>(
     `SELECT
        (SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_waiting
          WHERE held = 0 AND ${isRunning} LIMIT ${countedMax})) AS waiting,
        (SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_held
          WHERE held = 1 AND ${isRunning} LIMIT ${countedMax})) AS held,
-       (SELECT ? - created_at FROM (SELECT created_at, held FROM message INDEXED BY message_deadline
+       (SELECT @now - created_at FROM (SELECT created_at, held FROM message INDEXED BY message_deadline
          WHERE ${isRunning} ORDER BY deadline_at LIMIT ${countedMax}) WHERE held = 0 LIMIT 1) AS oldest`,
   );
 
   function* waitingAfter(after: string, now: number): Generator<OrganizationId> {
-    let organization = nextWaiting.get(after);
-    while (organization !== undefined) {
-      if (isDue.get(organization, now) !== undefined) yield organization;
-      organization = nextWaiting.get(organization);
+    let organizationId = nextWaiting.get({ after });
+    while (organizationId !== undefined) {
+      if (isDue.get({ organizationId, now }) !== undefined) yield organizationId;
+      organizationId = nextWaiting.get({ after: organizationId });
     }
   }
 
@@ -156,7 +158,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
 
   async function makeUpFor({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, time: number) {
     await commits.durable(() => {
-      const isFirst = recordJump.run(time, seenByOthersFrom).changes === 1;
+      const isFirst = recordJump.run({ time, seenByOthersFrom }).changes === 1;
       if (isFirst) moveTimes.run({ jumpedMs, datedBefore });
     });
   }
@@ -180,8 +182,9 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       commits.unsynced((clock) => {
         const now = clock.now();
         return shares.flatMap(({ organizationId, limit }) =>
-          due.all(organizationId, now, now, limit).map(({ deadlineAt, ...reply }) => {
-            claim.run(now + leaseMs, organizationId, reply.threadId, reply.messageId);
+          due.all({ organizationId, now, limit }).map(({ deadlineAt, ...reply }) => {
+            const { threadId, messageId } = reply;
+            claim.run({ organizationId, threadId, messageId, availableAt: now + leaseMs });
             return { organizationId, ...reply, remainingMs: deadlineAt - now };
           }),
         );
@@ -244,8 +247,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
       if (jump !== undefined) await makeUpFor(jump, time);
       jumps.accept(reading);
       // Read first, because usually there is nothing to write.
-      const expired = leases && anyExpired.get(time) !== undefined;
-      if (!expired && anyOverdue.get(time) === undefined) return [];
+      const expired = leases && anyExpired.get({ time }) !== undefined;
+      if (!expired && anyOverdue.get({ time }) === undefined) return [];
       return commits.durable((clock) => {
         // Not up to `clock.now()`: the clock may have jumped since the reading.
         const swept = { at: clock.now(), until: time, limit: sweptMax };
@@ -274,11 +277,11 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
     endedReplies: async (replies) =>
       replies.filter(
         ({ organizationId, threadId, messageId }) =>
-          stillRuns.get(organizationId, threadId, messageId) === undefined,
+          stillRuns.get({ organizationId, threadId, messageId }) === undefined,
       ),
 
     async replyBacklog() {
-      const { oldest, ...counts } = backlog.get(commits.now())!;
+      const { oldest, ...counts } = backlog.get({ now: commits.now() })!;
       return { ...counts, oldestWaitingMs: oldest };
     },
   };
@@ -289,10 +292,10 @@ export function prepareCancelReplies(
   database: Database,
 ): (organizationId: OrganizationId, threadId: ThreadId, now: number) => MessageId[] {
   const cancel = database
-    .prepare<[number, string, string], MessageId>(
-      `UPDATE message INDEXED BY message_running SET held = 0, status = 'cancelled', completed_at = ?
-       WHERE organization_id = ? AND thread_id = ? AND ${isRunning} RETURNING id`,
+    .prepare<[object], MessageId>(
+      `UPDATE message INDEXED BY message_running SET held = 0, status = 'cancelled', completed_at = @now
+       WHERE organization_id = @organizationId AND thread_id = @threadId AND ${isRunning} RETURNING id`,
     )
     .pluck();
-  return (organizationId, threadId, now) => cancel.all(now, organizationId, threadId);
+  return (organizationId, threadId, now) => cancel.all({ organizationId, threadId, now });
 }
