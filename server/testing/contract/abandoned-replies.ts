@@ -1,31 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AssistantMessage } from '../../src/domain/message.ts';
-import type { ClaimedReply, NewThread, Store } from '../../src/storage/store.ts';
 import { attemptsMax, failureTexts, type World } from './fixture.ts';
-
-const leaseMs = 1000;
+import { done, leaseMs, replyTools } from './reply-fixture.ts';
 
 export function describeAbandonedReplies(world: () => World): void {
-  describe('replies whose worker died', () => {
-    async function ask(change: Partial<NewThread> = {}): Promise<NewThread> {
-      const organization = await world().organization();
-      return world().thread(organization, await world().member(organization), change);
-    }
-    async function claimOne(store: Store = world().store): Promise<ClaimedReply> {
-      const [claim, ...others] = await world().claim(leaseMs, 100, store);
-      assert.equal(others.length, 0);
-      assert.ok(claim, 'one reply waits');
-      return claim;
-    }
-    async function read({ organizationId, threadId }: ClaimedReply): Promise<AssistantMessage> {
-      const found = await world().store.getThread(organizationId, threadId);
-      return found?.messages[1] as AssistantMessage;
-    }
+  const { replyTo, oneThread, claimOne } = replyTools(world);
 
+  describe('replies whose worker died', () => {
     it('lose one attempt for each worker that dies, and fail with the last', async () => {
       const { clock } = world();
-      const { traceId } = await ask();
+      const { traceId } = await oneThread();
       for (let deaths = 0; deaths < attemptsMax - 1; deaths += 1) {
         assert.equal((await claimOne()).attempts, deaths);
         clock.pass(leaseMs);
@@ -37,7 +21,7 @@ export function describeAbandonedReplies(world: () => World): void {
       const { organizationId, threadId, messageId } = last;
       const failure = failureTexts.abandoned;
       assert.deepEqual(await world().sweep(), [{ organizationId, threadId, messageId, traceId, failure }]);
-      const { status, content, completedAt } = await read(last);
+      const { status, content, completedAt } = await replyTo({ id: last.threadId }, last);
       assert.deepEqual([status, content, completedAt], ['failed', failureTexts.content, clock.ms]);
       const [origin] = await world().store.listReplyDetails(organizationId, threadId);
       assert.equal(origin?.failure, failure);
@@ -46,7 +30,7 @@ export function describeAbandonedReplies(world: () => World): void {
 
     it('count dead workers and failures of the model together', async () => {
       const { store, clock } = world();
-      await ask();
+      await oneThread();
       assert.equal(await store.retryReply(await claimOne(), { delayMs: 0, failure: '503' }), true);
       await claimOne();
       clock.pass(leaseMs);
@@ -58,22 +42,16 @@ export function describeAbandonedReplies(world: () => World): void {
 
     it('are counted separately: each has its own attempts', async () => {
       const { store, clock } = world();
-      const [worn, fresh] = [await ask(), await ask()];
+      const [worn, fresh] = [await oneThread(), await oneThread()];
       const claimed = await world().claim(leaseMs);
       const other = claimed.find(({ messageId }) => messageId === fresh.replyId)!;
-      await store.settleReply(other, {
-        status: 'completed',
-        content: '',
-        steps: [],
-        sources: null,
-        model: '',
-      });
+      await store.settleReply(other, { status: 'completed', ...done });
       for (let deaths = 1; deaths < attemptsMax; deaths += 1) {
         clock.pass(leaseMs);
         await world().sweep();
         await world().claim(leaseMs);
       }
-      const young = await ask();
+      const young = await oneThread();
       await world().claim(leaseMs);
       clock.pass(leaseMs);
       assert.deepEqual(
@@ -86,7 +64,7 @@ export function describeAbandonedReplies(world: () => World): void {
 
     it('keep their claim when the worker renews late, but before a sweep that ends leases', async () => {
       const { store, clock } = world();
-      await ask();
+      await oneThread();
       const claim = await claimOne();
       clock.pass(10 * leaseMs);
       assert.deepEqual(await world().sweep(store, { leases: false }), []);
@@ -99,7 +77,7 @@ export function describeAbandonedReplies(world: () => World): void {
 
     it('still fail at their deadline in a sweep that does not end leases', async () => {
       const { store, clock } = world();
-      await ask({ replyDeadlineMs: 5 * leaseMs });
+      await oneThread({ replyDeadlineMs: 5 * leaseMs });
       await claimOne();
       clock.pass(5 * leaseMs);
       const [failed] = await world().sweep(store, { leases: false });
@@ -108,7 +86,7 @@ export function describeAbandonedReplies(world: () => World): void {
 
     it('are released at the start of a worker that is alone, which counts as an attempt', async () => {
       const { store } = world();
-      await ask();
+      await oneThread();
       const before = await claimOne();
       const failed = await store.releaseOrphanedReplies(failureTexts, attemptsMax);
       assert.deepEqual(failed, []);
@@ -121,7 +99,7 @@ export function describeAbandonedReplies(world: () => World): void {
 
     it('fail at the start of a worker that is alone if no attempt is left', async () => {
       const { store, clock } = world();
-      await ask();
+      await oneThread();
       for (let deaths = 1; deaths < attemptsMax; deaths += 1) {
         await claimOne();
         clock.pass(leaseMs);
@@ -129,7 +107,7 @@ export function describeAbandonedReplies(world: () => World): void {
       }
       const last = await claimOne();
       const failed = await store.releaseOrphanedReplies(failureTexts, attemptsMax);
-      const status = (await read(last)).status;
+      const status = (await replyTo({ id: last.threadId }, last)).status;
       assert.equal(status, failed.length === 1 ? 'failed' : 'in_progress');
       clock.pass(leaseMs);
       assert.equal(failed.length + (await world().sweep()).length, 1);
@@ -137,7 +115,10 @@ export function describeAbandonedReplies(world: () => World): void {
 
     it('are not claimed past their deadline, even before a sweep has failed them', async () => {
       const { clock } = world();
-      const [late, early] = [await ask({ replyDeadlineMs: 5000 }), await ask({ replyDeadlineMs: 5001 })];
+      const [late, early] = [
+        await oneThread({ replyDeadlineMs: 5000 }),
+        await oneThread({ replyDeadlineMs: 5001 }),
+      ];
       clock.pass(5000);
       assert.equal((await claimOne()).messageId, early.replyId);
       assert.deepEqual(

@@ -7,6 +7,23 @@ import type { Membership, NewInvitation, NewMember, NewSession, Store } from '..
 import { note, strangers, type World } from './fixture.ts';
 
 export const day = 86_400_000;
+export const email = 'ada@example.org';
+
+/** A person who is a member of one organization. */
+export async function oneMembership(world: World) {
+  const people = new Accounting(world);
+  const organization = await world.organization();
+  const userId = await people.add(organization, email);
+  return { store: world.store, clock: world.clock, people, organization, userId };
+}
+
+/** A person who is a member of two organizations. */
+export async function twoMemberships(world: World) {
+  const { organization: one, ...rest } = await oneMembership(world);
+  const other = await world.organization();
+  await rest.people.add(other, email);
+  return { ...rest, one, other };
+}
 
 let hashes = 0;
 /** The hash of a unique token. */

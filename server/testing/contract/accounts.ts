@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Accounting } from './account-fixture.ts';
+import { Accounting, email, oneMembership } from './account-fixture.ts';
 import { note, type World } from './fixture.ts';
 import { describeInvitations } from './invitations.ts';
 import { describeProofs } from './proofs.ts';
 import { describeSessions } from './sessions.ts';
-
-const email = 'ada@example.org';
 
 export function describeAccounts(world: () => World): void {
   describePeople(world);
@@ -19,10 +17,7 @@ export function describeAccounts(world: () => World): void {
 function describePeople(world: () => World): void {
   describe('people', () => {
     it('finds a person by address, with the password once it is set', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, people, organization, userId } = await oneMembership(world());
       await people.add(organization, 'bob@example.org');
       assert.deepEqual(await store.findPerson(email), { userId, email, passwords: [] });
       await people.join(organization, userId, 'first');
@@ -70,10 +65,7 @@ function describePeople(world: () => World): void {
     });
 
     it('changes a password, ends the other sessions that it covers, and closes no membership', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, people, organization, userId } = await oneMembership(world());
       const bob = await people.add(organization, 'bob@example.org');
       await people.join(organization, userId, 'first', { byOperator: true });
       await people.join(organization, bob, 'bobs');
@@ -93,9 +85,7 @@ function describePeople(world: () => World): void {
     });
 
     it('rejects a change of a password that was changed meanwhile', async () => {
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { people, organization, userId } = await oneMembership(world());
       await people.join(organization, userId, 'first');
       const session = await people.signIn(userId, { passwordHash: 'first' });
       assert.equal(await people.changePassword(userId, 'other', 'second'), 'refused');
@@ -147,9 +137,7 @@ function describePeople(world: () => World): void {
 function describeIdentities(world: () => World): void {
   describe('identities', () => {
     it('binds a subject to the person with its address and then finds them by the subject', async () => {
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { people, organization, userId } = await oneMembership(world());
       await people.add(organization, 'bob@example.org');
       const ada = { userId, email, passwords: [] };
       assert.deepEqual(await people.bind(email, 'subject'), ada);
@@ -161,8 +149,7 @@ function describeIdentities(world: () => World): void {
     });
 
     it('rejects an address that is bound to another subject of the provider', async () => {
-      const people = new Accounting(world());
-      const userId = await people.add(await world().organization(), email);
+      const { people, userId } = await oneMembership(world());
       await people.bind(email, 'subject');
       assert.equal(await people.bind(email, 'another'), undefined);
       assert.equal(await people.bind(email, 'another'), undefined, 'it has not been bound');
@@ -181,10 +168,7 @@ function describeIdentities(world: () => World): void {
     });
 
     it('does not find a bound person who has left, and finds them when they come back', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, people, organization, userId } = await oneMembership(world());
       await people.add(organization, 'bob@example.org');
       await people.bind(email, 'subject');
       await store.removeMember(organization, email, false, note());

@@ -15,6 +15,7 @@ import { describeOrganizations } from './organizations.ts';
 import { describePurges } from './purges.ts';
 import { describeQuotas } from './quotas.ts';
 import { describeReplies } from './replies.ts';
+import { describeReplyClocks } from './reply-clocks.ts';
 import { describeRetention } from './retention.ts';
 import { describeSigningKeys } from './signing-keys.ts';
 import { describeThreadVersions } from './thread-versions.ts';
@@ -38,6 +39,7 @@ const parts = {
   writeGrants: describeWriteGrants,
   walks: describeWalks,
   replies: describeReplies,
+  replyClocks: describeReplyClocks,
   abandonedReplies: describeAbandonedReplies,
   followUps: describeFollowUps,
   threadVersions: describeThreadVersions,

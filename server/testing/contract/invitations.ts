@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Accounting, day, freshHash, newInvitation } from './account-fixture.ts';
+import {
+  Accounting,
+  day,
+  email,
+  freshHash,
+  newInvitation,
+  oneMembership,
+  twoMemberships,
+} from './account-fixture.ts';
 import { note, strangers, type World } from './fixture.ts';
-
-const email = 'ada@example.org';
 
 export function describeInvitations(world: () => World): void {
   describe('invitations', () => {
@@ -51,10 +57,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('expires by the clock of the store', async () => {
-      const { store, clock } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, clock, people, organization, userId } = await oneMembership(world());
       const token = await people.invite(organization, userId, { keepMs: day });
       clock.pass(day - 1);
       assert.notEqual(await store.findInvitation(token), undefined);
@@ -67,11 +70,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('is replaced by the next one for the same member and organization only', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
+      const { store, people, one, other, userId } = await twoMemberships(world());
       const bob = await people.add(one, 'bob@example.org');
       const first = await people.invite(one, userId);
       const elsewhere = await people.invite(other, userId);
@@ -84,11 +83,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('does not inherit the right to reset a password from the one it replaces', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
+      const { store, people, one, other, userId } = await twoMemberships(world());
       await people.join(one, userId, 'first', { byOperator: true });
       await people.invite(other, userId, { resets: true });
       const later = await people.invite(other, userId);
@@ -117,10 +112,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('is invalid after the person was removed, also when they come back', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, people, organization, userId } = await oneMembership(world());
       const token = await people.invite(organization, userId);
       await store.removeMember(organization, email, false, note());
       assert.equal(await store.findInvitation(token), undefined);
@@ -134,10 +126,7 @@ export function describeInvitations(world: () => World): void {
 
   describe('accepting an invitation', () => {
     it('sets the first password and opens the membership', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, people, organization, userId } = await oneMembership(world());
       const token = await people.invite(organization, userId);
       assert.deepEqual(await people.accept(token, 'first'), {
         outcome: 'accepted',
@@ -151,11 +140,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('rejects a new password if a proven one must be entered, and changes nothing', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
+      const { store, people, one, other, userId } = await twoMemberships(world());
       await people.join(one, userId, 'first', { byOperator: true });
       const session = await people.signIn(userId, { passwordHash: 'first' });
       for (const organization of [one, other]) {
@@ -174,11 +159,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('lets the operator replace a proven password, which closes the other memberships and ends all sessions', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
+      const { store, people, one, other, userId } = await twoMemberships(world());
       const bob = await people.add(one, 'bob@example.org');
       await people.join(one, bob, 'bobs');
       await people.join(one, userId, 'first', { byOperator: true });
@@ -204,10 +185,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('sets no password for a person bound to a provider, unless the operator allows it', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, people, organization, userId } = await oneMembership(world());
       assert.equal((await people.bind(email))?.userId, userId);
       const token = await people.invite(organization, userId);
       assert.equal((await store.findInvitation(token))?.terms, 'sso');
@@ -217,10 +195,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('starts over for a person who has come back', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, people, organization, userId } = await oneMembership(world());
       await people.join(organization, userId, 'first', { byOperator: true });
       const session = await people.signIn(userId, { passwordHash: 'first' });
       await store.removeMember(organization, email, false, note());
@@ -232,10 +207,7 @@ export function describeInvitations(world: () => World): void {
     });
 
     it('writes one audit note, in its organization', async () => {
-      const people = new Accounting(world());
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
+      const { people, one, other, userId } = await twoMemberships(world());
       const token = await people.invite(one, userId);
       await people.accept(token, { proven: 'first' });
       await people.accept(freshHash(), 'first');

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Accounting, day, freshHash, newSession } from './account-fixture.ts';
+import {
+  Accounting,
+  day,
+  email,
+  freshHash,
+  newSession,
+  oneMembership,
+  twoMemberships,
+} from './account-fixture.ts';
 import { note, strangers, type World } from './fixture.ts';
 
-const email = 'ada@example.org';
 const hour = 3_600_000;
 
 export function describeSessions(world: () => World): void {
@@ -63,10 +70,7 @@ export function describeSessions(world: () => World): void {
     });
 
     it('is rejected if the password was changed since it was checked', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
+      const { store, people, organization, userId } = await oneMembership(world());
       await people.join(organization, userId, 'first');
       await people.changePassword(userId, 'first', 'second');
       const session = newSession(userId, { passwordHash: 'first' });
@@ -77,11 +81,8 @@ export function describeSessions(world: () => World): void {
     });
 
     it('does not survive a password change on another node at the same time', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
+      const { store, people, organization, userId } = await oneMembership(world());
       const node = await world().node();
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
       await people.join(organization, userId, 'password 0');
       for (let round = 0; round < 20; round += 1) {
         const sessions = Array.from({ length: 4 }, () =>
@@ -96,9 +97,7 @@ export function describeSessions(world: () => World): void {
     });
 
     it("expires after its idle time, by the store's clock", async () => {
-      const { clock } = world();
-      const people = new Accounting(world());
-      const userId = await people.add(await world().organization(), email);
+      const { clock, people, userId } = await oneMembership(world());
       const token = await people.signIn(userId, { idleMs: hour });
       clock.pass(hour - 1);
       assert.ok(await people.isLive(token));
@@ -107,9 +106,7 @@ export function describeSessions(world: () => World): void {
     });
 
     it('is extended by every touch and reports when it was used', async () => {
-      const { store, clock } = world();
-      const people = new Accounting(world());
-      const userId = await people.add(await world().organization(), email);
+      const { store, clock, people, userId } = await oneMembership(world());
       const [token, untouched] = [
         await people.signIn(userId, { idleMs: hour }),
         await people.signIn(userId, { idleMs: hour }),
@@ -125,9 +122,7 @@ export function describeSessions(world: () => World): void {
     });
 
     it('ends with its lifetime, however often it is touched', async () => {
-      const { store, clock } = world();
-      const people = new Accounting(world());
-      const userId = await people.add(await world().organization(), email);
+      const { store, clock, people, userId } = await oneMembership(world());
       const touched = await people.signIn(userId, { idleMs: hour, lifeMs: 3 * hour });
       const idle = await people.signIn(userId, { idleMs: day, lifeMs: 3 * hour });
       for (let round = 0; round < 5; round += 1) {
@@ -143,9 +138,7 @@ export function describeSessions(world: () => World): void {
     });
 
     it('is not revived by a touch', async () => {
-      const { store, clock } = world();
-      const people = new Accounting(world());
-      const userId = await people.add(await world().organization(), email);
+      const { store, clock, people, userId } = await oneMembership(world());
       const [expired, ended] = [await people.signIn(userId, { idleMs: hour }), await people.signIn(userId)];
       await store.endSession(ended);
       clock.pass(hour);
@@ -178,12 +171,8 @@ export function describeSessions(world: () => World): void {
     });
 
     it('remains for a removed person, but no longer enters that organization', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
+      const { store, people, one, other, userId } = await twoMemberships(world());
       const node = await world().node();
-      const [one, other] = [await world().organization(), await world().organization()];
-      const userId = await people.add(one, email);
-      await people.add(other, email);
       await people.join(one, userId, 'first', { byOperator: true });
       await people.join(other, userId, { proven: 'first' });
       const tokens = [await people.signIn(userId, { passwordHash: 'first' }), await people.signIn(userId)];
@@ -197,11 +186,8 @@ export function describeSessions(world: () => World): void {
     });
 
     it('shows what another node committed: its end, a role, the beta', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
+      const { store, people, organization, userId } = await oneMembership(world());
       const node = await world().node();
-      const organization = await world().organization();
-      const userId = await people.add(organization, email);
       await people.acceptBySso(organization, userId);
       const token = await people.signIn(userId);
       const membership = async () => (await store.findSession(token, organization))?.membership;
@@ -214,9 +200,7 @@ export function describeSessions(world: () => World): void {
     });
 
     it('ends without the others, and ending it again changes nothing', async () => {
-      const { store } = world();
-      const people = new Accounting(world());
-      const userId = await people.add(await world().organization(), email);
+      const { store, people, userId } = await oneMembership(world());
       const [ended, other] = [await people.signIn(userId), await people.signIn(userId)];
       await store.endSession(ended);
       await store.endSession(ended);

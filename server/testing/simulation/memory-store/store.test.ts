@@ -15,6 +15,7 @@ const parts: StorePart[] = [
   'writeGrants',
   'walks',
   'replies',
+  'replyClocks',
   'abandonedReplies',
   'followUps',
   'threadVersions',
