@@ -107,11 +107,8 @@ export function describePurges(world: () => World): void {
       assert.equal((await store.findMember(globex, 'eve@example.org'))?.userId, eve);
       const { passageCount, holders } = await store.findPassages(globex, null, ['secretword'], 10);
       assert.deepEqual([passageCount, holders[0]?.length], [1, 1]);
-      assert.deepEqual(
-        await store.purgeOrganization(acme),
-        { removed: {}, done: true },
-        'again, nothing is left',
-      );
+      // In as many steps as it takes: a step of SQLite ends early on a busy machine.
+      assert.deepEqual(await purge(() => store.purgeOrganization(acme)), {}, 'again, nothing is left');
     });
 
     it('ends credentials and memberships before anything else', async () => {
