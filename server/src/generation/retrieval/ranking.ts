@@ -1,5 +1,5 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
-import type { Concept } from './question.ts';
+import type { Concept, Sought } from './question.ts';
 import { remembered, termCounts } from './term-counts.ts';
 
 /** A concept as the library knows it. */
@@ -25,6 +25,8 @@ const weights = {
   /** What a word counts in a heading, and in the title or the file's name, against one in the text. */
   heading: 1.2,
   title: 1,
+  /** What it counts in the order that a passage has what the question asks for, such as a date. */
+  sought: 0.4,
 };
 
 /** Best first, those that say the same once. */
@@ -32,11 +34,15 @@ export function rankPassages(
   concepts: readonly WeighedConcept[],
   passages: readonly FoundPassage[],
   limit: number,
+  sought?: Sought,
 ): RankedPassage[] {
   const known = new Set<string>();
   return passages
-    .map((passage) => ({ passage, score: scoreOf(concepts, passage) }))
-    .sort((a, b) => b.score - a.score)
+    .map((passage) => {
+      const score = scoreOf(concepts, passage);
+      return { passage, score, order: score + (sought?.test(passage.text) ? weights.sought : 0) };
+    })
+    .sort((a, b) => b.order - a.order)
     .filter(({ passage }) => {
       const terms = allTerms(passage.text);
       return !known.has(terms) && known.add(terms);

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Findings } from '../../domain/library.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
-import { type Concept, conceptsOf } from './question.ts';
+import { type Concept, conceptsOf, soughtBy } from './question.ts';
 import { type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 import { respellings } from './spelling.ts';
 
@@ -42,7 +42,7 @@ export async function searchPassages(
   await index.lookUpTogether(asked.map(({ term }) => term));
   const candidates = nominate(concepts, index);
   const read = await store.readPassages(organizationId, candidates);
-  const ranked = rankPassages(concepts, read, limit);
+  const ranked = rankPassages(concepts, read, limit, soughtBy(question));
   return {
     searched: index.passageCount,
     passages: ranked.map(({ passage }) => passage),

@@ -74,7 +74,37 @@ secret credential password
 show display print
 uninstall remove
 variable var
-version release`;
+version release
+abort cancel interrupt
+add append insert
+app application program
+async asynchronous
+attempt retry
+build compile bundle
+call invoke
+configure configuration config setting setup
+count number
+deprecated obsolete
+detect notice recognise
+develop development dev
+download fetch
+expire expiry ttl
+fast quick speed performance
+happen occur
+kind type
+log output
+memory ram
+minimum min least
+parallel concurrent concurrency simultaneous
+pattern glob
+prevent avoid
+priority precedence
+recursive nested
+repeat again
+safe secure security
+size length
+sync synchronous
+update upgrade`;
 
 const synonyms = new Map<string, readonly string[]>();
 for (const line of families.trim().split('\n')) {

@@ -1,4 +1,3 @@
-import { stopWords } from './stop-words.ts';
 import { tokensOf } from './terms.ts';
 
 /** About 10 MB per cached function. */
@@ -31,8 +30,3 @@ export const termCounts = remembered((text): ReadonlyMap<string, number> => {
   for (const token of tokensIn(text)) counts.set(token, (counts.get(token) ?? 0) + 1);
   return counts;
 });
-
-/** The terms of a text, each once, without stop words. */
-export function termsIn(text: string): string[] {
-  return [...termCounts(text).keys()].filter((term) => !stopWords.has(term));
-}

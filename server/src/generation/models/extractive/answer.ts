@@ -1,8 +1,8 @@
-import { asksForPrice, soughtBy } from '../../retrieval/question.ts';
+import { asksForPrice } from '../../retrieval/question.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
 import { keyUnitOf, type Quote, quoteAround } from './quote.ts';
-import { confidenceWeights, type Features, featuresOf, scoreOf } from './score.ts';
+import { confidenceWeights, type Features, featuresOf, queryOf, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
 export interface Answer {
@@ -23,12 +23,12 @@ export interface Candidate {
 }
 
 /** How many passages are compared for each question. */
-export const passagesMax = 12;
+export const passagesMax = 10;
 const closestMax = 3;
 /** Words per quote, by the number of questions in the prompt, so that a reply has at most 120. */
 const words = { alone: [84, 42, 28], pair: [70, 44], closest: [27, 27, 15] } as const;
 /** A second quote is shown if its share is at least this part of the first one's. */
-const pairMin = 0.22;
+const pairMin = 0.13;
 /** The share of the question that a quote must cover to be shown, to be an answer, and to be shown next to a better one. */
 const coverageMin = { closest: 0.3, answer: 0.5, besideBest: 0.7 };
 
@@ -64,12 +64,12 @@ export function candidatesFor(
   wordsMax: number,
   about?: string,
 ): Candidate[] {
-  const sought = soughtBy(question);
+  const query = queryOf(question, concepts);
   const scored = ranked.flatMap((one) => {
-    const key = keyUnitOf(concepts, sought, one.passage);
+    const key = keyUnitOf(concepts, query.sought, one.passage);
     if (key === undefined) return [];
     const quote = quoteAround(one.passage, key, wordsMax);
-    const features = featuresOf(question, concepts, sought, quote, one.score);
+    const features = featuresOf(query, quote, one.score);
     return [{ quote, features, score: scoreOf(features, one.passage.documentId === about) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);

@@ -44,7 +44,7 @@ export function keyUnitOf(
 ): number | undefined {
   const context = eitherTold(toldBy(concepts, titleAndName(passage)), toldBy(concepts, passage.heading));
   // Under a heading that is the question, every sentence is part of the answer.
-  const isAsked = toldBy(concepts, passage.heading.split(' › ').at(-1)!).every((weight) => weight > 0);
+  const isAsked = toldBy(concepts, innermostHeading(passage)).every((weight) => weight > 0);
   let best: { key: number; score: number } | undefined;
   for (const [at, unit] of unitsOf(passage.text).entries()) {
     if (unit.kind === 'code' || isQuestion(unit)) continue;
@@ -56,6 +56,10 @@ export function keyUnitOf(
     if (best === undefined || score > best.score + 0.001) best = { key: at, score };
   }
   return best?.key;
+}
+
+export function innermostHeading({ heading }: FoundPassage): string {
+  return heading.split(' › ').at(-1)!;
 }
 
 /** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
@@ -149,7 +153,7 @@ const identifier = /^(?:-\S+|[\w.]*[a-z][A-Z]\w*(?:\(\))?)$/;
 
 /** Markdown with the key unit in bold and the citation at the end. */
 export function render({ passage, units, from, to, key }: Quote, mark: number): string {
-  const heading = passage.heading.split(' › ').at(-1)!;
+  const heading = innermostHeading(passage);
   const parts = identifier.test(heading) ? [`\`${heading}\`\n\n`] : [];
   let before: Unit | undefined;
   for (let at = from; at <= to; at++) {

@@ -1,5 +1,5 @@
 import { bareName } from '../../../domain/document.ts';
-import type { Sought } from '../../retrieval/question.ts';
+import { type Sought, soughtBy } from '../../retrieval/question.ts';
 import {
   coverageOf,
   eitherTold,
@@ -8,9 +8,9 @@ import {
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
 import { stopWords } from '../../retrieval/stop-words.ts';
-import { termsIn, tokensIn } from '../../retrieval/term-counts.ts';
-import { tokensOf } from '../../retrieval/terms.ts';
-import { type Quote, shownUnits, withHeader } from './quote.ts';
+import { remembered, tokensIn } from '../../retrieval/term-counts.ts';
+import { termsOf, tokensOf } from '../../retrieval/terms.ts';
+import { innermostHeading, type Quote, shownUnits, withHeader } from './quote.ts';
 
 /**
  * What is known about a quote as an answer to a question. All are between 0 and 1, except `rank`. The weights are fitted by
@@ -42,7 +42,7 @@ export type Features = Readonly<Record<keyof typeof weights, number>>;
 const sameDocument = 1.5;
 
 /** Fitted by the same program: an answer is given if the weighted sum reaches the threshold. */
-export const confidenceWeights = { share: 4.7, coverage: 3.3, threshold: 5.85 };
+export const confidenceWeights = { share: 4.7, coverage: 3.3, threshold: 5.9 };
 
 export function scoreOf(features: Features, isSameDocument: boolean): number {
   let score = isSameDocument ? sameDocument : 0;
@@ -52,10 +52,28 @@ export function scoreOf(features: Features, isSameDocument: boolean): number {
 
 export const featureNames = Object.keys(weights) as (keyof Features)[];
 
+/** What is compared with every passage, computed once per question. */
+export interface Query {
+  readonly concepts: readonly WeighedConcept[];
+  /** Matches a sentence that has what the question asks for. */
+  readonly sought: Sought | undefined;
+  /** All terms that stand for its concepts. */
+  readonly terms: ReadonlySet<string>;
+  /** Its words in order, as terms and without stop words. */
+  readonly sequence: readonly string[];
+}
+
+export function queryOf(question: string, concepts: readonly WeighedConcept[]): Query {
+  return {
+    concepts,
+    sought: soughtBy(question),
+    terms: new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term))),
+    sequence: tokensOf(question).filter((token) => !stopWords.has(token)),
+  };
+}
+
 export function featuresOf(
-  question: string,
-  concepts: readonly WeighedConcept[],
-  sought: Sought | undefined,
+  { concepts, sought, terms, sequence }: Query,
   quote: Quote,
   rank: number,
 ): Features {
@@ -65,16 +83,15 @@ export function featuresOf(
   const context = eitherTold(title, toldBy(concepts, passage.heading));
   const shown = units.map((unit) => toldBy(concepts, withHeader(unit))).reduce(eitherTold, context);
   const all = eitherTold(context, toldBy(concepts, passage.text));
-  const asked = new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term)));
-  const heading = passage.heading.split(' › ').at(-1)!;
+  const heading = innermostHeading(passage);
   return {
     rank,
     title: coverageOf(concepts, title),
     quote: coverageOf(concepts, shown),
     words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
-    pairs: commonPairs(question, `${passage.heading}\n${passage.text}`),
-    heading: shareAsked(heading, asked),
-    name: Math.max(shareAsked(passage.title, asked), shareAsked(bareName(passage.name), asked)),
+    pairs: commonPairs(sequence, tokensIn(passage.heading), tokensIn(passage.text)),
+    heading: shareAsked(heading, terms),
+    name: Math.max(shareAsked(passage.title, terms), shareAsked(bareName(passage.name), terms)),
     isQuestion: Number(heading.endsWith('?')),
     sought: Number(sought?.test(quote.units[quote.key]!.text) ?? false),
     soughtNear: Number(units.some(({ text }) => sought?.test(text))),
@@ -83,18 +100,24 @@ export function featuresOf(
 
 /** The part of a title's words that were asked; numbers and 'readme' do not count. */
 function shareAsked(title: string, asked: ReadonlySet<string>): number {
-  const terms = termsIn(title).filter((term) => !/^(?:\d+|readm)$/.test(term));
+  const terms = titleTerms(title);
   return terms.length === 0 ? 0 : terms.filter((term) => asked.has(term)).length / terms.length;
 }
 
-function commonPairs(question: string, text: string): number {
-  const asked = tokensOf(question).filter((token) => !stopWords.has(token));
-  if (asked.length < 2) return 0;
-  const tokens = tokensIn(text);
+const titleTerms = remembered((title) => termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term)));
+
+/** The part of the neighbours in `sequence` that are neighbours in one of the texts. */
+function commonPairs(sequence: readonly string[], ...texts: readonly (readonly string[])[]): number {
   let found = 0;
-  for (let at = 1; at < asked.length; at++) {
-    const [first, second] = [asked[at - 1], asked[at]];
-    if (tokens.some((token, index) => token === second && tokens[index - 1] === first)) found++;
+  for (let at = 1; at < sequence.length; at++) {
+    if (texts.some((tokens) => areNeighbours(tokens, sequence[at - 1]!, sequence[at]!))) found++;
   }
-  return found / (asked.length - 1);
+  return found / Math.max(1, sequence.length - 1);
+}
+
+function areNeighbours(tokens: readonly string[], first: string, second: string): boolean {
+  for (let at = tokens.indexOf(first); at >= 0; at = tokens.indexOf(first, at + 1)) {
+    if (tokens[at + 1] === second) return true;
+  }
+  return false;
 }
