@@ -40,8 +40,8 @@ export const contentCommands: readonly StoreCommand[] = [
     usage: 'ORG FILE… [--account ID]',
     summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
     check: rejectEmptyAccount,
-    async run({ context, initiator, options, organizationId }, ...paths) {
-      const accountId = optionText({ options }, 'account') ?? null;
+    async run(call, ...paths) {
+      const accountId = optionText(call, 'account') ?? null;
       const found = paths.map((path) => filesIn(path, documentEndings));
       const files = found.flatMap((one) => one.files);
       const failed: Failed[] = found.flatMap((one) => one.failed);
@@ -52,7 +52,7 @@ export const contentCommands: readonly StoreCommand[] = [
         progress.show(index, files.length, printable(name));
         try {
           const file = { name, source: { path: name }, accountId };
-          added.push({ name, ...(await addDocument(context, organizationId, initiator, file)) });
+          added.push({ name, ...(await addDocument(call, file)) });
         } catch (error) {
           // An unreadable file does not stop the others; any other error does.
           if (!(error instanceof UnreadableDocument)) throw error;
@@ -91,8 +91,8 @@ export const contentCommands: readonly StoreCommand[] = [
     name: 'doc remove',
     usage: 'ORG DOC_ID',
     summary: 'Remove a document; replies that cite it stay unchanged',
-    async run({ context, initiator, organizationId }, id = '') {
-      await removeDocument(context, organizationId, initiator, id);
+    async run(call, id = '') {
+      await removeDocument(call, id);
       return { json: { id, removed: true }, text: `${id} was removed.` };
     },
   }),
@@ -122,8 +122,8 @@ function publishing(verb: string, published: boolean, summary: string): StoreCom
     name: `thread ${verb}`,
     usage: 'ORG THREAD_ID',
     summary,
-    async run({ context, initiator, organizationId }, id = '') {
-      await publishThread(context, organizationId, initiator, id, published);
+    async run(call, id = '') {
+      await publishThread(call, id, published);
       const text = `${id} is ${published ? 'published' : 'no longer published'}.`;
       return { json: { id, published }, text };
     },

@@ -25,13 +25,11 @@ export const credentialCommands: readonly StoreCommand[] = [
       if ((user === undefined) !== (orgWide === true))
         throw new UsageError('Choose an owner: either --user EMAIL or --org-wide.');
     },
-    async run({ context, initiator, options, organizationId }) {
-      const email = optionText({ options }, 'user');
-      const owner = email === undefined ? null : await findMember(context, organizationId, email);
-      const { id, key } = await createApiKey(context, organizationId, initiator, {
-        userId: owner?.userId ?? null,
-        name: optionText({ options }, 'name') ?? '',
-      });
+    async run(call) {
+      const email = optionText(call, 'user');
+      const owner = email === undefined ? null : await findMember(call.context, call.organizationId, email);
+      const name = optionText(call, 'name') ?? '';
+      const { id, key } = await createApiKey(call, { userId: owner?.userId ?? null, name });
       return {
         json: { id, key },
         text: `${key}\n\nThis is ${id}. Store the key now: it is not shown again.`,
@@ -42,8 +40,8 @@ export const credentialCommands: readonly StoreCommand[] = [
     name: 'key revoke',
     usage: 'ORG KEY_ID',
     summary: 'Revoke an API key immediately and permanently',
-    async run({ context, initiator, organizationId }, id = '') {
-      await revokeApiKey(context, organizationId, initiator, id);
+    async run(call, id = '') {
+      await revokeApiKey(call, id);
       return { json: { id }, text: `Revoked ${id}.` };
     },
   }),
@@ -51,10 +49,9 @@ export const credentialCommands: readonly StoreCommand[] = [
     name: 'key rotate',
     usage: `ORG KEY_ID [--old-valid-for ${Object.keys(rotationGraces).join('|')}]`,
     summary: 'Replace an API key and show the new one once; the old one is revoked now or later',
-    async run({ context, initiator, options, organizationId }, old = '') {
-      const oldValidFor = (options['old-valid-for'] ?? 'now') as RotationGrace;
-      const rotation = { owners: 'all', oldValidFor } as const;
-      const { id, key } = await rotateApiKey(context, organizationId, initiator, old, rotation);
+    async run(call, old = '') {
+      const oldValidFor = (call.options['old-valid-for'] ?? 'now') as RotationGrace;
+      const { id, key } = await rotateApiKey(call, old, { owners: 'all', oldValidFor });
       const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
       return {
         json: { id, key },
@@ -95,25 +92,20 @@ export const credentialCommands: readonly StoreCommand[] = [
     check({ name }) {
       if (name === undefined) throw new UsageError('Enter a name for the application: --name N.');
     },
-    async run({ context, initiator, options, organizationId }) {
-      const name = String(options.name);
-      return showSecret(await createApplication(context, organizationId, initiator, name));
-    },
+    run: async (call) => showSecret(await createApplication(call, String(call.options.name))),
   }),
   onOrganization({
     name: 'app rotate',
     usage: 'ORG CLIENT_ID',
     summary: 'Give an application a new secret; the old one and all its tokens stop working now',
-    async run({ context, initiator, organizationId }, id = '') {
-      return showSecret(await rotateApplication(context, organizationId, initiator, id));
-    },
+    run: async (call, id = '') => showSecret(await rotateApplication(call, id)),
   }),
   onOrganization({
     name: 'app delete',
     usage: 'ORG CLIENT_ID',
     summary: 'Delete an application; its secret and all its tokens stop working now',
-    async run({ context, initiator, organizationId }, id = '') {
-      await deleteApplication(context, organizationId, initiator, id);
+    async run(call, id = '') {
+      await deleteApplication(call, id);
       return { json: { id }, text: `Deleted ${id}.` };
     },
   }),

@@ -22,18 +22,17 @@ export interface Demo {
 export async function makeDemo(context: SurfaceContext): Promise<Demo> {
   const initiator = operatorInitiator(context);
   const organizationId = await createOrganization(context, initiator, { name: 'Demo' });
+  const change = { context, organizationId, initiator };
   const admin = { email: 'admin@demo.example', role: 'admin' } as const;
-  const { userId, invitation } = await addMember(context, organizationId, initiator, admin);
+  const { userId, invitation } = await addMember(change, admin);
   for (const name of readdirSync(demoFolder).sort()) {
     const source = { path: join(demoFolder, name) };
-    await addDocument(context, organizationId, initiator, { name, source, accountId: null }).catch(
-      (error) => {
-        // The configured limits may be too small for the demo documents. The service starts anyway.
-        if (!(error instanceof UnreadableDocument)) throw error;
-      },
-    );
+    await addDocument(change, { name, source, accountId: null }).catch((error) => {
+      // The configured limits may be too small for the demo documents. The service starts anyway.
+      if (!(error instanceof UnreadableDocument)) throw error;
+    });
   }
-  const { key } = await createApiKey(context, organizationId, initiator, { userId, name: 'Demo' });
+  const { key } = await createApiKey(change, { userId, name: 'Demo' });
   return { key, invitationToken: invitation?.token ?? '' };
 }
 

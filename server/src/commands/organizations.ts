@@ -46,8 +46,9 @@ export const organizationCommands: readonly StoreCommand[] = [
       if (Object.keys(settingsOf(options)).length === 0)
         throw new UsageError('Nothing to change: add --api on|off, --quota N, or both.');
     },
-    async run({ context, initiator, options, organization: { id, name } }) {
-      await changeOrganization(context, id, initiator, settingsOf(options));
+    async run(call) {
+      const { id, name } = call.organization;
+      await changeOrganization(call, settingsOf(call.options));
       return { json: { id }, text: `Changed ${name} (${id}).` };
     },
   }),
@@ -71,12 +72,11 @@ export const organizationCommands: readonly StoreCommand[] = [
     name: 'member add',
     usage: 'ORG EMAIL [--role admin|member] [--service]',
     summary: 'Add a person and show a sign-in link; with --service, add an account for automation',
-    async run({ context, config, initiator, options, organization }, email = '') {
-      const { userId, invitation } = await addMember(context, organization.id, initiator, {
-        email,
-        service: options.service === true,
-        role: options.role as MemberRole | undefined,
-      });
+    async run(call, email = '') {
+      const { config, options, organization } = call;
+      const role = options.role as MemberRole | undefined;
+      const member = { email, role, service: options.service === true };
+      const { userId, invitation } = await addMember(call, member);
       const added = `Added ${email} to ${organization.name}: ${userId}`;
       if (invitation === null) return { json: { id: userId, invitation: null }, text: added };
       const { json, text } = showLink(config, userId, invitation);
@@ -88,20 +88,19 @@ export const organizationCommands: readonly StoreCommand[] = [
     usage: 'ORG EMAIL',
     summary:
       'Create a new sign-in link for a member, which also resets the password; earlier links become invalid',
-    async run({ context, config, initiator, organizationId }, email = '') {
-      const { userId } = await findMember(context, organizationId, email);
+    async run(call, email = '') {
+      const { userId } = await findMember(call.context, call.organizationId, email);
       // The operator is responsible for handing over the link, so it may also reset a forgotten password.
-      const resets = { resets: true };
-      return showLink(config, userId, await inviteMember(context, organizationId, initiator, userId, resets));
+      return showLink(call.config, userId, await inviteMember(call, userId, { resets: true }));
     },
   }),
   onOrganization({
     name: 'member remove',
     usage: 'ORG EMAIL',
     summary: 'Remove a member and revoke their personal keys',
-    async run({ context, initiator, organizationId }, email = '') {
-      const member = await findMember(context, organizationId, email);
-      const { keysRevoked } = await removeMember(context, organizationId, initiator, member);
+    async run(call, email = '') {
+      const member = await findMember(call.context, call.organizationId, email);
+      const { keysRevoked } = await removeMember(call, member);
       const keys = counted(keysRevoked, 'personal key');
       return { json: { id: member.userId }, text: `Removed ${email} and revoked ${keys}.` };
     },

@@ -84,11 +84,14 @@ describe('docs/errors.md', () => {
 async function makeKeys(context: Context, keys: Record<string, string>): Promise<void> {
   const initiator = operatorInitiator(context);
   const organizationId = await createOrganization(context, initiator, { name: 'Reading' });
-  const { userId } = await addMember(context, organizationId, initiator, { email: 'ada@skein.example' });
+  const { userId } = await addMember({ context, organizationId, initiator }, { email: 'ada@skein.example' });
   const spentId = await createOrganization(context, initiator, { name: 'Spent' });
-  const personal = await createApiKey(context, organizationId, initiator, { userId, name: '' });
-  const orgWide = await createApiKey(context, organizationId, initiator, { userId: null, name: '' });
-  const spent = await createApiKey(context, spentId, initiator, { userId: null, name: '' });
+  const personal = await createApiKey({ context, organizationId, initiator }, { userId, name: '' });
+  const orgWide = await createApiKey({ context, organizationId, initiator }, { userId: null, name: '' });
+  const spent = await createApiKey(
+    { context, organizationId: spentId, initiator },
+    { userId: null, name: '' },
+  );
   const hash = context.sha256(spent.key);
   const today = utcDay(context.now());
   // Also tomorrow's, because the test may run over midnight.

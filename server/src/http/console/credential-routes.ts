@@ -62,26 +62,26 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
       body: newKeyBody,
       status: 201,
       response: newKeySchema,
-      async handle({ context, organizationId, principal, initiator, body: { name, scope, ownerId } }) {
+      async handle(call) {
+        const { name, scope, ownerId } = call.body;
         if (scope === 'org-wide' && ownerId !== undefined) {
           throw new ServiceError('INVALID_PARAMS', 'ownerId: an org-wide key has no owner.');
         }
-        const userId = scope === 'org-wide' ? null : (ownerId ?? principal.userId);
-        const { id, key } = await createApiKey(context, organizationId, initiator, { userId, name });
+        const userId = scope === 'org-wide' ? null : (ownerId ?? call.principal.userId);
+        const { id, key } = await createApiKey(call, { userId, name });
         return shownOnce(id, key, userId);
       },
     }),
     defineConsoleRoute('POST /keys/:id/revoke', 'member', {
-      handle: ({ context, session, organizationId, initiator, path }) =>
-        revokeApiKey(context, organizationId, initiator, path.id, keyOwnersFor(session)),
+      handle: (call) => revokeApiKey(call, call.path.id, keyOwnersFor(call.session)),
     }),
     defineConsoleRoute('POST /keys/:id/rotate', 'member', {
       body: rotateKeyBody,
       status: 201,
       response: newKeySchema,
-      async handle({ context, session, organizationId, initiator, path, body: { oldValidFor } }) {
-        const options = { owners: keyOwnersFor(session), oldValidFor };
-        const rotated = await rotateApiKey(context, organizationId, initiator, path.id, options);
+      async handle(call) {
+        const options = { owners: keyOwnersFor(call.session), oldValidFor: call.body.oldValidFor };
+        const rotated = await rotateApiKey(call, call.path.id, options);
         return shownOnce(rotated.id, rotated.key, rotated.userId);
       },
     }),
@@ -120,18 +120,15 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
       body: nameBody,
       status: 201,
       response: clientSecretSchema,
-      handle: ({ context, organizationId, initiator, body: { name } }) =>
-        createApplication(context, organizationId, initiator, name),
+      handle: (call) => createApplication(call, call.body.name),
     }),
     defineConsoleRoute('POST /applications/:id/rotate', 'admin', {
       status: 201,
       response: clientSecretSchema,
-      handle: ({ context, organizationId, initiator, path }) =>
-        rotateApplication(context, organizationId, initiator, path.id),
+      handle: (call) => rotateApplication(call, call.path.id),
     }),
     defineConsoleRoute('DELETE /applications/:id', 'admin', {
-      handle: ({ context, organizationId, initiator, path }) =>
-        deleteApplication(context, organizationId, initiator, path.id),
+      handle: (call) => deleteApplication(call, call.path.id),
     }),
   ];
 }

@@ -64,27 +64,25 @@ function memberRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
       body: newMemberBody,
       status: 201,
       response: invitedSchema,
-      handle: async ({ context, organizationId, initiator, body }) =>
-        invited(await addMember(context, organizationId, initiator, body)),
+      handle: async (call) => invited(await addMember(call, call.body)),
     }),
     defineConsoleRoute('POST /members/:id/invitation', 'admin', {
       status: 201,
       response: invitedSchema,
-      async handle({ context, organizationId, initiator, path }) {
-        const { userId } = await findMemberById(context, organizationId, path.id);
-        const invitation = await inviteMember(context, organizationId, initiator, userId, { resets: false });
+      async handle(call) {
+        const { userId } = await findMemberById(call.context, call.organizationId, call.path.id);
+        const invitation = await inviteMember(call, userId, { resets: false });
         return invited({ userId, invitation });
       },
     }),
     defineConsoleRoute('PATCH /members/:id', 'admin', {
       body: memberRoleBody,
-      handle: ({ context, organizationId, initiator, path, body }) =>
-        changeMemberRole(context, organizationId, initiator, path.id, body.role),
+      handle: (call) => changeMemberRole(call, call.path.id, call.body.role),
     }),
     defineConsoleRoute('DELETE /members/:id', 'admin', {
-      async handle({ context, organizationId, initiator, path }) {
-        const member = await findMemberById(context, organizationId, path.id);
-        await removeMember(context, organizationId, initiator, member);
+      async handle(call) {
+        const member = await findMemberById(call.context, call.organizationId, call.path.id);
+        await removeMember(call, member);
       },
     }),
   ];
@@ -110,12 +108,13 @@ function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       takesFile: true,
       status: 201,
       response: addedDocumentSchema,
-      async handle({ context, organizationId, initiator, query: { name, accountId = null }, body }) {
-        const path = body as unknown as string | undefined;
+      async handle(call) {
+        const { name, accountId = null } = call.query;
+        const path = call.body as unknown as string | undefined;
         // A request without a body is an empty file, which the reader rejects.
         const source = path === undefined ? { bytes: new Uint8Array() } : { path };
         const file = { name, source, accountId };
-        const added = await addDocument(context, organizationId, initiator, file).catch((error: unknown) => {
+        const added = await addDocument(call, file).catch((error: unknown) => {
           if (!(error instanceof UnreadableDocument)) throw error;
           throw new ServiceError('INVALID_PARAMS', `${name} ${error.message}.`, { cause: error });
         });
@@ -124,8 +123,7 @@ function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       },
     }),
     defineConsoleRoute('DELETE /documents/:id', 'admin', {
-      handle: ({ context, organizationId, initiator, path }) =>
-        removeDocument(context, organizationId, initiator, path.id),
+      handle: (call) => removeDocument(call, call.path.id),
     }),
   ];
 }

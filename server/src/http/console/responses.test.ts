@@ -82,7 +82,7 @@ describe('Responses of the console routes', () => {
     const initiator = operatorInitiator(context);
     organizationId = await createOrganization(context, initiator, { name: 'Acme' });
     const add = async (email: string, role: 'admin' | 'member') =>
-      (await addMember(context, organizationId, initiator, { email, role })).invitation?.token ?? '';
+      (await addMember({ context, organizationId, initiator }, { email, role })).invitation?.token ?? '';
     invitations = [await add('ada@acme.example', 'admin'), await add('ben@acme.example', 'member')];
   });
   after(async () => {
@@ -227,7 +227,7 @@ describe('Responses of the console routes', () => {
 
   it('match their schemas when a person accepts an organization after single sign-on, and signs out', async () => {
     const initiator = operatorInitiator(context);
-    const { userId } = await addMember(context, organizationId, initiator, { email: 'di@acme.example' });
+    const { userId } = await addMember({ context, organizationId, initiator }, { email: 'di@acme.example' });
     const started = await startSession(context, userId, { proof: 'sso', passwordHash: null }, 'trace');
     const invited: Person = { cookie: `skein=${started?.token}`, csrf: 'none' };
     const { invitations: pending } = await call<SessionJson>('GET /session', { as: invited });

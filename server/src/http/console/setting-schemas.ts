@@ -2,8 +2,6 @@ import { limits } from '../../domain/limits.ts';
 import { count, type Json, nullable, object, Type, text, time } from '../schema.ts';
 import { role } from './session-schemas.ts';
 
-export const settingPath = Type.Object({ organizationId: Type.String(), id: Type.String() });
-
 /** The name of a key or an application. */
 const name = text(1, limits.nameLengthMax.default);
 export const nameBody = object({ name });

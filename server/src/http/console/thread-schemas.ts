@@ -2,8 +2,6 @@ import type { Limits } from '../../domain/limits.ts';
 import { messageStatuses } from '../../domain/message.ts';
 import { count, type Json, nullable, object, Type, text, time } from '../schema.ts';
 
-export const threadPath = Type.Object({ id: Type.String() });
-
 export const newThreadBody = (limits: Limits) =>
   object({
     prompt: text(1, limits.promptLengthMax),

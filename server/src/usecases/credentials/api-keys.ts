@@ -8,17 +8,16 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { KeySecret } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote, withCommand } from '../organization/audit-log.ts';
+import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
 import { findMemberById } from '../people/members.ts';
 
 /** Returns the key this once: only its hash is stored. Without a user it is org-wide. */
 export async function createApiKey(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
+  change: Change,
   { userId, name }: { userId: string | null; name: string },
 ): Promise<{ id: KeyId; key: string }> {
+  const { context, organizationId, initiator } = change;
   const fault = nameFault(name, 0, 255);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The key's name ${fault}.`);
   const owner = userId === null ? null : await findMemberById(context, organizationId, userId);
@@ -55,14 +54,13 @@ export type RotationGrace = keyof typeof rotationGraces;
  * allowed to create a key for the owner: an admin never sees another person's key.
  */
 export async function rotateApiKey(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
+  change: Change,
   keyId: string,
   { owners, oldValidFor }: { owners: KeyOwners; oldValidFor: RotationGrace },
 ): Promise<{ id: KeyId; key: string; userId: UserId | null }> {
+  const { context, organizationId, initiator } = change;
   const { store, now } = context;
-  const old = await findApiKey(context, organizationId, initiator, keyId, owners);
+  const old = await findApiKey(change, keyId, owners);
   const { userId, name } = old;
   const owner = userId === null ? null : await store.findMemberById(organizationId, userId);
   if (owner === undefined) throw alreadyEnded();
@@ -85,14 +83,9 @@ export async function rotateApiKey(
 }
 
 /** Once this resolves, requests with the key get 401 on every node (§5.8). Keys of other owners are not found. */
-export async function revokeApiKey(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  keyId: string,
-  owners: KeyOwners = 'all',
-): Promise<void> {
-  const { id, name, hint } = await findApiKey(context, organizationId, initiator, keyId, owners);
+export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwners = 'all'): Promise<void> {
+  const { context, organizationId, initiator } = change;
+  const { id, name, hint } = await findApiKey(change, keyId, owners);
   const note = auditNote(context, initiator, 'key.revoked', id, { name, hint });
   const outcome = await context.store.revokeApiKey(organizationId, id, note);
   if (outcome === 'missing') throw keyNotFound(organizationId, initiator, keyId);
@@ -148,13 +141,12 @@ function creatorOf({ actor }: Initiator): UserId | null {
   return actor.kind === 'user' ? actor.userId : null;
 }
 
-async function findApiKey(
-  { store }: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  keyId: string,
-  owners: KeyOwners,
-): Promise<ApiKey> {
+async function findApiKey(change: Change, keyId: string, owners: KeyOwners): Promise<ApiKey> {
+  const {
+    context: { store },
+    organizationId,
+    initiator,
+  } = change;
   const key = await store.findApiKey(organizationId, keyId);
   if (key === undefined || (owners !== 'all' && key.userId !== owners)) {
     throw keyNotFound(organizationId, initiator, keyId);

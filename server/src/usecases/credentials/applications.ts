@@ -5,16 +5,15 @@ import { ServiceError } from '../../domain/errors.ts';
 import { type ApplicationId, isApplicationId, type OrganizationId } from '../../domain/id.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
-import { auditNote, withCommand } from '../organization/audit-log.ts';
+import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { apiDisabled, organizationNotFound } from '../organization/organization.ts';
 
 /** Returns the secret this once: only its hash is stored. */
 export async function createApplication(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
+  change: Change,
   name: string,
 ): Promise<{ id: ApplicationId; clientSecret: string }> {
+  const { context, organizationId, initiator } = change;
   const fault = nameFault(name, 1, 255);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `The application's name ${fault}.`);
   const { store, ids, randomBytes, crc32, sha256 } = context;
@@ -30,13 +29,12 @@ export async function createApplication(
 
 /** Returns a new secret this once. The old one and every token issued under it are void once this resolves (§5.8). */
 export async function rotateApplication(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
+  change: Change,
   applicationId: string,
 ): Promise<{ id: ApplicationId; clientSecret: string }> {
+  const { context, organizationId, initiator } = change;
   const { store, randomBytes, crc32, sha256 } = context;
-  const { id, name } = await findApplication(context, organizationId, initiator, applicationId);
+  const { id, name } = await findApplication(change, applicationId);
   const clientSecret = generateClientSecret(randomBytes, crc32);
   const note = auditNote(context, initiator, 'application.rotated', id, { name });
   const outcome = await store.rotateApplication(organizationId, id, sha256(clientSecret), note);
@@ -46,24 +44,20 @@ export async function rotateApplication(
 }
 
 /** The secret and every token issued under it are void once this resolves (§5.8). */
-export async function deleteApplication(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  applicationId: string,
-): Promise<void> {
-  const { id, name } = await findApplication(context, organizationId, initiator, applicationId);
+export async function deleteApplication(change: Change, applicationId: string): Promise<void> {
+  const { context, organizationId, initiator } = change;
+  const { id, name } = await findApplication(change, applicationId);
   const note = auditNote(context, initiator, 'application.deleted', id, { name });
   const outcome = await context.store.deleteApplication(organizationId, id, note);
   if (outcome === 'missing') throw applicationNotFound(applicationId, initiator);
 }
 
-async function findApplication(
-  { store }: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  applicationId: string,
-): Promise<Application> {
+async function findApplication(change: Change, applicationId: string): Promise<Application> {
+  const {
+    context: { store },
+    organizationId,
+    initiator,
+  } = change;
   const application = await store.findApplication(organizationId, applicationId);
   if (application === undefined) throw applicationNotFound(applicationId, initiator);
   return application;

@@ -5,7 +5,7 @@ import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
 import type { DocumentBudget } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { auditNote, withCommand } from '../organization/audit-log.ts';
+import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 
 export interface DocumentFile {
@@ -25,11 +25,10 @@ export interface AddedDocument {
 
 /** Rejects with an `UnreadableDocument` that gives the reason; nothing changes then. */
 export async function addDocument(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
+  change: Change,
   { name, source, accountId }: DocumentFile,
 ): Promise<AddedDocument> {
+  const { context, organizationId, initiator } = change;
   rejectLongNames(name, accountId);
   const { store, ids, library, limits } = context;
   const read = await library.read(organizationId, name, source);
@@ -108,12 +107,8 @@ export async function listDocuments(
 }
 
 /** New replies no longer use the document; replies that cite it stay unchanged. */
-export async function removeDocument(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  documentId: string,
-): Promise<void> {
+export async function removeDocument(change: Change, documentId: string): Promise<void> {
+  const { context, organizationId, initiator } = change;
   const document = await context.store.findDocument(organizationId, documentId);
   if (document === undefined) throw documentNotFound(initiator, documentId);
   const { id, name, accountId } = document;

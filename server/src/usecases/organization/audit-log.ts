@@ -44,6 +44,13 @@ export function actorName({ actor, actorEmail }: AuditEvent): string {
   }
 }
 
+/** A change in an organization, and who makes it. The calls of commands and of console routes have these fields. */
+export interface Change {
+  readonly context: Context;
+  readonly organizationId: OrganizationId;
+  readonly initiator: Initiator;
+}
+
 /** The audit entry that the store writes in the same commit as the change. */
 export function auditNote(
   { ids }: Pick<Context, 'ids'>,

@@ -4,7 +4,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
-import { auditNote, withCommand } from './audit-log.ts';
+import { auditNote, type Change, withCommand } from './audit-log.ts';
 
 export async function createOrganization(
   context: Context,
@@ -31,13 +31,12 @@ export async function createOrganization(
 
 /** Takes effect on every node with its next request. */
 export async function changeOrganization(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  change: { apiEnabled?: boolean; dailyQuota?: number },
+  change: Change,
+  settings: { apiEnabled?: boolean; dailyQuota?: number },
 ): Promise<void> {
-  const note = auditNote(context, initiator, 'organization.changed', organizationId, { ...change });
-  const changed = await context.store.updateOrganization(organizationId, change, note);
+  const { context, organizationId, initiator } = change;
+  const note = auditNote(context, initiator, 'organization.changed', organizationId, { ...settings });
+  const changed = await context.store.updateOrganization(organizationId, settings, note);
   if (changed === undefined) throw organizationNotFound(organizationId);
 }
 

@@ -1,11 +1,10 @@
-import type { Initiator } from '../../domain/audit.ts';
 import { type ApiKey, isLive } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { generateInvitationToken } from '../../domain/sign-in.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-log.ts';
+import { auditNote, type Change } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 
 export interface AddedMember {
@@ -16,15 +15,14 @@ export interface AddedMember {
 
 /** Adds and invites a person, who keeps any password from another organization, or adds a service account. */
 export async function addMember(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
+  change: Change,
   {
     email,
     role = 'member',
     service = false,
   }: { email: string; role?: MemberRole | undefined; service?: boolean },
 ): Promise<AddedMember> {
+  const { context, organizationId, initiator } = change;
   const address = normalizeEmail(email);
   if (address === undefined) throw new ServiceError('INVALID_PARAMS', `${email} is not an email address.`);
   const { store, ids } = context;
@@ -38,9 +36,7 @@ export async function addMember(
   switch (result.outcome) {
     case 'added': {
       const { userId } = result;
-      const invitation = service
-        ? null
-        : await inviteMember(context, organizationId, initiator, userId, { resets: false });
+      const invitation = service ? null : await inviteMember(change, userId, { resets: false });
       return { userId, invitation };
     }
     case 'already-member':
@@ -56,13 +52,8 @@ export async function addMember(
 }
 
 /** Takes effect with the member's next request. */
-export async function changeMemberRole(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  userId: string,
-  role: MemberRole,
-): Promise<void> {
+export async function changeMemberRole(change: Change, userId: string, role: MemberRole): Promise<void> {
+  const { context, organizationId, initiator } = change;
   const member = await findMemberById(context, organizationId, userId);
   const detail = { email: member.email, role };
   const note = auditNote(context, initiator, 'member.role-changed', member.userId, detail);
@@ -76,11 +67,10 @@ export async function changeMemberRole(
  * the operator may remove the last admin, since the operator can appoint another.
  */
 export async function removeMember(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
+  change: Change,
   { userId, email }: Pick<Member, 'userId' | 'email'>,
 ): Promise<{ keysRevoked: number }> {
+  const { context, organizationId, initiator } = change;
   const note = auditNote(context, initiator, 'member.removed', userId, { email });
   const keepAdmin = initiator.actor.kind !== 'operator';
   const result = await context.store.removeMember(organizationId, email, keepAdmin, note);
@@ -174,12 +164,11 @@ const invitationMs = 7 * 24 * 60 * 60 * 1000;
  * may create such a link.
  */
 export async function inviteMember(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
+  change: Change,
   userId: UserId,
   { resets }: { resets: boolean },
 ): Promise<IssuedInvitation> {
+  const { context, organizationId, initiator } = change;
   const { store, now, randomBytes, sha256 } = context;
   if (!resets) await rejectJoined(context, organizationId, userId);
   const byOperator = initiator.actor.kind === 'operator';

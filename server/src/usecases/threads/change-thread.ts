@@ -1,11 +1,11 @@
 import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError, threadNotFound } from '../../domain/errors.ts';
-import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
+import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import { changeRefused, isCreator, type UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
-import { auditNote } from '../organization/audit-log.ts';
+import { auditNote, type Change } from '../organization/audit-log.ts';
 import { findReadableThread } from './get-thread.ts';
 
 export async function renameThread(
@@ -73,17 +73,8 @@ function cannotRestore(): ServiceError {
 }
 
 /** For the operator: publishes or unpublishes any thread. It does not change `updatedAt` (§2.1). */
-export async function publishThread(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  threadId: string,
-  published: boolean,
-): Promise<void> {
-  if (
-    !isThreadId(threadId) ||
-    !(await setPublished(context, organizationId, initiator, threadId, published))
-  ) {
+export async function publishThread(change: Change, threadId: string, published: boolean): Promise<void> {
+  if (!isThreadId(threadId) || !(await setPublished(change, threadId, published))) {
     throw new ServiceError(
       'NOT_FOUND',
       `The organization has no thread ${threadId}: check the id and the organization.`,
@@ -99,20 +90,16 @@ export async function publishOwnThread(
   threadId: string,
   published: boolean,
 ): Promise<Thread> {
+  const { organizationId } = principal;
   const thread = await findReadableThread(context, principal, threadId);
   if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'publish or unpublish it');
-  const done = await setPublished(context, principal.organizationId, initiator, thread.id, published);
+  const done = await setPublished({ context, organizationId, initiator }, thread.id, published);
   if (!done) throw threadNotFound();
   return { ...thread, published };
 }
 
-async function setPublished(
-  context: Context,
-  organizationId: OrganizationId,
-  initiator: Initiator,
-  threadId: ThreadId,
-  published: boolean,
-): Promise<boolean> {
+async function setPublished(change: Change, threadId: ThreadId, published: boolean): Promise<boolean> {
+  const { context, organizationId, initiator } = change;
   const action = published ? 'thread.published' : 'thread.unpublished';
   const note = auditNote(context, initiator, action, threadId);
   const outcome = await context.store.setThreadPublished(organizationId, threadId, published, note);
