@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Api } from './api.ts';
 import { exchange, requestToken } from './applications.ts';
-import { type CommandOutcome, runSkein, Service, temporaryFolder } from './service.ts';
+import { assertRefused } from './refused-command.ts';
+import { runSkein, Service } from './service.ts';
 
 const id = (prefix: string) => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
 const secretPattern = /^eas_[0-9A-Za-z]{36}$/;
@@ -13,14 +14,6 @@ interface Founded {
   readonly keyId: string;
   readonly key: string;
   readonly api: Api;
-}
-
-/** Exit 1, nothing on standard output, and one line on standard error that says `what` to do. */
-function assertRefused({ exitCode, stdout, stderr }: CommandOutcome, what: RegExp): void {
-  assert.equal(exitCode, 1, stderr);
-  assert.equal(stdout, '');
-  assert.match(stderr, /^skein: [^\n]+\.\n$/);
-  assert.match(stderr, what);
 }
 
 describe("The operator's commands, with a running service", { concurrency: 3 }, () => {
@@ -352,78 +345,5 @@ describe('skein signing-key rotate', () => {
     assert.equal((await api.list()).status, 401);
     const { stdout } = await runSkein(service.folder, ['signing-key', 'rotate']);
     assert.match(stdout, /^Signing with [\w-]{43} from now on\. .*until they expire\.\n$/);
-  });
-});
-
-describe('An invalid command line', { concurrency: 4 }, () => {
-  const folder = temporaryFolder();
-  const senseless: ReadonlyArray<readonly [words: string, told: RegExp]> = [
-    ['dance', /skein help/],
-    ['org dance', /skein help/],
-    ['org create', /NAME/],
-    ['org create A B', /NAME/],
-    ['org create A --api maybe', /on or off/],
-    ['org create A --quota many', /whole number/],
-    ['org create A --quota -5', /quota/],
-    ['org create A --quota', /quota/],
-    ['org create A --colour red', /--colour/],
-    ['org set A', /--api on\|off/],
-    ['org list A', /no arguments/],
-    ['thread publish A', /THREAD_ID/],
-    ['app create', /ORG/],
-    ['app rotate A', /CLIENT_ID/],
-    ['app delete A', /CLIENT_ID/],
-    ['app dance', /skein help/],
-    ['signing-key rotate now', /no arguments/],
-    ['signing-key rotate --forge', /--forge/],
-    ['serve --role king', /all, api, worker/],
-    ['serve now', /no arguments/],
-    ['doctor --loud', /--loud/],
-  ];
-  for (const [words, told] of senseless) {
-    it(`fails with a sentence that helps: skein ${words}`, async () => {
-      assertRefused(await runSkein(folder, words.split(' ')), told);
-    });
-  }
-
-  it('fails for a name that cannot be kept', async () => {
-    assertRefused(await runSkein(folder, ['org', 'create', 'x'.repeat(256)]), /characters/);
-    assertRefused(await runSkein(folder, ['org', 'create', '']), /NAME/);
-  });
-});
-
-describe('skein help', () => {
-  it('is shown without words, for help and for --help, and names every command', async () => {
-    const folder = temporaryFolder();
-    const [bare, help, option] = await Promise.all(
-      [[], ['help'], ['--help']].map((words) => runSkein(folder, words)),
-    );
-    assert.equal(help?.exitCode, 0);
-    assert.deepEqual(bare, help);
-    assert.deepEqual(option, help);
-    for (const command of [
-      'serve',
-      'org create',
-      'org set',
-      'org list',
-      'member add',
-      'member remove',
-      'member list',
-      'key create',
-      'key revoke',
-      'key list',
-      'app create',
-      'app rotate',
-      'app delete',
-      'app list',
-      'signing-key rotate',
-      'thread publish',
-      'thread unpublish',
-      'usage',
-      'audit',
-      'doctor',
-    ]) {
-      assert.ok(help?.stdout.includes(`  skein ${command}`), command);
-    }
   });
 });

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { by, newFollowUp, note } from '../../testing/contract/fixture.ts';
+import {
+  ask,
+  context,
+  ended,
+  logged,
+  start,
+  until,
+  useWorkers,
+  watched,
+  world,
+} from '../../testing/worker-fixture.ts';
+import type { AssistantMessage } from '../domain/message.ts';
+import type { UserPrincipal } from '../domain/principal.ts';
+import type { NewThread } from '../storage/store.ts';
+import { cancelReply } from '../usecases/replies/cancel-reply.ts';
+import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';
+import { deleteThread } from '../usecases/threads/change-thread.ts';
+import { type Model, ModelError } from './model.ts';
+import { scriptedModel } from './models/scripted.ts';
+
+interface Asked {
+  readonly thread: NewThread;
+  readonly principal: UserPrincipal;
+}
+
+describe('The claims of the reply worker', () => {
+  useWorkers();
+
+  it('generates no more replies at once than its concurrency, and then the rest', async () => {
+    let running = 0;
+    let most = 0;
+    const model: Model = {
+      name: 'counting',
+      async *reply({ signal }) {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        signal.throwIfAborted();
+        running -= 1;
+        yield { type: 'text', text: 'done' };
+      },
+    };
+    const asked = await Promise.all(Array.from({ length: 10 }, () => ask('x')));
+    await start(model, { concurrency: 3 });
+    for (const { reply } of asked) assert.equal((await until(reply, ended)).status, 'completed');
+    assert.ok(most === 2 || most === 3, `${most} at once`);
+  });
+
+  it('keeps a place for others when one organization requests more than there are', async () => {
+    const flooding = await world.organization();
+    const flood = await Promise.all(Array.from({ length: 20 }, () => ask('#hang', {}, flooding)));
+    const { seen, model } = watched((request) => scriptedModel.reply(request));
+    const worker = await start(model, { concurrency: 8 });
+    await until(
+      async () => seen.begun,
+      (count) => count === 4,
+    );
+    for (let others = 0; others < 5; others += 1) {
+      const other = await ask('Promptly');
+      worker.wake();
+      assert.equal((await until(other.reply, ended)).status, 'completed');
+    }
+    assert.equal((await flood[0]!.reply()).status, 'in_progress');
+    assert.equal(seen.begun, 9);
+  });
+
+  it('continues with the replies of a busy organization as others end', async () => {
+    const flooding = await world.organization();
+    const flood = await Promise.all(Array.from({ length: 30 }, () => ask('x', {}, flooding)));
+    await start(scriptedModel, { concurrency: 4 });
+    for (const { reply } of flood) assert.equal((await until(reply, ended)).status, 'completed');
+  });
+
+  for (const [how, stop] of [
+    ['deleted', (thread: Asked) => deleteThread(context, thread.principal, note(), thread.thread.id)],
+    ['stopped', (thread: Asked) => cancelReply(context, thread.principal, thread.thread.id)],
+  ] as const) {
+    it(`aborts the model at once when the thread is ${how}, and keeps what it had`, async () => {
+      const asked = await ask('#say Half\n#hang');
+      const { seen, model } = watched((request) => scriptedModel.reply(request));
+      await start(model, { concurrency: 1 });
+      await until(asked.reply, ({ content }) => content === 'Half');
+      await stop(asked);
+      assert.equal(seen.aborted, 1);
+      const { status, content } = await asked.reply();
+      assert.deepEqual([status, content], ['cancelled', 'Half']);
+      // The place is free again.
+      const next = await ask('Next');
+      context.replySignals.replyWaiting();
+      assert.equal((await until(next.reply, ended)).status, 'completed');
+      assert.deepEqual(logged, []);
+    });
+  }
+
+  it('aborts replies that other processes ended', async () => {
+    const asked = await ask('#hang');
+    const { seen, model } = watched((request) => scriptedModel.reply(request));
+    await start(model);
+    await until(async () => seen.begun, Boolean);
+    const elsewhere = await world.node();
+    await elsewhere.deleteThread(asked.organization, asked.thread.id, by(asked.thread.userId), note());
+    await tendReplies(context, 0);
+    assert.equal(seen.aborted, 1);
+  });
+
+  it('does not wait for a model that ignores the abort', async () => {
+    const asked = await ask('x');
+    const { seen, model } = watched(async function* () {
+      await new Promise(() => {});
+      yield { type: 'text', text: 'never' };
+    });
+    const worker = await start(model);
+    await until(async () => seen.begun, Boolean);
+    await worker.stop();
+    assert.equal((await asked.reply()).status, 'in_progress');
+    assert.equal((await world.claim(1000)).length, 1);
+  });
+
+  it('renews its leases while the model works', async () => {
+    const { reply } = await ask('#hang');
+    const { seen, model } = watched((request) => scriptedModel.reply(request));
+    await start(model, { leaseMs: 60 });
+    await until(async () => seen.begun, Boolean);
+    for (let round = 0; round < 5; round += 1) {
+      world.clock.pass(40);
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      await tendReplies(context, round);
+    }
+    assert.deepEqual([seen.begun, seen.aborted], [1, 0]);
+    assert.equal((await reply()).status, 'in_progress');
+  });
+
+  it('aborts a reply that it lost to another worker, and writes nothing of it', async () => {
+    const { reply } = await ask('#say Old\n#hang');
+    const { seen, model } = watched((request) => scriptedModel.reply(request));
+    await start(model, { leaseMs: 90 });
+    await until(reply, ({ content }) => content === 'Old');
+    world.clock.pass(100);
+    await world.store.sweepReplies(failureTexts, { attemptsMax: 3, leases: true });
+    const [stolen] = await world.claim(60_000);
+    assert.ok(stolen);
+    await until(async () => seen.aborted, Boolean);
+    const done = { status: 'completed', content: 'New', steps: [], sources: null, model: 'm' } as const;
+    assert.equal(await world.store.settleReply(stolen, done), true);
+    assert.equal((await reply()).content, 'New');
+  });
+
+  it('restarts at once the replies of a worker that died here', async () => {
+    const { reply } = await ask('Orphan');
+    assert.equal((await world.claim(60_000)).length, 1);
+    await start();
+    assert.equal((await until(reply, ended)).status, 'completed');
+  });
+
+  it('gives the model the conversation up to the prompt', async () => {
+    const { organization, thread, reply } = await ask('First');
+    const conversations: string[][] = [];
+    const { model } = watched(async function* ({ conversation }) {
+      conversations.push(conversation.map(({ role, content }) => `${role}: ${content}`));
+      if (conversations.length === 2) throw new ModelError('It fails once.', { transient: false });
+      yield { type: 'text', text: 'done' };
+    });
+    const worker = await start(model);
+    await until(reply, ended);
+    for (const content of ['Second', null]) {
+      const { ids, store } = context;
+      const prompt = content === null ? null : { messageId: ids.message(), content };
+      const asked = newFollowUp({ prompt, replyId: ids.message() });
+      const added = await store.addReply(organization, thread.id, thread.userId, asked);
+      assert.equal(added.outcome, 'added');
+      worker.wake();
+      await until(
+        async () => (await store.getThread(organization, thread.id))?.messages.at(-1) as AssistantMessage,
+        (last) => last.id === asked.replyId && ended(last),
+      );
+    }
+    const second = ['user: First', 'assistant: done', 'user: Second'];
+    assert.deepEqual(conversations, [['user: First'], second, second]);
+  });
+
+  it('releases unfinished replies when it stops, and another worker restarts them', async () => {
+    const { reply } = await ask('#say Half\n#wait 300\n#say Half');
+    const first = await start();
+    await until(reply, ({ content }) => content === 'Half');
+    await first.stop();
+    const handedBack = await reply();
+    assert.equal(handedBack.status, 'in_progress');
+    await start();
+    assert.equal((await until(reply, ended)).content, 'HalfHalf');
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'node:test';
+import { createIdGenerator, type OrganizationId, type ThreadId } from '../src/domain/id.ts';
+import type { Limits } from '../src/domain/limits.ts';
+import type { AssistantMessage } from '../src/domain/message.ts';
+import type { Model, ReplyEvent, ReplyRequest } from '../src/generation/model.ts';
+import { scriptedModel } from '../src/generation/models/scripted.ts';
+import { ReplyWorker, type WorkerSettings } from '../src/generation/worker.ts';
+import { openSqliteStore } from '../src/storage/sqlite/open.ts';
+import type { NewThread } from '../src/storage/store.ts';
+import { ChangeSignals } from '../src/usecases/change-signals.ts';
+import type { Context } from '../src/usecases/context.ts';
+import { personIn } from '../src/usecases/people/sessions.ts';
+import { ReplySignals } from '../src/usecases/replies/reply-signals.ts';
+import { noTelemetry } from '../src/usecases/telemetry.ts';
+import { machineTimers } from '../src/usecases/timers.ts';
+import { World } from './contract/fixture.ts';
+
+// What a test of the worker uses. `useWorkers` makes it anew for each test.
+export let world: World;
+export let context: Context;
+/** The messages of the log. */
+export let logged: string[];
+let folder: string;
+let workers: ReplyWorker[];
+
+const keep = (_: object, text: string) => logged.push(text);
+const log = { info: keep, warn: keep, error: keep };
+const usual = { concurrency: 4, leaseMs: 60_000 };
+
+/** Call it in the suite. Fails a test that leaves something watched. */
+export function useWorkers(): void {
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'skein-worker-'));
+    world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
+    // Of the context a worker uses these.
+    const used = {
+      store: world.store,
+      ids: createIdGenerator(Date.now, randomBytes),
+      now: world.clock.wall,
+      timers: machineTimers,
+      replySignals: new ReplySignals(),
+      threadSignals: new ChangeSignals<ThreadId>(),
+      telemetry: noTelemetry,
+      limits: { replyAttempts: 3 } as Limits,
+    };
+    context = used as Partial<Context> as Context;
+    workers = [];
+    logged = [];
+  });
+  afterEach(async () => {
+    for (const worker of workers) await worker.stop();
+    assert.deepEqual(context.replySignals.watched(), [], 'nothing is watched any more');
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
+
+/** Replaces parts of the context for workers that are started from now on. */
+export function changeContext(change: Partial<Context>): void {
+  context = { ...context, ...change };
+}
+
+export async function start(
+  model: Model = scriptedModel,
+  settings: Partial<WorkerSettings> = {},
+): Promise<ReplyWorker> {
+  const worker = await ReplyWorker.start(context, model, { ...usual, ...settings }, log);
+  workers.push(worker);
+  return worker;
+}
+
+export async function ask(prompt: string, change: Partial<NewThread> = {}, known?: OrganizationId) {
+  const organization = known ?? (await world.organization());
+  const thread = await world.thread(organization, await world.member(organization), { prompt, ...change });
+  const reply = async () =>
+    (await world.store.getThread(organization, thread.id))?.messages[1] as AssistantMessage;
+  const principal = personIn(organization, thread.userId);
+  return { organization, thread, reply, principal };
+}
+
+/** A model that records when it was started and aborted, and otherwise does what `then` does. */
+export function watched(then: (request: ReplyRequest) => AsyncIterable<ReplyEvent>) {
+  const seen = { begun: 0, aborted: 0 };
+  const model: Model = {
+    name: 'watched',
+    async *reply(request) {
+      seen.begun += 1;
+      request.signal.addEventListener('abort', () => {
+        seen.aborted += 1;
+      });
+      yield* then(request);
+    },
+  };
+  return { seen, model };
+}
+
+export async function until<T>(read: () => Promise<T>, condition: (value: T) => boolean): Promise<T> {
+  for (let round = 0; round < 1000; round += 1) {
+    const value = await read();
+    if (condition(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`gave up: ${JSON.stringify(await read())}`);
+}
+
+/** The line in the log comes before the reply is let go. */
+export const letGo = () =>
+  until(
+    () => world.store.replyBacklog(),
+    ({ held }) => held === 0,
+  );
+export const ended = ({ completedAt }: AssistantMessage) => completedAt !== null;

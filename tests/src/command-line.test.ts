@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertRefused } from './refused-command.ts';
+import { operate, runSkein, temporaryFolder } from './service.ts';
+
+describe('An invalid command line', { concurrency: 4 }, () => {
+  const folder = temporaryFolder();
+  const invalid: ReadonlyArray<readonly [words: string, told: RegExp]> = [
+    ['dance', /skein help/],
+    ['org dance', /skein help/],
+    ['org create', /NAME/],
+    ['org create A B', /NAME/],
+    ['org create A --api maybe', /on or off/],
+    ['org create A --quota many', /whole number/],
+    ['org create A --quota -5', /quota/],
+    ['org create A --quota', /quota/],
+    ['org create A --colour red', /--colour/],
+    ['org set A', /--api on\|off/],
+    ['org list A', /no arguments/],
+    ['thread publish A', /THREAD_ID/],
+    ['app create', /ORG/],
+    ['app rotate A', /CLIENT_ID/],
+    ['app delete A', /CLIENT_ID/],
+    ['app dance', /skein help/],
+    ['signing-key rotate now', /no arguments/],
+    ['signing-key rotate --forge', /--forge/],
+    ['serve --role king', /all, api, worker/],
+    ['serve now', /no arguments/],
+    ['doctor --loud', /--loud/],
+  ];
+  for (const [words, told] of invalid) {
+    it(`fails with a sentence that helps: skein ${words}`, async () => {
+      // The process that runs all other commands knows neither the service nor the hint to the help.
+      const asTyped = words.startsWith('serve') || told.source === 'skein help';
+      if (asTyped) assertRefused(await runSkein(folder, words.split(' ')), told);
+      else {
+        const fault = await faultOf(folder, words);
+        assert.match(fault, /^[^\n]+$/);
+        assert.match(fault, told);
+      }
+    });
+  }
+
+  it('fails for a name that cannot be kept', async () => {
+    assertRefused(await runSkein(folder, ['org', 'create', 'x'.repeat(256)]), /characters/);
+    assertRefused(await runSkein(folder, ['org', 'create', '']), /NAME/);
+  });
+});
+
+describe('skein help', () => {
+  it('is shown without words, for help and for --help, and names every command', async () => {
+    const folder = temporaryFolder();
+    const [bare, help, option] = await Promise.all(
+      [[], ['help'], ['--help']].map((words) => runSkein(folder, words)),
+    );
+    assert.equal(help?.exitCode, 0);
+    assert.deepEqual(bare, help);
+    assert.deepEqual(option, help);
+    for (const command of [
+      'serve',
+      'org create',
+      'org set',
+      'org list',
+      'member add',
+      'member remove',
+      'member list',
+      'key create',
+      'key revoke',
+      'key list',
+      'app create',
+      'app rotate',
+      'app delete',
+      'app list',
+      'signing-key rotate',
+      'thread publish',
+      'thread unpublish',
+      'usage',
+      'audit',
+      'doctor',
+    ]) {
+      assert.ok(help?.stdout.includes(`  skein ${command}`), command);
+    }
+  });
+});
+
+/** The message of a command that must fail. */
+async function faultOf(folder: string, words: string): Promise<string> {
+  const outcome = await operate(folder, words.split(' ')).catch((error: unknown) => error);
+  assert.ok(outcome instanceof assert.AssertionError, `skein ${words} succeeded`);
+  return outcome.actual as string;
+}
