@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { temporaryFolder } from './service.ts';
 
@@ -31,4 +33,14 @@ export function canMount(): boolean {
     if (mounts) spawnSync('umount', [folder]);
   }
   return mounts;
+}
+
+/** A TCP port of 127.0.0.1 that nothing listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }

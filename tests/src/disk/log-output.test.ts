@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
+import { freePort } from '../machine.ts';
 import { RawConnection } from '../raw-http.ts';
 import { Scrape } from '../scrape.ts';
 import { cleanEnvironment, root, temporaryFolder } from '../service.ts';
@@ -131,13 +131,4 @@ describe('A log that cannot be written', () => {
 function logLines(file: string): { msg: string; lines?: number }[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -13,6 +13,7 @@ export class Report {
   readonly #rounds = new Map<string, RoundOutcome[]>();
   readonly #memory: string[] = [];
   #simulations = { seeds: 0, steps: 0 };
+  readonly #skipped: string[] = [];
   #fuzzed = 0;
 
   constructor(minutes: number, seed: number) {
@@ -33,6 +34,11 @@ export class Report {
   addFuzz(connections: number, failures: readonly string[]): void {
     this.#fuzzed += connections;
     this.addViolations('fuzzed requests', failures);
+  }
+
+  /** A stage whose programs are not installed. */
+  skip(stage: string): void {
+    this.#skipped.push(stage);
   }
 
   /** Memory is level if it does not grow between the second and the last third of a soak. */
@@ -59,6 +65,7 @@ export class Report {
       `- Recorded histories: ${total(({ calls }) => calls)} calls on ${total(({ threads }) => threads)} threads, ${total(({ walks }) => walks)} walks, ${total(({ revocations }) => revocations)} revocations.`,
       `- Fuzzed connections: ${this.#fuzzed}.`,
       ...this.#memory.map((line) => `- Memory, ${line}.`),
+      ...this.#skipped.map((stage) => `- Not run, because its programs are not installed: ${stage}.`),
       `- Violations: ${this.violations.length}.`,
       '',
       table(

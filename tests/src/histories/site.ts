@@ -9,6 +9,7 @@ import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { type Standby, startStandby } from '../postgres/standby.ts';
 import { operate, Service, temporaryFolder } from '../service.ts';
 import { clockThatLeaps } from '../shifted-clock.ts';
+import { findPatroni, PatroniCluster } from './patroni.ts';
 
 /** Something that breaks the site and repairs it again. Recovery is measured from the end of `run`. */
 export interface Fault {
@@ -69,13 +70,20 @@ export class Site {
     return site.#started();
   }
 
-  /** Two nodes over PostgreSQL with a synchronous standby, reached through a proxy, and through PgBouncer if asked for. */
-  static async postgres({ withPgBouncer = false } = {}): Promise<Site> {
+  /** Two nodes over PostgreSQL with a synchronous standby, reached through a proxy. */
+  static async postgres(): Promise<Site> {
     const cluster = await Cluster.start();
-    const program = withPgBouncer ? findProgram('pgbouncer') : undefined;
-    const pooler =
-      program === undefined ? undefined : await PgBouncer.start(program, cluster.url, poolerSettings);
-    const pooled: Fault | undefined = pooler && {
+    const store = { SKEIN_DATABASE_URL: cluster.url };
+    return new Site(temporaryFolder(), store, cluster.faults(), () => cluster.remove()).#started();
+  }
+
+  /** The same through PgBouncer; undefined if it is not installed. */
+  static async pooled(): Promise<Site | undefined> {
+    const program = findProgram('pgbouncer');
+    if (program === undefined) return undefined;
+    const cluster = await Cluster.start();
+    const pooler = await PgBouncer.start(program, cluster.url, poolerSettings);
+    const killed: Fault = {
       name: 'PgBouncer killed',
       run: async () => {
         await pooler.stop();
@@ -83,13 +91,21 @@ export class Site {
         await pooler.startAgain();
       },
     };
-    const store = { SKEIN_DATABASE_URL: pooler?.url ?? cluster.url };
-    const faults = [...cluster.faults(), ...(pooled ? [pooled] : [])];
-    const site = new Site(temporaryFolder(), store, faults, async () => {
-      await pooler?.stop();
+    const store = { SKEIN_DATABASE_URL: pooler.url };
+    const site = new Site(temporaryFolder(), store, [...cluster.faults(), killed], async () => {
+      await pooler.stop();
       await cluster.remove();
     });
     return site.#started();
+  }
+
+  /** Two nodes over PostgreSQL servers that Patroni manages; undefined if it is not installed. */
+  static async patroni(): Promise<Site | undefined> {
+    const programs = findPatroni();
+    if (programs === undefined) return undefined;
+    const cluster = await PatroniCluster.start(programs);
+    const store = { SKEIN_DATABASE_URL: cluster.url };
+    return new Site(temporaryFolder(), store, cluster.faults(), () => cluster.remove()).#started();
   }
 
   /** The resident memory of each node. */

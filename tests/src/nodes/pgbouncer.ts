@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '../machine.ts';
 import { temporaryFolder } from '../service.ts';
 
 /**
@@ -74,13 +74,4 @@ async function start(program: string, file: string): Promise<ChildProcess> {
     });
   });
   return child;
-}
-
-async function freePort(): Promise<number> {
-  const probe: Server = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

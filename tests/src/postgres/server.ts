@@ -2,10 +2,10 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from '../machine.ts';
 import { guardFolder, letGo } from './guard.ts';
 import { findInstallation, type Installation, programEnvironment } from './installation.ts';
 
@@ -220,13 +220,4 @@ function configuration(settings: Settings, port: number): string {
     ([name, value]) => `${name} = '${String(value).replaceAll("'", "''")}'\n`,
   );
   return quoted.join('');
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
