@@ -81,7 +81,7 @@ async function createWithReply(
   const { id: threadId, replyId: messageId, accountId, traceId, prompt, replyDeadlineMs } = thread;
   const claim = place && { ...place.claim, organizationId, threadId, messageId };
   try {
-    const result = await store.createThread(organizationId, { ...thread, claim });
+    const result = await store.createThread(organizationId, { ...thread, claim: place?.claim });
     const isCreated = result.outcome === 'created';
     if (claim && isCreated) {
       const reply = { ...claim, accountId, traceId, attempts: 0, remainingMs: replyDeadlineMs };
