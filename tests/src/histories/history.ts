@@ -61,6 +61,12 @@ export interface Revocation extends Span {
   readonly credential: Credential;
 }
 
+/** Something that breaks the site and repairs it again. Recovery is measured from the end of `run`. */
+export interface Fault {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
 /** Something that was broken on purpose, from the first moment until every node served requests again. */
 export interface Outage extends Span {
   readonly fault: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findProgram, freePort } from '../machine.ts';
 import { temporaryFolder } from '../service.ts';
-import type { Fault } from './site.ts';
+import type { Fault } from './history.ts';
 
 const password = 'only-for-tests';
 const etcdOutageMs = 3000;
@@ -105,12 +105,17 @@ export class PatroniCluster {
     throw new Error('Patroni reports no leader.');
   }
 
-  /** One member leads and the other is its synchronous standby, so that a failover loses nothing. */
+  /**
+   * One member leads and the other is its synchronous standby, so that a failover loses nothing. Patroni may restart a
+   * server once more after it has changed roles, so this has to hold several times in a row.
+   */
   async #settled(): Promise<void> {
+    let inARow = 0;
     await until(async () => {
       const leaders = await Promise.all(this.#members.map((member) => member.isLeader()));
       const standbys = await Promise.all(this.#members.map((member) => member.isSynchronous()));
-      return leaders.includes(true) && standbys.includes(true);
+      inARow = leaders.includes(true) && standbys.includes(true) ? inARow + 1 : 0;
+      return inARow >= 10;
     }, 'a leader and a synchronous standby');
   }
 }

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Chance } from '../chance.ts';
 import { Callers } from './callers.ts';
 import { findViolations } from './checker.ts';
-import { type Credential, isUnknown, type Outage, type Revocation } from './history.ts';
-import type { Fault, Site } from './site.ts';
+import { type Credential, type Fault, isUnknown, type Outage, type Revocation } from './history.ts';
+import type { Site } from './site.ts';
 
 const pauseBetweenFaultsMs = 400;
 const allEndedWithinMs = 60_000;

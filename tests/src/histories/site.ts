@@ -9,13 +9,8 @@ import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { type Standby, startStandby } from '../postgres/standby.ts';
 import { operate, Service, temporaryFolder } from '../service.ts';
 import { clockThatLeaps } from '../shifted-clock.ts';
+import type { Fault } from './history.ts';
 import { findPatroni, PatroniCluster } from './patroni.ts';
-
-/** Something that breaks the site and repairs it again. Recovery is measured from the end of `run`. */
-export interface Fault {
-  readonly name: string;
-  readonly run: () => Promise<void>;
-}
 
 const leaseMs = 1000;
 const leapMs = 5000;
