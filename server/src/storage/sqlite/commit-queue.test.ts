@@ -60,6 +60,26 @@ describe('The commit queue', () => {
     assert.equal(await commits.unsynced(synchronous), normal);
   });
 
+  it('gathers durable writes after a slow sync for as long as it took, and lets other writes pass', async () => {
+    let syncMs = 5;
+    const slow = { wall: () => wall, steady: () => (database.inTransaction ? steady : steady + syncMs) };
+    commits = new CommitQueue(database, slow);
+    const order: string[] = [];
+    const commit = (name: string, kind: 'durable' | 'unsynced') =>
+      commits[kind](() => keep(name)).then(() => order.push(name));
+    await commit('slow', 'durable');
+    syncMs = 0;
+    steady += 6;
+    const gathered = ['a', 'b'].map((name) => commit(name, 'durable'));
+    await commit('count', 'unsynced');
+    assert.deepEqual(order, ['slow', 'count']);
+    await Promise.all(gathered);
+    assert.deepEqual(order, ['slow', 'count', 'a', 'b']);
+    steady += 100;
+    await Promise.all([commit('late', 'durable'), new Promise(setImmediate)]);
+    assert.equal(order.at(-1), 'late');
+  });
+
   it('rolls back only the write that fails', async () => {
     const results = await Promise.allSettled([
       commits.durable(() => keep('a')),

@@ -30,9 +30,15 @@ interface Write {
   readonly reject: (reason: unknown) => void;
 }
 
+/** A disk that stalls for longer must not delay the next commit as long again. */
+const pauseMsMax = 20;
+
 /**
  * Writes that arrive in one turn of the event loop are committed together: durability costs one sync per batch, not per
  * request. While a sync blocks the loop the next requests queue in their sockets, so batches grow with the load.
+ *
+ * After a slow sync, durable writes gather for as long as it took, so that syncs block the loop for half of the time at
+ * most. A durable write that comes later than that is committed at once.
  */
 export class CommitQueue {
   readonly #database: Database;
@@ -40,6 +46,10 @@ export class CommitQueue {
   readonly #guard: DiskGuard | undefined;
   readonly #statements;
   #waiting: Write[] = [];
+  /** Durable writes that wait for the end of the pause after a sync. */
+  #gathered: Write[] = [];
+  /** On the steady clock. */
+  #pausedUntilMs = 0;
   /** Whether commits wait for the disk; `openDatabase` opens without. */
   #isSynced = false;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
@@ -87,20 +97,36 @@ export class CommitQueue {
     return Math.max(0, this.#committedTime() - this.#machineClock.wall());
   }
 
-  /** Commits the waiting writes now, without waiting for the end of the turn. */
+  /** Commits the waiting writes now, without waiting for the end of the turn or of the pause. */
   flush(): void {
-    const batch = this.#waiting;
-    if (batch.length === 0) return;
-    this.#waiting = [];
-    const settle = this.#commit(batch);
-    for (const done of settle) done();
+    this.#commitAll([...this.#gathered.splice(0), ...this.#waiting.splice(0)]);
   }
 
   #enqueue<T>(durable: boolean, run: (clock: CommitClock) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ durable, run, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.flush());
+      if (this.#waiting.length === 1) setImmediate(() => this.#endTurn());
     });
+  }
+
+  #endTurn(): void {
+    const pauseMs = this.#pausedUntilMs - this.#machineClock.steady();
+    // A timer takes a millisecond or more.
+    if (pauseMs < 1) this.flush();
+    else this.#gather(pauseMs);
+  }
+
+  #gather(pauseMs: number): void {
+    const writes = this.#waiting.splice(0);
+    const durable = writes.filter((write) => write.durable);
+    if (durable.length > 0 && this.#gathered.length === 0) setTimeout(() => this.flush(), pauseMs);
+    this.#gathered.push(...durable);
+    this.#commitAll(writes.filter((write) => !write.durable));
+  }
+
+  #commitAll(batch: readonly Write[]): void {
+    if (batch.length === 0) return;
+    for (const settle of this.#commit(batch)) settle();
   }
 
   /** Returns the functions that answer the callers, once the whole batch is on the disk or has failed. */
@@ -120,7 +146,9 @@ export class CommitQueue {
           ? [runAlone(batch[0] as Write, clock)]
           : batch.map((write) => this.#runApart(write, clock));
       if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
+      const beganMs = this.#machineClock.steady();
       statements.commit.run();
+      if (durable) this.#pause(beganMs);
       if (clock.latest !== undefined) this.#see(clock.latest);
       this.#guard?.committed(durable);
       return settle;
@@ -133,6 +161,11 @@ export class CommitQueue {
             reject(error),
       );
     }
+  }
+
+  #pause(syncBeganMs: number): void {
+    const now = this.#machineClock.steady();
+    this.#pausedUntilMs = now + Math.min(now - syncBeganMs, pauseMsMax);
   }
 
   /** The pragma takes effect only outside a transaction, and has no effect as a prepared statement. */
