@@ -108,9 +108,11 @@ export class ReplyWorker implements ReplyTaker {
     });
   }
 
-  reserve(): ReservedPlace | undefined {
-    if (this.#stopping || this.#moreWaiting || this.#free() === 0) return undefined;
+  reserve(organization: OrganizationId): ReservedPlace | undefined {
+    if (this.#stopping || this.#moreWaiting) return undefined;
+    if (this.#share(this.#free(), [organization]).length === 0) return undefined;
     this.#reserved += 1;
+    this.#count(organization, 1);
     return {
       claim: {
         token: 1 + Math.floor(this.#context.timers.random() * tokenMax),
@@ -118,9 +120,14 @@ export class ReplyWorker implements ReplyTaker {
       },
       take: (created) => {
         this.#reserved -= 1;
+        this.#count(organization, -1);
         if (created) this.#begin(created.reply, [{ role: 'user', content: created.prompt }]);
       },
     };
+  }
+
+  #share(free: number, organizations: readonly OrganizationId[]) {
+    return sharePlaces(free, organizations, (organization) => this.#runningOf.get(organization) ?? 0);
   }
 
   #free(): number {
@@ -157,7 +164,7 @@ export class ReplyWorker implements ReplyTaker {
     const waiting = await store.organizationsWaiting(this.#lastServed, listed);
     this.#moreWaiting = waiting.length > 0;
     if (this.#stopping || free === 0) return false;
-    const shares = sharePlaces(free, waiting, (organization) => this.#runningOf.get(organization) ?? 0);
+    const shares = this.#share(free, waiting);
     if (shares.length === 0) return false;
     const limits = shares.map(({ organization, places }) => ({
       organizationId: organization,
@@ -300,6 +307,8 @@ export class ReplyWorker implements ReplyTaker {
 
   async #requestFor({ reply, abort, conversation: known }: Running): Promise<ReplyRequest> {
     const { organizationId, accountId, attempts } = reply;
+    // The create is answered first: a model can block the process, or end it.
+    if (known) await new Promise<void>((resolve) => this.#context.timers.after(0, resolve));
     const conversation = known ?? (await this.#read(reply));
     return { organizationId, accountId, conversation, attempt: attempts + 1, signal: abort.signal };
   }

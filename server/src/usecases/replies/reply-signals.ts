@@ -1,4 +1,4 @@
-import type { MessageId } from '../../domain/id.ts';
+import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { ClaimedReply, NewThread, ReplyName, ReplyNotice } from '../../storage/store.ts';
 
 interface Watch {
@@ -10,8 +10,8 @@ interface Watch {
 export interface ReplyTaker {
   /** Call this when a reply may be waiting. */
   wake(): void;
-  /** A place for a reply that is about to be created; undefined if none is free, or other replies wait for one. */
-  reserve(): ReservedPlace | undefined;
+  /** A place for a reply that is about to be created; undefined if its organization gets none, or other replies wait. */
+  reserve(organization: OrganizationId): ReservedPlace | undefined;
 }
 
 export interface ReservedPlace {
@@ -51,8 +51,8 @@ export class ReplySignals {
     this.#taker = taker;
   }
 
-  reserve(): ReservedPlace | undefined {
-    return this.#taker.reserve();
+  reserve(organization: OrganizationId): ReservedPlace | undefined {
+    return this.#taker.reserve(organization);
   }
 
   /** Calls `ended` once when the reply has ended. Returns a function that stops watching. */
