@@ -1,0 +1,181 @@
+import type { Initiator } from '../../src/domain/audit.ts';
+import type { UserPrincipal } from '../../src/domain/principal.ts';
+import { addPrompt, retryReply } from '../../src/usecases/replies/add-prompt.ts';
+import { cancelReply } from '../../src/usecases/replies/cancel-reply.ts';
+import { createThread } from '../../src/usecases/threads/create-thread.ts';
+import { deleteThread, restoreThread } from '../../src/usecases/threads/delete-thread.ts';
+import { getThread, type ThreadWithMessages } from '../../src/usecases/threads/get-thread.ts';
+import { publishOwnThread } from '../../src/usecases/threads/publish-thread.ts';
+import { renameThread } from '../../src/usecases/threads/rename-thread.ts';
+import type { Random } from './random.ts';
+import { type Outcome, pickThread, type Sent, send, sendWithKey } from './request.ts';
+import type { ThreadTruth } from './truth.ts';
+import type { Person, World } from './world.ts';
+
+const traceId = 'trace';
+export const initiator: Initiator = { actor: { kind: 'operator' }, traceId };
+
+/** The person in the console, without a key. */
+export function inConsole({ organizationId, userId }: Person): UserPrincipal {
+  return { kind: 'user', organizationId, userId, keyHash: null };
+}
+
+/** With an idempotency key a caller repeats the request until it has an answer. */
+export function create(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const number = world.nextNumber();
+  const prompt = `p${number}`;
+  const idempotencyKey = random.chance(0.5) ? `i${number}` : undefined;
+  const accountId = random.chance(0.3) ? 'account' : undefined;
+  const input = {
+    prompt,
+    traceId,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(accountId !== undefined && { accountId }),
+  };
+  const attempt = (left: number): void =>
+    sendWithKey(
+      world,
+      random,
+      person,
+      { text: `create ${prompt}` },
+      (context, principal) => createThread(context, principal, input),
+      (outcome) => {
+        if (outcome.code === 'OK') {
+          const { thread, replyId } = outcome.value;
+          const truth = world.oracle.threads.get(thread.id);
+          const isKept = truth?.replies[0]?.id === replyId && truth.prompts[0] === prompt;
+          world.oracle.expect(isKept, 'acknowledged', () => `${prompt} was acknowledged, but not created`);
+        } else if (outcome.code === 'unavailable' && idempotencyKey !== undefined && left > 0) {
+          world.loop.after(random.integer(3000), 'retry', () => attempt(left - 1));
+        }
+      },
+    );
+  attempt(3);
+}
+
+export function get(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const thread = pickThread(world, random, person);
+  if (thread === undefined) return;
+  sendWithKey(
+    world,
+    random,
+    person,
+    { text: `get ${thread.title.value}`, isRead: true },
+    (context, principal) => getThread(context, principal, thread.id),
+    (outcome, sent) => checkRead(world, person, thread, outcome, sent),
+  );
+}
+
+export function rename(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const thread = pickThread(world, random, person);
+  if (thread === undefined) return;
+  const title = `t${world.nextNumber()}`;
+  sendWithKey(
+    world,
+    random,
+    person,
+    { text: `rename ${thread.title.value} to ${title}` },
+    (context, principal) => renameThread(context, principal, thread.id, title),
+    (outcome, { began }) => {
+      const isKept = outcome.code !== 'OK' || thread.title.heldSince(began, (value) => value === title);
+      world.oracle.expect(isKept, 'acknowledged', () => `the title ${title} was acknowledged, but not kept`);
+      checkOwn(world, person, thread, outcome);
+    },
+  );
+}
+
+export function remove(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const thread = pickThread(world, random, person);
+  if (thread === undefined) return;
+  sendWithKey(
+    world,
+    random,
+    person,
+    { text: `delete ${thread.title.value}` },
+    (context, principal) => deleteThread(context, principal, initiator, thread.id),
+    (outcome, { began }) => {
+      const isGone = outcome.code !== 'OK' || thread.deleted.heldSince(began, (deleted) => deleted);
+      world.oracle.expect(isGone, 'acknowledged', () => `${thread.id} was not deleted`);
+      checkOwn(world, person, thread, outcome);
+      if (outcome.code === 'OK' && random.chance(0.2)) restore(world, random, person, thread);
+    },
+  );
+}
+
+function restore(world: World, random: Random, person: Person, thread: ThreadTruth): void {
+  send(
+    world,
+    random,
+    `restore ${thread.title.value}`,
+    (context) => restoreThread(context, inConsole(person), initiator, thread.id),
+    (outcome) => checkOwn(world, person, thread, outcome),
+  );
+}
+
+/** Adds a prompt, retries or stops a reply, or publishes, in the console. */
+export function converse(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const thread = pickThread(world, random, person);
+  if (thread === undefined) return;
+  const number = world.nextNumber();
+  const principal = inConsole(person);
+  const published = random.chance(0.6);
+  const verbs = {
+    prompt: (context) => addPrompt(context, principal, thread.id, { prompt: `p${number}`, traceId }),
+    retry: (context) => retryReply(context, principal, thread.id, traceId),
+    stop: (context) => cancelReply(context, principal, thread.id),
+    publish: (context) => publishOwnThread(context, principal, initiator, thread.id, published),
+  } satisfies Record<string, (context: Parameters<typeof addPrompt>[0]) => Promise<unknown>>;
+  const verb = random.pick(Object.keys(verbs) as (keyof typeof verbs)[]);
+  send(
+    world,
+    random,
+    `${person.email}: ${verb} in ${thread.title.value}`,
+    verbs[verb] as typeof verbs.prompt,
+    (outcome) => {
+      checkOwn(world, person, thread, outcome);
+      const isKept = verb !== 'prompt' || outcome.code !== 'OK' || thread.prompts.includes(`p${number}`);
+      world.oracle.expect(isKept, 'acknowledged', () => `p${number} was acknowledged, but not kept`);
+    },
+  );
+}
+
+/** Only the creator of a thread changes it. */
+function checkOwn(world: World, person: Person, thread: ThreadTruth, { code }: Outcome<unknown>): void {
+  const may =
+    code !== 'OK' || (thread.userId === person.userId && thread.organizationId === person.organizationId);
+  world.oracle.expect(may, 'tenants', () => `${person.email} changed ${thread.id} of another`);
+}
+
+/** A read shows a state that held at some moment since it was sent. */
+export function checkRead(
+  { oracle }: World,
+  { organizationId, userId, email }: Person,
+  thread: ThreadTruth,
+  outcome: Outcome<ThreadWithMessages>,
+  { began }: Sent,
+): void {
+  const isOurs = thread.organizationId === organizationId;
+  const isOwn = isOurs && thread.userId === userId;
+  if (outcome.code === 'OK') {
+    const { thread: found, messages } = outcome.value;
+    const may = isOwn || (isOurs && thread.published.heldSince(began, (published) => published));
+    oracle.expect(may, 'tenants', () => `${email} read ${thread.id}, which is not published`);
+    const isAlive = thread.deleted.heldSince(began, (deleted) => !deleted);
+    const isTitled = thread.title.heldSince(began, (title) => title === found.title);
+    oracle.expect(isAlive && isTitled, 'acknowledged', () => `${thread.id} was read as it was before`);
+    for (const { id, ended } of thread.replies) {
+      if (ended === undefined || ended.at > began) continue;
+      const shown = messages.find((message) => message.id === id);
+      const isShown = shown?.role === 'assistant' && shown.status === ended.status;
+      oracle.expect(isShown, 'acknowledged', () => `${id} is ${ended.status}, but was shown otherwise`);
+    }
+  } else if (outcome.code === 'NOT_FOUND' && isOwn) {
+    const wasGone = thread.deleted.heldSince(began, (deleted) => deleted);
+    oracle.expect(wasGone, 'acknowledged', () => `${email} did not find ${thread.id}`);
+  }
+}

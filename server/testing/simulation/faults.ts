@@ -1,0 +1,170 @@
+import type { SimulatedNode } from './node.ts';
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+/** Begins a fault that ends after `ms`. */
+function during(world: World, text: string, ms: number, begin: () => void, end: () => void): void {
+  world.loop.note(`fault: ${text} for ${Math.round(ms)} ms`);
+  world.faults += 1;
+  world.troubleMs = world.loop.nowMs;
+  begin();
+  world.loop.after(ms, 'fault ends', () => {
+    if (world.settling) return;
+    world.loop.note(`fault ends: ${text}`);
+    world.faults -= 1;
+    world.troubleMs = world.loop.nowMs;
+    end();
+  });
+}
+
+function pickRunning(world: World, random: Random): number | undefined {
+  const running = [...world.nodes.keys()].filter((place) => {
+    const { process, isStopping } = world.nodes[place]!;
+    return process.state === 'running' && !isStopping;
+  });
+  return running.length === 0 || world.isSettingClock ? undefined : random.pick(running);
+}
+
+/** Its claims may expire now, and cost an attempt. */
+function excuse(world: World, { process }: SimulatedNode): void {
+  for (const { claim } of world.oracle.running) if (claim?.node === process) claim.excused = true;
+}
+
+export function crash(world: World, random: Random): void {
+  const place = pickRunning(world, random);
+  if (place === undefined) return;
+  const node = world.nodes[place]!;
+  during(
+    world,
+    `${node.process.name} is killed`,
+    random.integer(6000, 50),
+    () => {
+      excuse(world, node);
+      node.process.state = 'dead';
+      world.network.disconnect(node.process);
+    },
+    () => void world.startNode(place),
+  );
+}
+
+/** As for an upgrade: a clean stop costs no attempt. */
+export function restart(world: World, random: Random): void {
+  const place = pickRunning(world, random);
+  if (place === undefined) return;
+  const node = world.nodes[place]!;
+  during(
+    world,
+    `${node.process.name} stops`,
+    8000,
+    () => {
+      void node
+        .stop()
+        .catch((error) => world.unexpected(error))
+        .then(() => world.loop.note(`${node.process.name} has stopped`));
+    },
+    () => {
+      // What it could not release while the store was away expires.
+      excuse(world, node);
+      node.process.state = 'dead';
+      world.network.disconnect(node.process);
+      world.startNode(place);
+    },
+  );
+}
+
+export function pause(world: World, random: Random): void {
+  const place = pickRunning(world, random);
+  if (place === undefined) return;
+  const node = world.nodes[place]!;
+  during(
+    world,
+    `${node.process.name} is paused`,
+    random.integer(9000, 50),
+    () => {
+      excuse(world, node);
+      node.process.state = 'paused';
+    },
+    () => {
+      excuse(world, node);
+      world.loop.resume(node.process);
+    },
+  );
+}
+
+export function outage(world: World, random: Random): void {
+  const { weather } = world.network;
+  if (weather.outage) return;
+  during(
+    world,
+    'the database is down',
+    random.integer(8000, 50),
+    () => {
+      weather.outage = true;
+    },
+    () => {
+      weather.outage = false;
+    },
+  );
+}
+
+export function cutOff(world: World, random: Random): void {
+  const node = random.pick(world.nodes);
+  const { cutOff: cut } = world.network.weather;
+  if (cut.has(node.process)) return;
+  during(
+    world,
+    `${node.process.name} cannot reach the database`,
+    random.integer(8000, 50),
+    () => {
+      excuse(world, node);
+      cut.add(node.process);
+    },
+    () => {
+      excuse(world, node);
+      cut.delete(node.process);
+    },
+  );
+}
+
+/** Calls and answers get lost, also answers of commits, or everything is slow, or notices are lost. */
+export function storm(world: World, random: Random): void {
+  const { weather } = world.network;
+  if (weather.lostShare > 0 || weather.slowness > 1 || weather.noticesLost > 0) return;
+  const lostShare = random.pick([0, 0.05, 0.2]);
+  const slowness = random.pick([1, 10, 40]);
+  const noticesLost = random.pick([0, 0.5, 1]);
+  const text = `${lostShare} of calls and ${noticesLost} of notices are lost, ${slowness} times slower,`;
+  during(
+    world,
+    text,
+    random.integer(10_000, 50),
+    () => {
+      Object.assign(weather, { lostShare, slowness, noticesLost });
+    },
+    () => {
+      Object.assign(weather, { lostShare: 0, slowness: 1, noticesLost: 0 });
+    },
+  );
+}
+
+/**
+ * Sets a clock. Only while every node runs and reaches the store: the store makes up for a jump that a running process
+ * has seen.
+ */
+export function setClock(world: World, random: Random): void {
+  if (world.faults > 0) return;
+  const which = random.pick(['store', 'nodes'] as const);
+  const ms = random.chance(0.5) ? random.integer(60_000, 5000) : -random.integer(20_000, 100);
+  during(
+    world,
+    `the clock of the ${which} is set by ${ms} ms`,
+    1500,
+    () => {
+      world.isSettingClock = true;
+      world.clockOffsetMs[which] += ms;
+    },
+    () => {
+      world.isSettingClock = false;
+    },
+  );
+}

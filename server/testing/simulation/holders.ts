@@ -1,0 +1,121 @@
+import type { Context } from '../../src/usecases/context.ts';
+import { findRunningReply, waitForReply } from '../../src/usecases/replies/wait-for-reply.ts';
+import { followThread } from '../../src/usecases/threads/follow-thread.ts';
+import { getThread } from '../../src/usecases/threads/get-thread.ts';
+import { checkRead, inConsole } from './callers.ts';
+import type { SimulatedProcess } from './event-loop.ts';
+import type { SimulatedNode } from './node.ts';
+import { nameOf } from './oracle.ts';
+import type { Random } from './random.ts';
+import { pickThread, type Sent, send, sendWithKey } from './request.ts';
+import type { ReplyTruth, ThreadTruth } from './truth.ts';
+import type { World } from './world.ts';
+
+/** A request that is held: a read that waits for a reply, or a stream. */
+export interface Held {
+  readonly text: string;
+  readonly process: SimulatedProcess;
+  readonly thread: ThreadTruth;
+  /** Whether the caller knows that this reply has ended. */
+  knows(reply: ReplyTruth): boolean;
+}
+
+/** How soon the end of a reply is known on every node, even if all notices are lost. */
+const waitToldWithinMs = 1500;
+const streamToldWithinMs = 6000;
+
+/** `GET` with `Prefer: wait`. */
+export function wait(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const thread = pickThread(world, random, person);
+  if (thread === undefined) return;
+  const ms = random.integer(25_000);
+  let release = () => {};
+  sendWithKey(
+    world,
+    random,
+    person,
+    { text: `wait ${ms} ms in ${thread.title.value}` },
+    async (context, principal, { node }) => {
+      const reply = await findRunningReply(context, principal, thread.id);
+      if (reply !== undefined) {
+        const until = limited(node, ms);
+        const { process } = node;
+        const text = `the wait of ${person.email} for ${reply.messageId}`;
+        release = hold(world, { text, process, thread, knows: () => false }, ms);
+        await waitForReply(context, reply, until).finally(release);
+        const isOver = until.aborted || world.oracle.replies.get(reply.messageId)?.ended !== undefined;
+        world.oracle.expect(isOver, 'ends', () => `${text} ended before the reply`);
+      }
+      return getThread(context, principal, thread.id);
+    },
+    (outcome, sent) => checkRead(world, person, thread, outcome, { ...sent, began: sent.began }),
+  );
+}
+
+/** The event stream of the console. */
+export function follow(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const thread = pickThread(world, random, person);
+  if (thread === undefined || thread.organizationId !== person.organizationId) return;
+  const ms = random.integer(15_000);
+  const text = `the stream of ${person.email} on ${thread.title.value}`;
+  const stream = async (context: Context, { node }: Sent) => {
+    const until = limited(node, ms);
+    let latest: { id: string; isOver: boolean } | undefined;
+    const knows = ({ id }: ReplyTruth) => latest?.id === id && latest.isOver;
+    const release = hold(world, { text, process: node.process, thread, knows }, ms);
+    try {
+      for await (const event of followThread(context, inConsole(person), thread.id, until)) {
+        if (event.type === 'gone') return;
+        const reply = event.type === 'view' ? event.view.status.activeMessageId : event.reply.id;
+        if (event.type === 'view') {
+          for await (const { messages } of event.parts) {
+            const last = messages.at(-1)!;
+            latest = { id: last.id, isOver: last.id !== reply };
+          }
+        }
+      }
+    } finally {
+      release();
+    }
+  };
+  send(world, random, `${text} for ${ms} ms`, stream);
+}
+
+/** Aborts after `ms`, or when the node stops. */
+function limited({ context, held }: SimulatedNode, ms: number): AbortSignal {
+  const enough = new AbortController();
+  held.add(enough);
+  context.timers.after(ms, () => {
+    held.delete(enough);
+    enough.abort();
+  });
+  return enough.signal;
+}
+
+/** Keeps the request among those that must end within `ms`. Returns a function that removes it. */
+function hold(world: World, held: Held, ms: number): () => void {
+  world.held.add(held);
+  const isOver = () => !world.held.has(held) || held.process.state === 'dead';
+  world.expectWithin(ms + 2000, isOver, () =>
+    world.oracle.expect(false, 'ends', () => `${held.text} is held for longer than ${ms} ms`),
+  );
+  return () => world.held.delete(held);
+}
+
+/** Whoever waits for this reply must be told of its end. */
+export function replyEnded(world: World, reply: ReplyTruth): void {
+  for (const held of world.held) {
+    if (held.thread !== reply.thread) continue;
+    const isOver = () => !world.held.has(held) || held.process.state === 'dead' || held.knows(reply);
+    const isNews = () => reply.thread.replies.at(-1) === reply;
+    const ms = held.text.startsWith('the wait') ? waitToldWithinMs : streamToldWithinMs;
+    world.expectWithin(
+      ms,
+      () => isOver() || !isNews(),
+      () =>
+        world.oracle.expect(false, 'ends', () => `${held.text} was not told that ${nameOf(reply)} has ended`),
+    );
+  }
+}

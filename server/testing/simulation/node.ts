@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { createIdGenerator, type ThreadId, type UserId } from '../../src/domain/id.ts';
+import { defaultLimits } from '../../src/domain/limits.ts';
+import type { Model } from '../../src/generation/model.ts';
+import { ReplyWorker } from '../../src/generation/worker.ts';
+import { relayReplies } from '../../src/reply-relay.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { ChangeSignals } from '../../src/usecases/change-signals.ts';
+import type { Context } from '../../src/usecases/context.ts';
+import { keepTending } from '../../src/usecases/replies/keep-tending.ts';
+import { ReplySignals } from '../../src/usecases/replies/reply-signals.ts';
+import { noTelemetry } from '../../src/usecases/telemetry.ts';
+import { FollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
+import type { Timers } from '../../src/usecases/timers.ts';
+import type { SimulatedProcess } from './event-loop.ts';
+import { StoreUnavailable } from './network.ts';
+import type { Random } from './random.ts';
+
+/** Short, so that leases and deadlines end often. */
+export const leaseMs = 3000;
+export const replyDeadlineMs = 20_000;
+export const concurrency = 4;
+export const replyAttempts = 3;
+
+export interface NodeParts {
+  readonly process: SimulatedProcess;
+  readonly role: 'all' | 'api';
+  readonly store: Store;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly model: Model;
+  readonly wall: () => number;
+  /** Of an error that no fault explains. */
+  readonly unexpected: (error: unknown) => void;
+}
+
+/** One `skein serve`: the real use cases, worker, tending, signals and relay. */
+export class SimulatedNode {
+  readonly process: SimulatedProcess;
+  readonly context: Context;
+  readonly #parts: NodeParts;
+  /** Ends the requests that are held here, as http/held-requests.ts does before a stop. */
+  readonly held = new Set<AbortController>();
+  isStopping = false;
+  #stops: (() => Promise<void>)[] = [];
+
+  constructor(parts: NodeParts) {
+    this.process = parts.process;
+    this.context = contextOf(parts);
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    const { role, model, unexpected, store, timers } = this.#parts;
+    const error = (details: object) => {
+      const { err } = details as { err?: unknown };
+      // A reply that cannot be released in time, because the store is away, expires.
+      const isExpected = err instanceof StoreUnavailable || (err as Error).name === 'AbortError';
+      if (!isExpected) unexpected(err);
+    };
+    const log = { info() {}, warn() {}, error };
+    const settings = { concurrency, leaseMs };
+    const worker = role === 'all' ? await ReplyWorker.start(this.context, model, settings, log) : undefined;
+    const stopTending = keepTending(this.context, { worker, leaseMs, log });
+    const stopRelaying = relayReplies(store, this.context.replySignals, timers);
+    this.#stops = [stopTending, async () => worker?.stop(), stopRelaying];
+  }
+
+  /** As on SIGTERM. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    for (const held of this.held) held.abort();
+    for (const stop of this.#stops) await stop();
+  }
+}
+
+function contextOf({ store, timers, random, wall }: NodeParts): Context {
+  const replySignals = new ReplySignals();
+  const threadSignals = new ChangeSignals<ThreadId>();
+  const used: Partial<Context> = {
+    store,
+    timers,
+    replySignals,
+    threadSignals,
+    ids: createIdGenerator(wall, random.bytes),
+    seal: plainSeal,
+    now: wall,
+    randomBytes: random.bytes,
+    crc32,
+    sha256: (text) => hash('sha256', text),
+    knownKeys: new Map(),
+    limits: { ...defaultLimits, replyAttempts, replyDeadlineMs },
+    sessionSignals: new ChangeSignals<UserId>(),
+    followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers }),
+    telemetry: noTelemetry,
+  };
+  return used as Context;
+}
+
+/** Cursors that anyone can read: sealing them is not what is simulated. */
+const plainSeal: Context['seal'] = {
+  seal: (listing, plaintext) => JSON.stringify([listing, plaintext]),
+  open(listing, sealed) {
+    const [name, plaintext] = JSON.parse(sealed);
+    return name === listing ? plaintext : undefined;
+  },
+};

@@ -1,0 +1,63 @@
+import { createApiKey, revokeApiKey } from '../../src/usecases/credentials/api-keys.ts';
+import { changeOrganization } from '../../src/usecases/organization/organization.ts';
+import { addMember, removeMember } from '../../src/usecases/people/members.ts';
+import { initiator } from './callers.ts';
+import type { Random } from './random.ts';
+import { send } from './request.ts';
+import type { Person, World } from './world.ts';
+
+/** Revokes the person's keys, one or with the membership, and makes a new one later. */
+export function revoke(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const { organizationId, userId, email, keys } = person;
+  const isRemoval = random.chance(0.3);
+  const key = world.oracle.keys.get(keys.at(-1)!)!;
+  send(
+    world,
+    random,
+    `revoke the key of ${email}${isRemoval ? ' with the membership' : ''}`,
+    async (context) => {
+      if (isRemoval) await removeMember(context, organizationId, initiator, { userId, email });
+      else await revokeApiKey(context, organizationId, initiator, key.id);
+    },
+    ({ code }) => {
+      const isOver = code !== 'OK' || !key.live.value;
+      world.oracle.expect(isOver, 'revoked', () => `the key of ${email} is live after its revocation`);
+      world.loop.after(random.integer(3000), 'new key', () => renew(world, random, person, 5));
+    },
+  );
+}
+
+function renew(world: World, random: Random, person: Person, left: number): void {
+  const { organizationId, userId, email } = person;
+  send(
+    world,
+    random,
+    `a new key for ${email}`,
+    async (context) => {
+      const member = await context.store.findMemberById(organizationId, userId);
+      if (member === undefined) await addMember(context, organizationId, initiator, { email, service: true });
+      const { key } = await createApiKey(context, organizationId, initiator, { userId, name: '' });
+      person.keys.push(context.sha256(key));
+    },
+    ({ code }) => {
+      if (code !== 'OK' && left > 0)
+        world.loop.after(1000, 'new key', () => renew(world, random, person, left - 1));
+    },
+  );
+}
+
+export function changeQuota(world: World, random: Random): void {
+  const { organizationId } = random.pick(world.people);
+  const dailyQuota = random.chance(0.5) ? random.integer(300) : 1_000_000;
+  send(world, random, `the quota of ${organizationId} is ${dailyQuota}`, (context) =>
+    changeOrganization(context, organizationId, initiator, { dailyQuota }),
+  );
+}
+
+export function readQuota(world: World, random: Random): void {
+  const { organizationId } = random.pick(world.people);
+  send(world, random, `read the quota of ${organizationId}`, ({ store, now }) =>
+    store.readQuota(organizationId, Math.floor(now() / 86_400_000)),
+  );
+}

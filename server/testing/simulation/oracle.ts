@@ -1,0 +1,418 @@
+import type { MessageId, OrganizationId, ThreadId } from '../../src/domain/id.ts';
+import type { Message } from '../../src/domain/message.ts';
+import { failedReplyContent, isRunning, type TerminalStatus } from '../../src/domain/reply.ts';
+import type { Admission, Listing, ReplyClaim, ReplyName, Store, Writer } from '../../src/storage/store.ts';
+import { failureTexts } from '../../src/usecases/replies/tend-replies.ts';
+import type { EventLoop, SimulatedProcess } from './event-loop.ts';
+import type { Transactions } from './memory-store/open.ts';
+import type { Answers } from './model.ts';
+import { leaseMs, replyAttempts, replyDeadlineMs } from './node.ts';
+import {
+  isVisible,
+  type KeyTruth,
+  type ReplyTruth,
+  type ThreadTruth,
+  Timeline,
+  type WalkStart,
+} from './truth.ts';
+
+export const invariants = {
+  acknowledged: 'acknowledged writes stay',
+  whole: 'each reply ends exactly once, with whole text',
+  fenced: 'only the holder of a claim writes its reply',
+  quota: 'the quota is neither exceeded nor lost',
+  revoked: 'a revoked credential does nothing',
+  walks: 'a walk shows each thread of its start exactly once',
+  ends: 'replies, waits and streams end',
+  tenants: 'no organization sees data of another',
+  fair: 'no organization starves',
+  errors: 'nothing fails for a reason that no fault explains',
+} as const;
+
+export type Invariant = keyof typeof invariants;
+
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly detail: string;
+}
+
+/** The store's clock may be set forward by less than this without anyone noticing. */
+const unnoticedJumpMs = 2000;
+
+type Call<Method extends keyof Transactions> = (
+  args: Parameters<Transactions[Method]>,
+  result: ReturnType<Transactions[Method]>,
+  node: SimulatedProcess,
+) => void;
+
+/**
+ * What is true, derived from the commits in their order, and whether each answer agrees with it. It has its own idea of
+ * every rule, and never looks into the store.
+ */
+export class Oracle {
+  readonly threads = new Map<ThreadId, ThreadTruth>();
+  readonly replies = new Map<MessageId, ReplyTruth>();
+  readonly keys = new Map<string, KeyTruth>();
+  /** In the order of their creation. */
+  readonly recent: ThreadTruth[] = [];
+  readonly walkStarts: WalkStart[] = [];
+  readonly running = new Set<ReplyTruth>();
+  violation: Violation | undefined;
+  /** Called when a reply has ended. */
+  onEnd: (reply: ReplyTruth) => void = () => {};
+  readonly #loop: EventLoop;
+  readonly #answers: Answers;
+  readonly #quotas = new Map<OrganizationId, number>();
+  /** Threads that are not deleted. */
+  readonly #alive = new Map<OrganizationId, Set<ThreadTruth>>();
+  readonly #granted = new Map<string, number>();
+  readonly #idempotency = new Map<string, ThreadId>();
+  readonly #checks: { readonly [Method in keyof Transactions]?: Call<Method> };
+
+  constructor(loop: EventLoop, answers: Answers) {
+    this.#loop = loop;
+    this.#answers = answers;
+    this.#checks = this.#createChecks();
+  }
+
+  /** Moments are numbers of steps: at most one commit happens in each. */
+  get moment(): number {
+    return this.#loop.steps;
+  }
+
+  expect(holds: boolean, invariant: Invariant, detail: () => string): void {
+    if (!holds) this.violation ??= { invariant, detail: detail() };
+  }
+
+  readonly observe = (
+    node: SimulatedProcess,
+    method: keyof Transactions,
+    args: readonly unknown[],
+    result: unknown,
+  ): void => {
+    this.#checks[method]?.(args as never, result as never, node);
+  };
+
+  /** Lists the threads of a listing in their order. */
+  listed(organizationId: OrganizationId, listing: Listing): ThreadTruth[] {
+    return [...this.#alive.get(organizationId)!]
+      .filter((thread) => isVisible(listing, thread))
+      .sort((a, b) => b.activity - a.activity);
+  }
+
+  /** How many requests were granted, which is what the quota must show. */
+  granted(organizationId: OrganizationId, day: number): number {
+    return this.#granted.get(`${organizationId} ${day}`) ?? 0;
+  }
+
+  #mayWrite({ keyHash, userId }: Writer, what: string): void {
+    const key = keyHash === null ? undefined : this.keys.get(keyHash);
+    const may = keyHash === null || (key?.live.value === true && key.userId === userId);
+    this.expect(may, 'revoked', () => `${what} was committed with a key that is not live`);
+  }
+
+  #touch(thread: ThreadTruth): void {
+    thread.activity = this.moment;
+    thread.activityMs = this.#loop.nowMs;
+  }
+
+  #addReply(thread: ThreadTruth, id: MessageId, prompt: string | undefined): void {
+    if (prompt !== undefined) thread.prompts.push(prompt);
+    const { nowMs } = this.#loop;
+    const reply: ReplyTruth = {
+      id,
+      thread,
+      prompt: thread.prompts.at(-1)!,
+      deadlineMs: nowMs + replyDeadlineMs,
+      ended: undefined,
+      claim: undefined,
+      lostClaims: [],
+      retries: 0,
+      waitingSinceMs: nowMs,
+    };
+    thread.replies.push(reply);
+    this.replies.set(id, reply);
+    this.running.add(reply);
+  }
+
+  #end(id: MessageId, status: TerminalStatus, content: string | undefined): void {
+    const reply = this.replies.get(id);
+    this.expect(reply !== undefined && reply.ended === undefined, 'whole', () => `${id} ended twice`);
+    if (reply === undefined || reply.ended !== undefined) return;
+    reply.ended = { status, content, at: this.moment };
+    this.running.delete(reply);
+    this.#loop.note(`  ${nameOf(reply)} ended: ${status}`);
+    this.onEnd(reply);
+  }
+
+  /** The reply if the claim is its current one, which every successful write must name. */
+  #held({ messageId, token }: ReplyClaim, what: string): ReplyTruth | undefined {
+    const reply = this.replies.get(messageId);
+    const isHeld = reply?.ended === undefined && reply?.claim?.token === token;
+    this.expect(isHeld, 'fenced', () => `${what} of ${messageId} succeeded with a claim that was lost`);
+    return isHeld ? reply : undefined;
+  }
+
+  #checkText(reply: ReplyTruth, status: string, content: string): void {
+    const whole =
+      status === 'completed'
+        ? this.#answers.isWhole(reply.prompt, content)
+        : status === 'failed'
+          ? content === failedReplyContent
+          : this.#answers.isPart(reply.prompt, content);
+    this.expect(whole, 'whole', () => `${nameOf(reply)} is ${status} with the text “${content}”`);
+  }
+
+  #claim({ messageId, token }: ReplyClaim, node: SimulatedProcess): void {
+    const reply = this.replies.get(messageId);
+    const { nowMs } = this.#loop;
+    this.expect(reply !== undefined && !reply.ended, 'whole', () => `${messageId} was claimed after its end`);
+    if (reply === undefined) return;
+    const before = reply.claim;
+    const isOver = before === undefined || before.leaseEndsMs - unnoticedJumpMs <= nowMs;
+    this.expect(
+      isOver,
+      'fenced',
+      () => `${nameOf(reply)} was claimed while ${before?.node.name} holds its lease`,
+    );
+    if (before !== undefined) reply.lostClaims.push(before);
+    reply.claim = { token, node, leaseEndsMs: nowMs + leaseMs, excused: node.state !== 'running' };
+  }
+
+  /** An organization that holds nothing on a node gets one of the places that the node gives out. */
+  #checkFairness(claimed: readonly ReplyName[], node: SimulatedProcess): void {
+    if (claimed.length === 0) return;
+    const served = new Set<OrganizationId>();
+    const waiting = new Set<OrganizationId>();
+    const { nowMs } = this.#loop;
+    for (const { claim, thread, waitingSinceMs, deadlineMs } of this.running) {
+      if (claim?.node === node) served.add(thread.organizationId);
+      const isDue = waitingSinceMs < nowMs - 2000 && nowMs < deadlineMs - unnoticedJumpMs;
+      if (claim === undefined && isDue) waiting.add(thread.organizationId);
+    }
+    for (const id of waiting) {
+      this.expect(served.has(id), 'fair', () => `${node.name} passed over ${id}, which has waited for 2 s`);
+    }
+  }
+
+  #admit(admission: Admission | undefined, day: number): void {
+    if (admission?.use === undefined) return;
+    const { organizationId, use } = admission;
+    const quota = this.#quotas.get(organizationId)!;
+    const before = this.granted(organizationId, day);
+    if (use.granted) this.#granted.set(`${organizationId} ${day}`, before + 1);
+    const isExact = use.granted === before < quota && use.remaining === Math.max(0, quota - before - 1);
+    const counts = () => `${organizationId}: ${before} of ${quota} used, answered ${JSON.stringify(use)}`;
+    this.expect(isExact, 'quota', counts);
+  }
+
+  #revoke(isRevoked: (key: KeyTruth) => boolean): void {
+    for (const key of this.keys.values()) {
+      if (key.live.value && isRevoked(key)) key.live.set(false, this.moment);
+    }
+  }
+
+  #checkThread(truth: ThreadTruth, found: Awaited<ReturnType<Store['getThread']>>): void {
+    if (found === undefined) return;
+    const { title, published, organizationId } = found.thread;
+    this.expect(organizationId === truth.organizationId, 'tenants', () => `${truth.id} was read by another`);
+    const isSame = title === truth.title.value && published === truth.published.value;
+    this.expect(isSame, 'acknowledged', () => `${truth.id} has the title ${title}, not ${truth.title.value}`);
+    const prompts = found.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+    const kept = prompts.join() === truth.prompts.join();
+    this.expect(kept, 'acknowledged', () => `${truth.id} has the prompts ${prompts}, not ${truth.prompts}`);
+    for (const message of found.messages) if (message.role === 'assistant') this.#checkReply(message);
+  }
+
+  #checkReply({ id, status, content }: Message & { role: 'assistant' }): void {
+    const reply = this.replies.get(id);
+    if (reply === undefined) return;
+    const { ended } = reply;
+    if (ended !== undefined) ended.content ??= content;
+    const isSame = ended ? status === ended.status && content === ended.content : isRunning(status);
+    this.expect(isSame, 'acknowledged', () => `${nameOf(reply)} reads ${status} “${content}”`);
+    this.#checkText(reply, isRunning(status) ? 'running' : status, content);
+  }
+
+  #createChecks(): { readonly [Method in keyof Transactions]?: Call<Method> } {
+    return {
+      createOrganization: ([{ id, dailyQuota }]) => {
+        this.#quotas.set(id, dailyQuota);
+        this.#alive.set(id, new Set());
+      },
+      updateOrganization: ([id, { dailyQuota }]) => {
+        if (dailyQuota !== undefined) this.#quotas.set(id, dailyQuota);
+      },
+      createApiKey: ([organizationId, { id, hash, userId }], result) => {
+        if (result !== 'created') return;
+        this.keys.set(hash, { id, organizationId, userId, live: new Timeline(true, this.moment) });
+      },
+      revokeApiKey: ([, keyId]) => this.#revoke(({ id }) => id === keyId),
+      removeMember: ([organizationId], result) => {
+        if (result.outcome !== 'removed') return;
+        this.#revoke((key) => key.organizationId === organizationId && key.userId === result.userId);
+      },
+      admitKey: ([hash, day], result) => {
+        const isLive = this.keys.get(hash)?.live.value === true;
+        this.expect(
+          isLive === (result !== undefined),
+          'revoked',
+          () => `a key was ${result ? '' : 'not '}admitted`,
+        );
+        this.#admit(result, day);
+      },
+      createThread: ([organizationId, thread], result) => {
+        const { id, userId, accountId, title, prompt, replyId, idempotency } = thread;
+        const key = idempotency && `${organizationId} ${userId} ${idempotency.key}`;
+        const first = key === undefined ? undefined : this.#idempotency.get(key);
+        if (result.outcome === 'repeated') {
+          const isSame = result.threadId === first;
+          this.expect(isSame, 'acknowledged', () => `a repeated create returned another thread`);
+        }
+        if (result.outcome !== 'created') return;
+        this.#mayWrite(thread, 'a new thread');
+        this.expect(first === undefined, 'acknowledged', () => `${key} created a second thread`);
+        if (key !== undefined) this.#idempotency.set(key, id);
+        const { moment } = this;
+        const truth: ThreadTruth = {
+          ...{ id, organizationId, userId, accountId, createdAt: moment, activity: moment, activityMs: 0 },
+          ...{ title: new Timeline(title, moment), deleted: new Timeline(false, moment) },
+          ...{ published: new Timeline(false, moment), prompts: [], replies: [] },
+        };
+        this.threads.set(id, truth);
+        this.recent.push(truth);
+        this.#alive.get(organizationId)!.add(truth);
+        this.#touch(truth);
+        this.#addReply(truth, replyId, prompt);
+      },
+      getThread: ([organizationId, id, reader], result) => {
+        const truth = this.threads.get(id);
+        if (truth === undefined) return;
+        const isOwn = organizationId === truth.organizationId;
+        const may = isOwn && (reader === undefined || isVisible(reader, truth));
+        this.expect(may || result === undefined, 'tenants', () => `${id} was shown to a stranger`);
+        this.expect(!may || result !== undefined, 'acknowledged', () => `${id} is missing`);
+        this.#checkThread(truth, result);
+      },
+      renameThread: ([, id, writer, title], result) => {
+        if (result.outcome !== 'renamed') return;
+        this.#mayWrite(writer, 'a rename');
+        const truth = this.threads.get(id)!;
+        truth.title.set(title, this.moment);
+        this.#touch(truth);
+      },
+      deleteThread: ([, id, writer], result) => {
+        if (result.outcome !== 'deleted') return;
+        this.#mayWrite(writer, 'a deletion');
+        const truth = this.threads.get(id)!;
+        truth.deleted.set(true, this.moment);
+        this.#alive.get(truth.organizationId)!.delete(truth);
+        this.#cancel(result.cancelled);
+      },
+      restoreThread: ([, id], result) => {
+        if (result !== 'restored') return;
+        const truth = this.threads.get(id)!;
+        truth.deleted.set(false, this.moment);
+        this.#alive.get(truth.organizationId)!.add(truth);
+      },
+      setThreadPublished: ([, id, published], result) => {
+        if (result === 'done') this.threads.get(id)!.published.set(published, this.moment);
+      },
+      addReply: ([, id, , { prompt, replyId }], result) => {
+        if (result.outcome !== 'added') return;
+        const truth = this.threads.get(id)!;
+        const isIdle = truth.replies.every(({ ended }) => ended !== undefined);
+        this.expect(isIdle, 'whole', () => `${id} has two running replies`);
+        this.#addReply(truth, replyId, prompt?.content);
+        if (prompt !== null) this.#touch(truth);
+      },
+      beginWalk: ([organizationId, listing]) => {
+        const threads = this.listed(organizationId, listing).map((thread) => ({
+          thread,
+          activityMs: thread.activityMs,
+        }));
+        this.walkStarts.push({ organizationId, listing: JSON.stringify(listing), at: this.moment, threads });
+        if (this.walkStarts.length > 500) this.walkStarts.splice(0, 250);
+      },
+      claimReplies: (_, claimed, node) => {
+        for (const claim of claimed) this.#claim(claim, node);
+        this.#checkFairness(claimed, node);
+      },
+      renewReplies: ([claims], lost) => {
+        for (const claim of claims) {
+          if (lost.some(({ messageId }) => messageId === claim.messageId)) continue;
+          const reply = this.#held(claim, 'a renewal');
+          if (reply?.claim) reply.claim.leaseEndsMs = this.#loop.nowMs + leaseMs;
+        }
+      },
+      recordReplyProgress: ([claim, { content }], isHeld) => {
+        const reply = isHeld ? this.#held(claim, 'progress') : undefined;
+        if (reply !== undefined) this.#checkText(reply, 'running', content);
+      },
+      settleReply: ([claim, { status, content }], isHeld) => {
+        const reply = isHeld ? this.#held(claim, 'the end') : undefined;
+        if (reply === undefined) return;
+        this.#checkText(reply, status, content);
+        this.#end(reply.id, status, content);
+      },
+      retryReply: ([claim, { delayMs }], isHeld) => {
+        const reply = isHeld ? this.#held(claim, 'a retry') : undefined;
+        if (reply === undefined) return;
+        reply.retries += 1;
+        reply.claim = undefined;
+        // After the clock was set back, the store's time runs at half speed.
+        reply.waitingSinceMs = this.#loop.nowMs + 2 * delayMs;
+      },
+      releaseReply: ([{ messageId, token }]) => {
+        const reply = this.replies.get(messageId);
+        if (reply?.claim?.token !== token || reply.ended !== undefined) return;
+        reply.claim = undefined;
+        reply.waitingSinceMs = this.#loop.nowMs;
+      },
+      cancelReplies: (_, cancelled) => this.#cancel(cancelled),
+      sweepReplies: ([, { unanswered }], failed) => {
+        for (const { messageId, failure } of failed) this.#failed(messageId, failure);
+        for (const reply of this.running) {
+          if (!unanswered.includes(reply.claim?.token ?? -1)) continue;
+          reply.claim = undefined;
+          reply.waitingSinceMs = this.#loop.nowMs;
+        }
+      },
+      endedReplies: ([replies], ended) => {
+        const isRight = replies.every(
+          (reply) => ended.includes(reply) === (this.replies.get(reply.messageId)?.ended !== undefined),
+        );
+        this.expect(isRight, 'whole', () => `the ends of ${replies.length} replies were told wrong`);
+      },
+      readQuota: ([organizationId, day], result) => {
+        const isSame = result?.used === this.granted(organizationId, day);
+        this.expect(isSame, 'quota', () => `${organizationId} shows ${result?.used} requests`);
+      },
+    };
+  }
+
+  #cancel(ids: readonly MessageId[]): void {
+    // It keeps its text so far, which the first read shows.
+    for (const id of ids) this.#end(id, 'cancelled', undefined);
+  }
+
+  /** A sweep fails a reply at its deadline, or after as many workers died over it as it has attempts. */
+  #failed(id: MessageId, failure: string): void {
+    const reply = this.replies.get(id);
+    if (reply === undefined) return;
+    if (failure === failureTexts.overdue) {
+      const isDue = this.#loop.nowMs >= reply.deadlineMs - unnoticedJumpMs;
+      this.expect(isDue, 'ends', () => `${nameOf(reply)} failed before its deadline`);
+    } else {
+      const deaths = [...reply.lostClaims, reply.claim].filter((claim) => claim?.excused).length;
+      const attempts = deaths + reply.retries;
+      const why = () => `${nameOf(reply)} failed after ${reply.retries} retries and ${deaths} dead workers`;
+      this.expect(attempts >= replyAttempts, 'ends', why);
+    }
+    this.#end(id, 'failed', failedReplyContent);
+  }
+}
+
+export function nameOf({ id, prompt }: ReplyTruth): string {
+  return `the reply to ${prompt} (…${id.slice(-4)})`;
+}

@@ -1,0 +1,104 @@
+import { ServiceError } from '../../src/domain/errors.ts';
+import type { Principal, UserPrincipal } from '../../src/domain/principal.ts';
+import type { Context } from '../../src/usecases/context.ts';
+import { admit, expectedPrincipal } from '../../src/usecases/credentials/admit.ts';
+import { StoreUnavailable } from './network.ts';
+import type { SimulatedNode } from './node.ts';
+import type { Random } from './random.ts';
+import type { ThreadTruth } from './truth.ts';
+import type { Person, World } from './world.ts';
+
+/** How a request ended, as its caller sees it. `unavailable`: it may have done what it was asked, or not. */
+export type Outcome<T> =
+  | { readonly code: 'OK'; readonly value: T }
+  | { readonly code: ServiceError['code'] | 'unavailable' };
+
+/** A request: who sends it where, and since when. */
+export interface Sent {
+  readonly node: SimulatedNode;
+  /** The moment before which the caller knew nothing of its outcome. */
+  readonly began: number;
+}
+
+/**
+ * Sends a request to one of the running nodes and passes its outcome to `judge`. A request to a node that dies has no
+ * outcome.
+ */
+export function send<T>(
+  world: World,
+  random: Random,
+  text: string,
+  handle: (context: Context, sent: Sent) => Promise<T>,
+  judge: (outcome: Outcome<T>, sent: Sent) => void = () => {},
+): void {
+  const running = world.nodes.filter(({ process, isStopping }) => process.state === 'running' && !isStopping);
+  if (running.length === 0) return;
+  const node = random.pick(running);
+  const sent = { node, began: world.oracle.moment };
+  const answered = (outcome: Outcome<T>) => {
+    world.loop.note(`${node.process.name} answers ${outcome.code}: ${text}`);
+    judge(outcome, sent);
+  };
+  const fail = (error: unknown) => {
+    if (error instanceof ServiceError) return answered({ code: error.code });
+    if (!(error instanceof StoreUnavailable)) world.unexpected(error);
+    answered({ code: 'unavailable' });
+  };
+  world.loop.note(`${node.process.name} is asked: ${text}`);
+  const run = () => handle(node.context, sent).then((value) => answered({ code: 'OK', value }), fail);
+  world.loop.after(random.fraction() * 3, 'request', run, node.process);
+}
+
+/**
+ * A request with the person's latest key, as http/authenticate.ts handles it: a read by a known caller starts while the
+ * caller is admitted.
+ */
+export function sendWithKey<T>(
+  world: World,
+  random: Random,
+  person: Person,
+  { text, isRead = false }: { readonly text: string; readonly isRead?: boolean },
+  handle: (context: Context, principal: UserPrincipal, sent: Sent) => Promise<T>,
+  judge: (outcome: Outcome<T>, sent: Sent) => void = () => {},
+): void {
+  const hash = random.chance(0.9) ? person.keys.at(-1)! : random.pick(person.keys);
+  const credential = { kind: 'key', hash } as const;
+  const attempt = async (context: Context, sent: Sent) => {
+    const admission = admit(context, credential).then(({ granted, principal }) => {
+      if (!granted) throw new ServiceError('RATE_LIMITED', 'The limit was exceeded.');
+      return principal;
+    });
+    const expected: Principal | undefined = isRead ? expectedPrincipal(context, credential) : undefined;
+    admission.catch(() => {});
+    const answer = handle(context, (expected ?? (await admission)) as UserPrincipal, sent);
+    answer.catch(() => {});
+    await admission;
+    return answer;
+  };
+  send(world, random, `${person.email}: ${text}`, attempt, (outcome, sent) => {
+    checkKey(world, hash, outcome, sent);
+    judge(outcome, sent);
+  });
+}
+
+function checkKey(world: World, hash: string, { code }: Outcome<unknown>, { began }: Sent): void {
+  const { oracle } = world;
+  const { live } = oracle.keys.get(hash)!;
+  const did = code !== 'UNAUTHORIZED' && code !== 'unavailable';
+  const wasLive = live.heldSince(began, (isLive) => isLive);
+  const wasRevoked = live.heldSince(began, (isLive) => !isLive);
+  oracle.expect(!did || wasLive, 'revoked', () => `a request with a revoked key was answered ${code}`);
+  oracle.expect(code !== 'UNAUTHORIZED' || wasRevoked, 'revoked', () => 'a live key was rejected');
+}
+
+/** A thread that the person may know, rarely one of another organization. */
+export function pickThread(world: World, random: Random, person: Person): ThreadTruth | undefined {
+  const isForeign = random.chance(0.05);
+  const candidates = world.oracle.recent
+    .slice(-40)
+    .filter(
+      ({ organizationId, deleted }) =>
+        (organizationId === person.organizationId) !== isForeign && (!deleted.value || random.chance(0.1)),
+    );
+  return candidates.length === 0 ? undefined : random.pick(candidates);
+}

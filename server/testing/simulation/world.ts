@@ -1,0 +1,219 @@
+import type { OrganizationId, UserId } from '../../src/domain/id.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { actions } from './actions.ts';
+import { EventLoop, type SimulatedProcess } from './event-loop.ts';
+import { type Held, replyEnded } from './holders.ts';
+import { openMemoryStore, openTransactions, Tables, type Transactions } from './memory-store/open.ts';
+import { Answers, simulatedModel } from './model.ts';
+import { calm, Network } from './network.ts';
+import { replyDeadlineMs, SimulatedNode } from './node.ts';
+import { nameOf, Oracle, type Violation } from './oracle.ts';
+import { Random } from './random.ts';
+
+export interface Person {
+  readonly organizationId: OrganizationId;
+  readonly userId: UserId;
+  readonly email: string;
+  /** The hashes of their personal keys, the latest last. */
+  readonly keys: string[];
+}
+
+/** What a test may change to plant a bug. */
+export interface Mutation {
+  transactions?(transactions: Transactions, tables: Tables): Transactions;
+  node?(node: SimulatedNode): void;
+}
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly steps: number;
+  /** Numbers of actions that are left out. */
+  readonly without?: ReadonlySet<number>;
+  readonly mutation?: Mutation | undefined;
+  readonly record?: (line: string) => void;
+}
+
+export interface RunResult {
+  readonly hash: string;
+  readonly steps: number;
+  readonly simulatedMs: number;
+  /** How many actions of the plan were reached. */
+  readonly actions: number;
+  readonly violation: Violation | undefined;
+}
+
+const startedAt = Date.UTC(2026, 10, 15, 23, 58);
+/** After this long without a fault everything that was started has ended. */
+const settleMs = 2 * replyDeadlineMs + 15_000;
+
+/** Several nodes, their database, callers, operators and faults, all from one seed. */
+export class World {
+  readonly loop = new EventLoop();
+  readonly answers = new Answers();
+  readonly oracle = new Oracle(this.loop, this.answers);
+  readonly network: Network;
+  readonly people: Person[] = [];
+  readonly nodes: SimulatedNode[] = [];
+  /** What the clocks are set to, relative to the time that has passed. */
+  readonly clockOffsetMs = { store: 0, nodes: 0 };
+  readonly random: Random;
+  /** When the last fault began or ended. */
+  troubleMs = 0;
+  faults = 0;
+  settling = false;
+  isSettingClock = false;
+  /** Waits and streams. */
+  readonly held = new Set<Held>();
+  readonly #transactions: Transactions;
+  readonly #options: RunOptions;
+  #started = 0;
+  #numbers = 0;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.random = new Random(options.seed, 1);
+    if (options.record) this.loop.record = options.record;
+    const tables = new Tables({ wall: () => this.#wall('store'), steady: () => this.loop.nowMs });
+    const transactions = openTransactions(tables);
+    this.#transactions = options.mutation?.transactions?.(transactions, tables) ?? transactions;
+    this.oracle.onEnd = (reply) => replyEnded(this, reply);
+    this.network = new Network(this.loop, new Random(options.seed, 2), this.oracle.observe);
+  }
+
+  #wall(of: 'store' | 'nodes'): number {
+    return Math.floor(startedAt + this.loop.nowMs + this.clockOffsetMs[of]);
+  }
+
+  /** Runs the plan for as many steps as asked, then heals every fault and lets everything end. */
+  async run(): Promise<RunResult> {
+    const { steps } = this.#options;
+    await this.#found();
+    this.#plan(0);
+    while (this.loop.steps < steps && this.oracle.violation === undefined) await this.loop.step();
+    const planned = this.#started;
+    await this.#settle();
+    const { hash, nowMs } = this.loop;
+    const { violation } = this.oracle;
+    return { hash, steps: this.loop.steps, simulatedMs: nowMs, actions: planned, violation };
+  }
+
+  async startNode(place: number): Promise<void> {
+    const process: SimulatedProcess = { name: `node ${place + 1}`, state: 'running', held: [] };
+    const random = new Random(this.#options.seed, 100 + this.loop.steps * 8 + place);
+    const timers = this.loop.timersOf(process, random);
+    const link = this.network.link(process);
+    const node = new SimulatedNode({
+      ...{ process, timers, random, role: place === 0 ? 'api' : 'all', wall: () => this.#wall('nodes') },
+      store: openMemoryStore(this.#transactions, { wall: Date.now, steady: timers.steadyMs }, link) as Store,
+      model: simulatedModel(this.answers, timers, random),
+      unexpected: (error) => this.unexpected(error),
+    });
+    this.#options.mutation?.node?.(node);
+    this.nodes[place] = node;
+    await node.start();
+  }
+
+  unexpected(error: unknown): void {
+    const detail = () => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+    this.oracle.expect(false, 'errors', detail);
+  }
+
+  /** Checks that something is true within `ms` of uninterrupted health. */
+  expectWithin(ms: number, isTrue: () => boolean, violated: () => void): void {
+    const check = () => {
+      if (isTrue()) return;
+      const healthyMs = this.faults > 0 ? 0 : this.loop.nowMs - this.troubleMs;
+      if (healthyMs >= ms) violated();
+      else this.loop.after(ms - healthyMs + 1, 'expectation', check);
+    };
+    this.loop.after(ms, 'expectation', check);
+  }
+
+  /** Three organizations with two people each, and the nodes. */
+  async #found(): Promise<void> {
+    const store = this.#transactions;
+    const observed = <Method extends keyof Transactions>(method: Method, ...args: unknown[]) => {
+      const result = (store[method] as (...args: unknown[]) => unknown)(...args);
+      this.oracle.observe({ name: 'operator', state: 'running', held: [] }, method, args, result);
+      return result;
+    };
+    const note = {
+      id: 'evt_0',
+      actor: { kind: 'operator' },
+      traceId: '',
+      action: 'organization.created',
+    } as const;
+    const noted = { ...note, subject: '', detail: {} };
+    for (const [place, name] of ['ant', 'bee', 'cat'].entries()) {
+      const organizationId = `org_${name}` as OrganizationId;
+      const dailyQuota = place === 0 ? 200 : 1_000_000;
+      observed('createOrganization', { id: organizationId, name, apiEnabled: true, dailyQuota }, noted);
+      for (const who of ['ada', 'ben']) {
+        const userId = `usr_${name}_${who}` as UserId;
+        const email = `${who}@${name}.example`;
+        const hash = `hash of ${email} 0`;
+        observed(
+          'addMember',
+          organizationId,
+          { candidateUserId: userId, email, role: 'member', service: true },
+          noted,
+        );
+        observed(
+          'createApiKey',
+          organizationId,
+          { id: `key_${hash}`, hash, hint: '', name: '', userId, createdBy: null },
+          noted,
+        );
+        this.people.push({ organizationId, userId, email, keys: [hash] });
+      }
+    }
+    for (const place of [0, 1, 2]) await this.startNode(place);
+  }
+
+  /** Action `number` depends on the seed and on its number only, so that leaving out others does not change it. */
+  #plan(number: number): void {
+    const random = new Random(this.#options.seed, -1 - number);
+    this.loop.after(random.fraction() ** 2 * 100, 'action', () => {
+      if (this.settling) return;
+      this.#started = number + 1;
+      this.#plan(number + 1);
+      if (this.#options.without?.has(number)) return;
+      const [kind, act] = random.pick(actions);
+      this.loop.record(`           #${number} ${kind}`);
+      act(this, random);
+    });
+  }
+
+  async #settle(): Promise<void> {
+    this.settling = true;
+    Object.assign(this.network.weather, calm());
+    this.network.weather.cutOff.clear();
+    this.clockOffsetMs.store = Math.max(0, this.clockOffsetMs.store);
+    this.faults = 0;
+    this.troubleMs = this.loop.nowMs;
+    for (const [place, { process }] of this.nodes.entries()) {
+      if (process.state === 'paused') this.loop.resume(process);
+      if (process.state === 'dead') await this.startNode(place);
+    }
+    const untilMs = this.loop.nowMs + settleMs;
+    const held = () => [...this.held].filter(({ process }) => process.state !== 'dead');
+    const isQuiet = () => this.oracle.running.size === 0 && held().length === 0;
+    while (!isQuiet() && this.loop.nowMs < untilMs && this.oracle.violation === undefined) {
+      await this.loop.step();
+    }
+    const [stuck] = this.oracle.running;
+    if (stuck !== undefined) this.oracle.expect(false, 'ends', () => `${nameOf(stuck)} does not end`);
+    const [open] = held();
+    if (open !== undefined) this.oracle.expect(false, 'ends', () => `${open.text} does not end`);
+    for (const { id, organizationId } of this.oracle.threads.values()) {
+      const found = this.#transactions.getThread(organizationId, id);
+      this.oracle.observe(this.nodes[0]!.process, 'getThread', [organizationId, id], found);
+    }
+  }
+
+  /** For names of prompts and titles. */
+  nextNumber(): number {
+    this.#numbers += 1;
+    return this.#numbers;
+  }
+}
