@@ -76,6 +76,7 @@ export class World {
     const tables = new Tables({ wall: () => this.#wall('store'), steady: () => this.loop.nowMs });
     const transactions = openTransactions(tables);
     this.#transactions = options.mutation?.transactions?.(transactions, tables) ?? transactions;
+    this.oracle.healthyMs = this.healthyMs;
     this.oracle.onEnd = (reply) => replyEnded(this, reply);
     this.network = new Network(this.loop, new Random(options.seed, 2), this.oracle.observe);
   }
@@ -118,11 +119,14 @@ export class World {
     this.oracle.expect(false, 'errors', detail);
   }
 
+  /** For how long there has been no fault. */
+  readonly healthyMs = (): number => (this.faults > 0 ? 0 : this.loop.nowMs - this.troubleMs);
+
   /** Checks that something is true within `ms` of uninterrupted health. */
   expectWithin(ms: number, isTrue: () => boolean, violated: () => void): void {
     const check = () => {
       if (isTrue()) return;
-      const healthyMs = this.faults > 0 ? 0 : this.loop.nowMs - this.troubleMs;
+      const healthyMs = this.healthyMs();
       if (healthyMs >= ms) violated();
       else this.loop.after(ms - healthyMs + 1, 'expectation', check);
     };
