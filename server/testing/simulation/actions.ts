@@ -8,28 +8,44 @@ import type { World } from './world.ts';
 
 export type Action = (world: World, random: Random) => void;
 
-/** How often each thing happens among all. */
-const shares: readonly (readonly [share: number, kind: string, act: Action])[] = [
-  [160, 'create', create],
-  [96, 'get', get],
-  [96, 'rename', rename],
-  [96, 'delete', remove],
-  [112, 'converse', converse],
-  [64, 'wait', wait],
-  [32, 'follow', follow],
-  [64, 'walk', walk],
-  [8, 'read quota', readQuota],
-  [8, 'change quota', changeQuota],
-  [16, 'revoke', revoke],
-  [1, 'crash', crash],
-  [1, 'restart', restart],
-  [1, 'pause', pause],
+type Shares = readonly (readonly [share: number, kind: string, act: Action])[];
+
+/** What callers and operators do. */
+const calls: Shares = [
+  [20, 'create', create],
+  [12, 'get', get],
+  [12, 'rename', rename],
+  [12, 'delete', remove],
+  [14, 'converse', converse],
+  [8, 'wait', wait],
+  [4, 'follow', follow],
+  [8, 'walk', walk],
+  [1, 'read quota', readQuota],
+  [1, 'change quota', changeQuota],
+  [2, 'revoke', revoke],
+];
+
+const faults: Shares = [
+  [2, 'crash', crash],
+  [2, 'restart', restart],
+  [3, 'pause', pause],
   [1, 'outage', outage],
   [1, 'cut off', cutOff],
   [1, 'storm', storm],
   [1, 'set clock', setClock],
 ];
 
-export const actions: readonly (readonly [kind: string, act: Action])[] = shares.flatMap(
-  ([share, kind, act]) => Array.from({ length: share }, () => [kind, act] as const),
-);
+/** The share of faults among all actions: some seeds are calm, in some hardly anything works. */
+const climates = [0.002, 0.01, 0.04];
+
+export function pickAction(random: Random, seed: number): readonly [kind: string, act: Action] {
+  const isFault = random.chance(climates[seed % climates.length]!);
+  return random.pick(isFault ? flatFaults : flatCalls);
+}
+
+const flatCalls = calls.flatMap(repeated);
+const flatFaults = faults.flatMap(repeated);
+
+function repeated([share, kind, act]: Shares[number]): (readonly [string, Action])[] {
+  return Array.from({ length: share }, () => [kind, act] as const);
+}

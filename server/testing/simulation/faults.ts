@@ -155,16 +155,18 @@ export function setClock(world: World, random: Random): void {
   if (world.faults > 0) return;
   const which = random.pick(['store', 'nodes'] as const);
   const ms = random.chance(0.5) ? random.integer(60_000, 5000) : -random.integer(20_000, 100);
+  world.isSettingClock = true;
+  world.clockOffsetMs[which] += ms;
+  world.loop.after(1500, 'clock set', () => {
+    world.isSettingClock = false;
+  });
+  // After it was set back, the store's time runs at half speed until the clock has caught up.
+  const text = `the clock of the ${which} is set by ${ms} ms,`;
   during(
     world,
-    `the clock of the ${which} is set by ${ms} ms`,
-    1500,
-    () => {
-      world.isSettingClock = true;
-      world.clockOffsetMs[which] += ms;
-    },
-    () => {
-      world.isSettingClock = false;
-    },
+    text,
+    ms < 0 ? -2 * ms : 1500,
+    () => {},
+    () => {},
   );
 }

@@ -35,7 +35,7 @@ export function simulatedModel(answers: Answers, timers: Timers, random: Random)
       const prompt = conversation.at(-1)?.content ?? '';
       const parts = answers.begin(prompt, random.integer(4));
       const mood = random.fraction();
-      const paceMs = random.fraction() ** 4 * 1000;
+      const paceMs = random.fraction() ** 2 * 1500;
       const failsAt = mood < 0.12 ? random.integer(parts.length) : -1;
       // Some models do not notice that they are aborted.
       if (mood > 0.99) await new Promise(() => {});

@@ -62,6 +62,8 @@ export class Oracle {
   healthyMs = () => 0;
   /** Called when a reply has ended. */
   onEnd: (reply: ReplyTruth) => void = () => {};
+  /** Called when a reply was added. */
+  onWaiting: (reply: ReplyTruth) => void = () => {};
   readonly #loop: EventLoop;
   readonly #answers: Answers;
   readonly #quotas = new Map<OrganizationId, number>();
@@ -139,6 +141,7 @@ export class Oracle {
     thread.replies.push(reply);
     this.replies.set(id, reply);
     this.running.add(reply);
+    this.onWaiting(reply);
   }
 
   #end(id: MessageId, status: TerminalStatus, content: string | undefined): void {

@@ -1,6 +1,6 @@
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { actions } from './actions.ts';
+import { pickAction } from './actions.ts';
 import { EventLoop, type SimulatedProcess } from './event-loop.ts';
 import { type Held, replyEnded } from './holders.ts';
 import { openMemoryStore, openTransactions, Tables, type Transactions } from './memory-store/open.ts';
@@ -9,6 +9,7 @@ import { calm, Network } from './network.ts';
 import { replyDeadlineMs, SimulatedNode } from './node.ts';
 import { nameOf, Oracle, type Violation } from './oracle.ts';
 import { Random } from './random.ts';
+import type { ReplyTruth } from './truth.ts';
 
 export interface Person {
   readonly organizationId: OrganizationId;
@@ -27,8 +28,10 @@ export interface Mutation {
 export interface RunOptions {
   readonly seed: number;
   readonly steps: number;
-  /** Numbers of actions that are left out. */
-  readonly without?: ReadonlySet<number>;
+  /** The plan ends before this action. */
+  readonly actionsMax?: number;
+  /** The numbers of the actions that happen; the others are left out. */
+  readonly only?: ReadonlySet<number>;
   readonly mutation?: Mutation | undefined;
   readonly record?: (line: string) => void;
 }
@@ -43,6 +46,10 @@ export interface RunResult {
 }
 
 const startedAt = Date.UTC(2026, 10, 15, 23, 58);
+/** Even if a backlog has built up during a fault. */
+const claimedWithinMs = 12_000;
+/** How long a run goes on after the last action of its plan, if that is shorter than its steps. */
+const afterPlanMs = 10_000;
 /** After this long without a fault everything that was started has ended. */
 const settleMs = 2 * replyDeadlineMs + 15_000;
 
@@ -68,6 +75,7 @@ export class World {
   readonly #options: RunOptions;
   #started = 0;
   #numbers = 0;
+  #isPlanOver = false;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -78,6 +86,7 @@ export class World {
     this.#transactions = options.mutation?.transactions?.(transactions, tables) ?? transactions;
     this.oracle.healthyMs = this.healthyMs;
     this.oracle.onEnd = (reply) => replyEnded(this, reply);
+    this.oracle.onWaiting = (reply) => this.#expectProgress(reply);
     this.network = new Network(this.loop, new Random(options.seed, 2), this.oracle.observe);
   }
 
@@ -90,7 +99,8 @@ export class World {
     const { steps } = this.#options;
     await this.#found();
     this.#plan(0);
-    while (this.loop.steps < steps && this.oracle.violation === undefined) await this.loop.step();
+    const goesOn = () => !this.#isPlanOver && this.loop.steps < steps;
+    while (goesOn() && this.oracle.violation === undefined) await this.loop.step();
     const planned = this.#started;
     await this.#settle();
     const { hash, nowMs } = this.loop;
@@ -131,6 +141,14 @@ export class World {
       else this.loop.after(ms - healthyMs + 1, 'expectation', check);
     };
     this.loop.after(ms, 'expectation', check);
+  }
+
+  #expectProgress(reply: ReplyTruth): void {
+    const isClaimed = () => reply.claim !== undefined || reply.ended !== undefined;
+    const stuck = (what: string) => this.oracle.expect(false, 'ends', () => `${nameOf(reply)} ${what}`);
+    this.expectWithin(claimedWithinMs, isClaimed, () => stuck('is not claimed by any worker'));
+    const isOver = () => reply.ended !== undefined;
+    this.expectWithin(replyDeadlineMs + 3000, isOver, () => stuck('runs past its deadline'));
   }
 
   /** Three organizations with two people each, and the nodes. */
@@ -176,13 +194,20 @@ export class World {
 
   /** Action `number` depends on the seed and on its number only, so that leaving out others does not change it. */
   #plan(number: number): void {
+    if (number === this.#options.actionsMax) {
+      this.loop.after(afterPlanMs, 'the plan ends', () => {
+        this.#isPlanOver = true;
+      });
+      return;
+    }
     const random = new Random(this.#options.seed, -1 - number);
     this.loop.after(random.fraction() ** 2 * 100, 'action', () => {
       if (this.settling) return;
       this.#started = number + 1;
       this.#plan(number + 1);
-      if (this.#options.without?.has(number)) return;
-      const [kind, act] = random.pick(actions);
+      const { only } = this.#options;
+      if (only !== undefined && !only.has(number)) return;
+      const [kind, act] = pickAction(random, this.#options.seed);
       this.loop.record(`           #${number} ${kind}`);
       act(this, random);
     });
@@ -195,8 +220,9 @@ export class World {
     this.clockOffsetMs.store = Math.max(0, this.clockOffsetMs.store);
     this.faults = 0;
     this.troubleMs = this.loop.nowMs;
-    for (const [place, { process }] of this.nodes.entries()) {
+    for (const [place, { process, isStopping }] of this.nodes.entries()) {
       if (process.state === 'paused') this.loop.resume(process);
+      if (isStopping) process.state = 'dead';
       if (process.state === 'dead') await this.startNode(place);
     }
     const untilMs = this.loop.nowMs + settleMs;

@@ -1,0 +1,223 @@
+import type { ReplyClaim, Store } from '../../src/storage/store.ts';
+import type { Tables, Transactions } from './memory-store/open.ts';
+import type { SimulatedNode } from './node.ts';
+import type { Invariant } from './oracle.ts';
+import type { Mutation } from './world.ts';
+
+/** A bug, which invariant finds it, and within how many seeds of 3,000 steps. */
+export interface PlantedBug {
+  readonly breaks: readonly Invariant[];
+  readonly withinSeeds: number;
+  readonly mutation: Mutation;
+}
+
+/** Changes transactions of the database. */
+function inDatabase(change: (before: Transactions, tables: Tables) => Partial<Transactions>): Mutation {
+  return { transactions: (before, tables) => ({ ...before, ...change(before, tables) }) };
+}
+
+/** Changes the store as a node sees it. */
+function inStore(change: (store: Store, node: SimulatedNode) => Partial<Store>): Mutation {
+  return {
+    node(node) {
+      const { store } = node.context;
+      Object.assign(store, change({ ...store }, node));
+    },
+  };
+}
+
+export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
+  'the end of a reply is written without a check of the claim': {
+    breaks: ['fenced', 'whole'],
+    withinSeeds: 20,
+    mutation: inDatabase((before, tables) => ({
+      settleReply: (claim, result) => before.settleReply(current(tables, claim), result),
+    })),
+  },
+  'progress is written without a check of the claim': {
+    breaks: ['fenced'],
+    withinSeeds: 20,
+    mutation: inDatabase((before, tables) => ({
+      recordReplyProgress: (claim, progress) => before.recordReplyProgress(current(tables, claim), progress),
+    })),
+  },
+  'a lease is released twice': {
+    breaks: ['fenced'],
+    withinSeeds: 40,
+    mutation: {
+      ...inDatabase((before, tables) => ({
+        releaseReply: (claim) => before.releaseReply(current(tables, claim)),
+      })),
+      ...inStore((store, { context }) => ({
+        async releaseReply(claim) {
+          await store.releaseReply(claim);
+          context.timers.after(400, () => void store.releaseReply(claim).catch(() => {}));
+        },
+      })),
+    },
+  },
+  'a sweep ends leases that still run': {
+    breaks: ['fenced', 'ends'],
+    withinSeeds: 10,
+    mutation: inDatabase((before) => ({
+      sweepReplies: (texts, sweep) =>
+        before.sweepReplies(texts, { ...sweep, at: sweep.at + 2900, leases: true }),
+    })),
+  },
+  'nobody is told that a reply has ended': {
+    breaks: ['ends'],
+    withinSeeds: 10,
+    mutation: {
+      node({ context: { replySignals } }) {
+        const { hear } = replySignals;
+        replySignals.hear = (notice) => hear.call(replySignals, { ...notice, ended: [] });
+        replySignals.replyEnded = () => {};
+      },
+    },
+  },
+  'wake-ups of the worker are swallowed': {
+    breaks: ['ends'],
+    withinSeeds: 10,
+    mutation: {
+      node({ context: { replySignals } }) {
+        replySignals.onReplyWaiting = () => {};
+      },
+    },
+  },
+  'a request is counted twice': {
+    breaks: ['quota'],
+    withinSeeds: 2,
+    mutation: inDatabase((before, { organizations }) => ({
+      admitKey(hash, day) {
+        const admission = before.admitKey(hash, day);
+        const quotaUse = admission && organizations.get(admission.organizationId)?.quotaUse;
+        if (admission?.use?.granted) quotaUse?.set(day, quotaUse.get(day)! + 1);
+        return admission;
+      },
+    })),
+  },
+  'a request above the quota is granted': {
+    breaks: ['quota'],
+    withinSeeds: 10,
+    mutation: inDatabase((before) => ({
+      admitKey(hash, day) {
+        const admission = before.admitKey(hash, day);
+        return admission?.use && { ...admission, use: { ...admission.use, granted: true } };
+      },
+    })),
+  },
+  'a rename leaves no note of its old position': {
+    breaks: ['walks'],
+    withinSeeds: 40,
+    mutation: inDatabase((before, tables) => ({
+      renameThread(organizationId, threadId, writer, title) {
+        const result = before.renameThread(organizationId, threadId, writer, title);
+        tables.thread(organizationId, threadId)?.moves.pop();
+        return result;
+      },
+    })),
+  },
+  'a rename is acknowledged before it is committed': {
+    breaks: ['acknowledged'],
+    withinSeeds: 10,
+    mutation: inStore((store) => ({
+      async renameThread(organizationId, threadId, writer, title) {
+        const thread = await store.findThread(organizationId, threadId);
+        if (thread?.userId !== writer.userId)
+          return store.renameThread(organizationId, threadId, writer, title);
+        void store.renameThread(organizationId, threadId, writer, title).catch(() => {});
+        return { outcome: 'renamed', thread: { ...thread, title } };
+      },
+    })),
+  },
+  'a node remembers for two seconds that a key is live': {
+    breaks: ['revoked'],
+    withinSeeds: 40,
+    mutation: inStore((store, { context: { timers } }) => {
+      const known = new Map<string, { untilMs: number; answer: Awaited<ReturnType<Store['admitKey']>> }>();
+      return {
+        async admitKey(hash, day) {
+          const kept = known.get(hash);
+          if (kept !== undefined && kept.untilMs > timers.steadyMs()) return kept.answer;
+          const answer = await store.admitKey(hash, day);
+          known.set(hash, { untilMs: timers.steadyMs() + 2000, answer });
+          return answer;
+        },
+      };
+    }),
+  },
+  'a write does not check its key again': {
+    breaks: ['revoked'],
+    withinSeeds: 200,
+    mutation: inDatabase((before) => ({
+      createThread: (organizationId, thread) =>
+        before.createThread(organizationId, { ...thread, keyHash: null }),
+      renameThread: (organizationId, threadId, writer, title) =>
+        before.renameThread(organizationId, threadId, { ...writer, keyHash: null }, title),
+    })),
+  },
+  'a read does not check who reads': {
+    breaks: ['tenants'],
+    withinSeeds: 5,
+    mutation: inDatabase((before) => ({
+      getThread: (organizationId, threadId) => before.getThread(organizationId, threadId),
+    })),
+  },
+  'a listing shows published threads of every organization': {
+    breaks: ['tenants', 'walks'],
+    withinSeeds: 10,
+    mutation: inDatabase((before, tables) => ({
+      beginWalk(organizationId, listing, limit) {
+        const page = before.beginWalk(organizationId, listing, limit);
+        const [other] = [...tables.organizations.keys()].filter((id) => id !== organizationId);
+        const foreign = before.beginWalk(other!, { userId: null }, 1).rows;
+        return { ...page, rows: [...page.rows, ...foreign] };
+      },
+    })),
+  },
+  'a deadline is not enforced': {
+    breaks: ['ends'],
+    withinSeeds: 10,
+    mutation: inDatabase((before, { running }) => ({
+      sweepReplies(texts, sweep) {
+        for (const reply of running.values()) reply.deadlineAt = sweep.at + 3_600_000;
+        return before.sweepReplies(texts, sweep);
+      },
+    })),
+  },
+  'the last part of a reply is lost': {
+    breaks: ['whole'],
+    withinSeeds: 2,
+    mutation: inStore((store) => ({
+      settleReply: (claim, { content, ...result }) =>
+        store.settleReply(claim, {
+          ...result,
+          content: result.status === 'failed' ? content : content.slice(0, -1),
+        }),
+    })),
+  },
+  'one organization gets every place of a worker': {
+    breaks: ['fair'],
+    withinSeeds: 20,
+    mutation: inStore((store) => ({
+      organizationsWaiting: async (after, limit) =>
+        (await store.organizationsWaiting(after, limit)).slice(0, 1),
+    })),
+  },
+  'an idempotency key is forgotten': {
+    breaks: ['acknowledged'],
+    withinSeeds: 40,
+    mutation: inDatabase((before, { organizations }) => ({
+      createThread(organizationId, thread) {
+        organizations.get(organizationId)?.idempotency.clear();
+        return before.createThread(organizationId, thread);
+      },
+    })),
+  },
+};
+
+/** The claim with the token of whoever holds the reply now. */
+function current({ running }: Tables, claim: ReplyClaim): ReplyClaim {
+  const reply = running.get(claim.messageId);
+  return reply?.held ? { ...claim, token: reply.token } : claim;
+}
