@@ -22,7 +22,7 @@ const calls: Shares = [
   [8, 'walk', walk],
   [1, 'read quota', readQuota],
   [1, 'change quota', changeQuota],
-  [2, 'revoke', revoke],
+  [4, 'revoke', revoke],
 ];
 
 const faults: Shares = [

@@ -2,19 +2,31 @@ import type { SimulatedNode } from './node.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** Begins a fault that ends after `ms`. */
-function during(world: World, text: string, ms: number, begin: () => void, end: () => void): void {
-  world.loop.note(`fault: ${text} for ${Math.round(ms)} ms`);
+/** Begins a fault that ends after `ms`, or earlier if `isOver`. */
+function during(
+  world: World,
+  text: string,
+  ms: number,
+  begin: () => void,
+  end: () => void,
+  isOver?: () => boolean,
+): void {
+  const { loop } = world;
+  const endsMs = loop.nowMs + ms;
+  loop.note(`fault: ${text} for ${Math.round(ms)} ms`);
   world.faults += 1;
-  world.troubleMs = world.loop.nowMs;
+  world.troubleMs = loop.nowMs;
   begin();
-  world.loop.after(ms, 'fault ends', () => {
+  const check = () => {
     if (world.settling) return;
-    world.loop.note(`fault ends: ${text}`);
+    if (loop.nowMs < endsMs - 1 && !isOver?.()) return watch();
+    loop.note(`fault ends: ${text}`);
     world.faults -= 1;
-    world.troubleMs = world.loop.nowMs;
+    world.troubleMs = loop.nowMs;
     end();
-  });
+  };
+  const watch = () => void loop.after(isOver ? Math.min(50, endsMs - loop.nowMs) : ms, 'fault ends', check);
+  watch();
 }
 
 function pickRunning(world: World, random: Random): number | undefined {
@@ -72,22 +84,27 @@ export function restart(world: World, random: Random): void {
   );
 }
 
+/** Past its leases: it often continues when another worker has just begun the same replies. */
 export function pause(world: World, random: Random): void {
   const place = pickRunning(world, random);
   if (place === undefined) return;
   const node = world.nodes[place]!;
+  const { process } = node;
+  const held = [...world.oracle.running].filter(({ claim }) => claim?.node === process);
+  const isTakenOver = () => held.some(({ claim }) => claim !== undefined && claim.node !== process);
   during(
     world,
-    `${node.process.name} is paused`,
+    `${process.name} is paused`,
     random.integer(9000, 50),
     () => {
       excuse(world, node);
-      node.process.state = 'paused';
+      process.state = 'paused';
     },
     () => {
       excuse(world, node);
-      world.loop.resume(node.process);
+      world.loop.resume(process);
     },
+    isTakenOver,
   );
 }
 

@@ -1,25 +1,63 @@
-import { World } from './world.ts';
+/**
+ * `npm run simulate -- [--seed N] [--steps M] [--seeds K]` simulates K worlds, of the seeds N, N+1, …, for M steps each.
+ * A world that breaks an invariant is shrunk and its history printed; the command then exits with 1.
+ */
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { invariants } from './invariants.ts';
+import { shrink } from './shrink.ts';
+import { type RunOptions, type RunResult, World } from './world.ts';
 
-const seed = Number(process.argv[2] ?? 1),
-  steps = Number(process.argv[3] ?? 2000),
-  count = Number(process.argv[4] ?? 1);
-process.on('unhandledRejection', (e) => {
-  console.log('UNHANDLED', e);
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: `${randomInt(2 ** 31)}` },
+    steps: { type: 'string', default: '100000' },
+    seeds: { type: 'string', default: '1' },
+  },
 });
-let total = 0;
-const t = performance.now();
-const bad: Record<string, number> = {};
-for (let s = seed; s < seed + count; s++) {
-  const lines: string[] = [];
-  const world = new World({ seed: s, steps, ...(count === 1 && { record: (l: string) => lines.push(l) }) });
-  const r = await world.run();
-  total += r.steps;
-  if (count === 1) console.log(lines.slice(-Number(process.argv[5] ?? 60)).join('\n'));
-  if (r.violation || count === 1) {
-    console.log(s, JSON.stringify(r));
-    const k = r.violation?.invariant ?? 'none';
-    bad[k] = (bad[k] ?? 0) + 1;
-  }
+const [firstSeed, steps, seeds] = [values.seed, values.steps, values.seeds].map(Number) as [
+  number,
+  number,
+  number,
+];
+if (![firstSeed, steps, seeds].every(Number.isSafeInteger) || steps < 1 || seeds < 1) {
+  console.error('--seed, --steps and --seeds must be whole numbers.');
+  process.exit(2);
 }
-const ms = performance.now() - t;
-console.log(bad, total, 'steps', Math.round(ms), 'ms', Math.round((total / ms) * 1000), 'steps/s');
+
+process.on('unhandledRejection', (error) => {
+  throw error;
+});
+
+const beganMs = performance.now();
+let total = 0;
+let simulatedMs = 0;
+for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
+  const options: RunOptions = { seed, steps };
+  const result = await new World(options).run();
+  total += result.steps;
+  simulatedMs += result.simulatedMs;
+  if (result.violation !== undefined) await explain(options, result);
+  if (seeds === 1) console.log(`Seed ${seed}: history ${result.hash}, ${result.actions} actions.`);
+}
+const seconds = (performance.now() - beganMs) / 1000;
+const range = seeds === 1 ? `seed ${firstSeed}` : `seeds ${firstSeed} to ${firstSeed + seeds - 1}`;
+console.log(
+  `${total.toLocaleString('en')} steps, ${Math.round(simulatedMs / 1000).toLocaleString('en')} simulated seconds, ` +
+    `${range}: no violation. ${Math.round(total / seconds).toLocaleString('en')} steps a second.`,
+);
+
+async function explain(options: RunOptions, result: RunResult): Promise<never> {
+  const { invariant, detail } = result.violation!;
+  console.error(`Seed ${options.seed}, step ${result.steps}: it is not true that ${invariants[invariant]}.`);
+  console.error(`${detail}\n`);
+  const short = await shrink(options, result);
+  const lines: string[] = [];
+  await new World({ ...short.options, record: (line) => lines.push(line) }).run();
+  const count = short.options.only?.size ?? result.actions;
+  console.error(`The same happens with ${count} of the ${result.actions} actions:\n`);
+  console.error(lines.join('\n'));
+  console.error(`\n${short.result.violation!.detail}`);
+  console.error(`Repeat it with: npm run simulate -- --seed ${options.seed} --steps ${options.steps}`);
+  process.exit(1);
+}

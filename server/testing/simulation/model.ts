@@ -35,7 +35,8 @@ export function simulatedModel(answers: Answers, timers: Timers, random: Random)
       const prompt = conversation.at(-1)?.content ?? '';
       const parts = answers.begin(prompt, random.integer(4));
       const mood = random.fraction();
-      const paceMs = random.fraction() ** 2 * 1500;
+      // Some answers take longer than a lease.
+      const paceMs = random.chance(0.2) ? 3000 : random.fraction() ** 2 * 1000;
       const failsAt = mood < 0.12 ? random.integer(parts.length) : -1;
       // Some models do not notice that they are aborted.
       if (mood > 0.99) await new Promise(() => {});

@@ -20,7 +20,7 @@ import type { Random } from './random.ts';
 /** Short, so that leases and deadlines end often. */
 export const leaseMs = 3000;
 export const replyDeadlineMs = 20_000;
-export const concurrency = 4;
+export const concurrency = 6;
 export const replyAttempts = 3;
 
 export interface NodeParts {

@@ -23,7 +23,7 @@ export function revoke(world: World, random: Random): void {
     ({ code }) => {
       const isOver = code !== 'OK' || !key.live.value;
       world.oracle.expect(isOver, 'revoked', () => `the key of ${email} is live after its revocation`);
-      world.loop.after(random.integer(3000), 'new key', () => renew(world, random, person, 5));
+      world.loop.after(random.integer(1000), 'new key', () => renew(world, random, person, 5));
     },
   );
 }

@@ -1,9 +1,11 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import type { Message } from '../../src/domain/message.ts';
 import { failedReplyContent, isRunning, type TerminalStatus } from '../../src/domain/reply.ts';
-import type { Admission, Listing, ReplyClaim, ReplyName, Store, Writer } from '../../src/storage/store.ts';
+import type { Admission, Listing, ReplyClaim, Store, Writer } from '../../src/storage/store.ts';
 import { failureTexts } from '../../src/usecases/replies/tend-replies.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
+import { Fairness, unnoticedJumpMs } from './fairness.ts';
+import type { Invariant, Violation } from './invariants.ts';
 import type { Transactions } from './memory-store/open.ts';
 import type { Answers } from './model.ts';
 import { leaseMs, replyAttempts, replyDeadlineMs } from './node.ts';
@@ -15,29 +17,6 @@ import {
   Timeline,
   type WalkStart,
 } from './truth.ts';
-
-export const invariants = {
-  acknowledged: 'acknowledged writes stay',
-  whole: 'each reply ends exactly once, with whole text',
-  fenced: 'only the holder of a claim writes its reply',
-  quota: 'the quota is neither exceeded nor lost',
-  revoked: 'a revoked credential does nothing',
-  walks: 'a walk shows each thread of its start exactly once',
-  ends: 'replies, waits and streams end',
-  tenants: 'no organization sees data of another',
-  fair: 'no organization starves',
-  errors: 'nothing fails for a reason that no fault explains',
-} as const;
-
-export type Invariant = keyof typeof invariants;
-
-export interface Violation {
-  readonly invariant: Invariant;
-  readonly detail: string;
-}
-
-/** The store's clock may be set forward by less than this without anyone noticing. */
-const unnoticedJumpMs = 2000;
 
 type Call<Method extends keyof Transactions> = (
   args: Parameters<Transactions[Method]>,
@@ -69,10 +48,7 @@ export class Oracle {
   readonly #quotas = new Map<OrganizationId, number>();
   /** Threads that are not deleted. */
   readonly #alive = new Map<OrganizationId, Set<ThreadTruth>>();
-  /** When a claim of an organization on a node last ended. */
-  readonly #leftMs = new Map<string, number>();
-  /** When each node last asked who waits. */
-  readonly #lookedMs = new Map<SimulatedProcess, number>();
+  readonly #fairness = new Fairness();
   readonly #granted = new Map<string, number>();
   readonly #idempotency = new Map<string, ThreadId>();
   readonly #checks: { readonly [Method in keyof Transactions]?: Call<Method> };
@@ -165,7 +141,7 @@ export class Oracle {
 
   #leave(reply: ReplyTruth): void {
     if (reply.claim === undefined) return;
-    this.#leftMs.set(`${reply.thread.organizationId} ${reply.claim.node.name}`, this.#loop.nowMs);
+    this.#fairness.left(reply.thread.organizationId, reply.claim.node, this.#loop.nowMs);
     reply.claim = undefined;
   }
 
@@ -193,26 +169,6 @@ export class Oracle {
     );
     if (before !== undefined) reply.lostClaims.push(before);
     reply.claim = { token, node, leaseEndsMs: nowMs + leaseMs, excused: node.state !== 'running' };
-  }
-
-  /**
-   * An organization that holds nothing on a node gets one of the places that the node gives out. A node learns a little
-   * later than the store that a reply has ended.
-   */
-  #checkFairness(claimed: readonly ReplyName[], node: SimulatedProcess): void {
-    if (claimed.length === 0 || this.healthyMs() < 3000) return;
-    const served = new Set<OrganizationId>();
-    const waiting = new Set<OrganizationId>();
-    const lookedMs = this.#lookedMs.get(node) ?? 0;
-    for (const { claim, thread, waitingSinceMs, deadlineMs } of this.running) {
-      if (claim?.node === node) served.add(thread.organizationId);
-      const isDue = waitingSinceMs < lookedMs && this.#loop.nowMs < deadlineMs - unnoticedJumpMs;
-      if (claim === undefined && isDue) waiting.add(thread.organizationId);
-    }
-    for (const id of waiting) {
-      if (this.#loop.nowMs - (this.#leftMs.get(`${id} ${node.name}`) ?? -1000) < 1000) continue;
-      this.expect(served.has(id), 'fair', () => `${node.name} passed over ${id}, which was waiting`);
-    }
   }
 
   #admit(admission: Admission | undefined, day: number): void {
@@ -354,10 +310,12 @@ export class Oracle {
         this.walkStarts.push({ organizationId, listing: JSON.stringify(listing), at: this.moment, threads });
         if (this.walkStarts.length > 500) this.walkStarts.splice(0, 250);
       },
-      organizationsWaiting: (_, __, node) => this.#lookedMs.set(node, this.#loop.nowMs),
+      organizationsWaiting: (_, __, node) => this.#fairness.looked(node, this.#loop.nowMs),
       claimReplies: (_, claimed, node) => {
         for (const claim of claimed) this.#claim(claim, node);
-        this.#checkFairness(claimed, node);
+        if (claimed.length === 0 || this.healthyMs() < 3000) return;
+        const id = this.#fairness.passedOver(node, this.running, this.#loop.nowMs);
+        this.expect(id === undefined, 'fair', () => `${node.name} passed over ${id}, which was waiting`);
       },
       renewReplies: ([claims], lost) => {
         for (const claim of claims) {

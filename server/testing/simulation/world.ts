@@ -3,11 +3,12 @@ import type { Store } from '../../src/storage/store.ts';
 import { pickAction } from './actions.ts';
 import { EventLoop, type SimulatedProcess } from './event-loop.ts';
 import { type Held, replyEnded } from './holders.ts';
+import type { Violation } from './invariants.ts';
 import { openMemoryStore, openTransactions, Tables, type Transactions } from './memory-store/open.ts';
 import { Answers, simulatedModel } from './model.ts';
 import { calm, Network } from './network.ts';
 import { replyDeadlineMs, SimulatedNode } from './node.ts';
-import { nameOf, Oracle, type Violation } from './oracle.ts';
+import { nameOf, Oracle } from './oracle.ts';
 import { Random } from './random.ts';
 import type { ReplyTruth } from './truth.ts';
 
@@ -45,7 +46,8 @@ export interface RunResult {
   readonly violation: Violation | undefined;
 }
 
-const startedAt = Date.UTC(2026, 10, 15, 23, 58);
+/** Shortly before a new day, with a new quota. */
+const startedAt = Date.UTC(2026, 10, 15, 23, 59, 54);
 /** Even if a backlog has built up during a fault. */
 const claimedWithinMs = 12_000;
 /** How long a run goes on after the last action of its plan, if that is shorter than its steps. */
@@ -144,7 +146,8 @@ export class World {
   }
 
   #expectProgress(reply: ReplyTruth): void {
-    const isClaimed = () => reply.claim !== undefined || reply.ended !== undefined;
+    const isClaimed = () =>
+      reply.claim !== undefined || reply.ended !== undefined || reply.retries + reply.lostClaims.length > 0;
     const stuck = (what: string) => this.oracle.expect(false, 'ends', () => `${nameOf(reply)} ${what}`);
     this.expectWithin(claimedWithinMs, isClaimed, () => stuck('is not claimed by any worker'));
     const isOver = () => reply.ended !== undefined;
@@ -168,7 +171,7 @@ export class World {
     const noted = { ...note, subject: '', detail: {} };
     for (const [place, name] of ['ant', 'bee', 'cat'].entries()) {
       const organizationId = `org_${name}` as OrganizationId;
-      const dailyQuota = place === 0 ? 200 : 1_000_000;
+      const dailyQuota = place === 0 ? 30 : 1_000_000;
       observed('createOrganization', { id: organizationId, name, apiEnabled: true, dailyQuota }, noted);
       for (const who of ['ada', 'ben']) {
         const userId = `usr_${name}_${who}` as UserId;

@@ -34,8 +34,14 @@ export async function waitForReply(
     };
     until.addEventListener('abort', stop, { once: true });
     // It may have ended after it was read and before it was watched.
-    store.endedReplies([reply]).then((ended) => {
-      if (ended.length > 0) stop();
-    }, reject);
+    store.endedReplies([reply]).then(
+      (ended) => {
+        if (ended.length > 0) stop();
+      },
+      (error) => {
+        unwatch();
+        reject(error);
+      },
+    );
   }).finally(() => telemetry.readsWaiting(-1));
 }

@@ -15,7 +15,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, 'beginWalk' | 
     if (keyHash === null) return true;
     const key = tables.keysByHash.get(keyHash);
     if (key?.organization.id !== organizationId || key.userId !== userId) return false;
-    return key.organization.apiEnabled && isLive(key, clock.now());
+    return key.organization.apiEnabled && isLive(key, clock.peek());
   }
 
   function insertThread(organization: OrganizationRow, thread: NewThread, at: number): void {

@@ -1,0 +1,20 @@
+/** What must be true in every world, at every step. */
+export const invariants = {
+  acknowledged: 'acknowledged writes stay',
+  whole: 'each reply ends exactly once, with whole text',
+  fenced: 'only the holder of a claim writes its reply',
+  quota: 'the quota is neither exceeded nor lost',
+  revoked: 'a revoked credential does nothing',
+  walks: 'a walk shows each thread of its start exactly once',
+  ends: 'replies, waits and streams end',
+  tenants: 'no organization sees data of another',
+  fair: 'no organization starves',
+  errors: 'nothing fails for a reason that no fault explains',
+} as const;
+
+export type Invariant = keyof typeof invariants;
+
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly detail: string;
+}
