@@ -2,11 +2,14 @@ import type { Initiator } from '../../src/domain/audit.ts';
 import type { UserPrincipal } from '../../src/domain/principal.ts';
 import { addPrompt, retryReply } from '../../src/usecases/replies/add-prompt.ts';
 import { cancelReply } from '../../src/usecases/replies/cancel-reply.ts';
+import {
+  deleteThread,
+  publishOwnThread,
+  renameThread,
+  restoreThread,
+} from '../../src/usecases/threads/change-thread.ts';
 import { createThread } from '../../src/usecases/threads/create-thread.ts';
-import { deleteThread, restoreThread } from '../../src/usecases/threads/delete-thread.ts';
 import { getThread, type ThreadWithMessages } from '../../src/usecases/threads/get-thread.ts';
-import { publishOwnThread } from '../../src/usecases/threads/publish-thread.ts';
-import { renameThread } from '../../src/usecases/threads/rename-thread.ts';
 import type { Random } from './random.ts';
 import { type Outcome, pickThread, type Sent, send, sendWithKey } from './request.ts';
 import type { ThreadTruth } from './truth.ts';

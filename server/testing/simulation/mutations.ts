@@ -85,7 +85,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     withinSeeds: 10,
     mutation: {
       node({ context: { replySignals } }) {
-        replySignals.onReplyWaiting = () => {};
+        replySignals.setTaker = () => {};
       },
     },
   },

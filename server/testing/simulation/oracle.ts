@@ -237,7 +237,7 @@ export class Oracle {
         );
         this.#admit(result, day);
       },
-      createThread: ([organizationId, thread], result) => {
+      createThread: ([organizationId, thread], result, node) => {
         const { id, userId, accountId, title, prompt, replyId, idempotency } = thread;
         const key = idempotency && `${organizationId} ${userId} ${idempotency.key}`;
         const first = key === undefined ? undefined : this.#idempotency.get(key);
@@ -260,6 +260,9 @@ export class Oracle {
         this.#alive.get(organizationId)!.add(truth);
         this.#touch(truth);
         this.#addReply(truth, replyId, prompt);
+        const { claim } = thread;
+        if (claim !== undefined)
+          this.#claim({ ...claim, organizationId, threadId: id, messageId: replyId }, node);
       },
       getThread: ([organizationId, id, reader], result) => {
         const truth = this.threads.get(id);

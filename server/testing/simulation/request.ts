@@ -1,7 +1,7 @@
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { Principal, UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { admit, expectedPrincipal } from '../../src/usecases/credentials/admit.ts';
+import { admit, expectedPrincipal } from '../../src/usecases/credentials/authenticate.ts';
 import { StoreUnavailable } from './network.ts';
 import type { SimulatedNode } from './node.ts';
 import type { Random } from './random.ts';
