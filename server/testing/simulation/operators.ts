@@ -17,8 +17,8 @@ export function revoke(world: World, random: Random): void {
     random,
     `revoke the key of ${email}${isRemoval ? ' with the membership' : ''}`,
     async (context) => {
-      if (isRemoval) await removeMember(context, organizationId, initiator, { userId, email });
-      else await revokeApiKey(context, organizationId, initiator, key.id);
+      if (isRemoval) await removeMember({ context, organizationId, initiator }, { userId, email });
+      else await revokeApiKey({ context, organizationId, initiator }, key.id);
     },
     ({ code }) => {
       const isOver = code !== 'OK' || !key.live.value;
@@ -36,8 +36,9 @@ function renew(world: World, random: Random, person: Person, left: number): void
     `a new key for ${email}`,
     async (context) => {
       const member = await context.store.findMemberById(organizationId, userId);
-      if (member === undefined) await addMember(context, organizationId, initiator, { email, service: true });
-      const { key } = await createApiKey(context, organizationId, initiator, { userId, name: '' });
+      if (member === undefined)
+        await addMember({ context, organizationId, initiator }, { email, service: true });
+      const { key } = await createApiKey({ context, organizationId, initiator }, { userId, name: '' });
       person.keys.push(context.sha256(key));
     },
     ({ code }) => {
@@ -51,7 +52,7 @@ export function changeQuota(world: World, random: Random): void {
   const { organizationId } = random.pick(world.people);
   const dailyQuota = random.chance(0.5) ? random.integer(300) : 1_000_000;
   send(world, random, `the quota of ${organizationId} is ${dailyQuota}`, (context) =>
-    changeOrganization(context, organizationId, initiator, { dailyQuota }),
+    changeOrganization({ context, organizationId, initiator }, { dailyQuota }),
   );
 }
 
