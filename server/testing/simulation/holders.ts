@@ -3,22 +3,12 @@ import { findRunningReply, waitForReply } from '../../src/usecases/replies/wait-
 import { followThread } from '../../src/usecases/threads/follow-thread.ts';
 import { getThread } from '../../src/usecases/threads/get-thread.ts';
 import { checkRead, inConsole } from './callers.ts';
-import type { SimulatedProcess } from './event-loop.ts';
 import type { SimulatedNode } from './node.ts';
 import { nameOf } from './oracle.ts';
 import type { Random } from './random.ts';
 import { pickThread, type Sent, send, sendWithKey } from './request.ts';
-import type { ReplyTruth, ThreadTruth } from './truth.ts';
+import type { Held, ReplyTruth } from './truth.ts';
 import type { World } from './world.ts';
-
-/** A request that is held: a read that waits for a reply, or a stream. */
-export interface Held {
-  readonly text: string;
-  readonly process: SimulatedProcess;
-  readonly thread: ThreadTruth;
-  /** Whether the caller knows that this reply has ended. */
-  knows(reply: ReplyTruth): boolean;
-}
 
 /** How soon the end of a reply is known on every node, even if all notices are lost. */
 const waitToldWithinMs = 1500;

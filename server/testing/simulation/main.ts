@@ -6,7 +6,8 @@ import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { invariants } from './invariants.ts';
 import { shrink } from './shrink.ts';
-import { type RunOptions, type RunResult, World } from './world.ts';
+import { simulate } from './simulate.ts';
+import type { RunOptions, RunResult } from './world.ts';
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +35,7 @@ let total = 0;
 let simulatedMs = 0;
 for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
   const options: RunOptions = { seed, steps };
-  const result = await new World(options).run();
+  const result = await simulate(options);
   total += result.steps;
   simulatedMs += result.simulatedMs;
   if (result.violation !== undefined) await explain(options, result);
@@ -53,7 +54,7 @@ async function explain(options: RunOptions, result: RunResult): Promise<never> {
   console.error(`${detail}\n`);
   const short = await shrink(options, result);
   const lines: string[] = [];
-  await new World({ ...short.options, record: (line) => lines.push(line) }).run();
+  await simulate({ ...short.options, record: (line) => lines.push(line) });
   const count = short.options.only?.size ?? result.actions;
   console.error(`The same happens with ${count} of the ${result.actions} actions:\n`);
   console.error(lines.join('\n'));

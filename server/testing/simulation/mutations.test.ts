@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plantedBugs } from './mutations.ts';
-import { World } from './world.ts';
+import { simulate } from './simulate.ts';
 
 describe('The simulation finds a planted bug', () => {
   for (const [name, { breaks, withinSeeds, mutation }] of Object.entries(plantedBugs)) {
     it(`within ${withinSeeds} seeds: ${name}`, async () => {
       for (let seed = 1; seed <= withinSeeds; seed += 1) {
-        const { violation } = await new World({ seed, steps: 3000, mutation }).run();
+        const { violation } = await simulate({ seed, steps: 3000, mutation });
         if (violation === undefined) continue;
         assert.ok(breaks.includes(violation.invariant), `${violation.invariant}: ${violation.detail}`);
         return;

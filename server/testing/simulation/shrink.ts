@@ -1,4 +1,5 @@
-import { type RunOptions, type RunResult, World } from './world.ts';
+import { simulate } from './simulate.ts';
+import type { RunOptions, RunResult } from './world.ts';
 
 /** A shorter run that breaks the same invariant. */
 export interface Shrunk {
@@ -20,7 +21,7 @@ export async function shrink(failing: RunOptions, result: RunResult, runsMax = 3
       const rest = kept.toSpliced(from, size);
       const only = new Set(rest);
       const options = { ...best.options, only };
-      const tried = await new World(options).run();
+      const tried = await simulate(options);
       runs += 1;
       if (tried.violation?.invariant === invariant) {
         best = { options, result: tried };

@@ -4,12 +4,13 @@ import { describe, it } from 'node:test';
 import { invariants } from './invariants.ts';
 import { plantedBugs } from './mutations.ts';
 import { shrink } from './shrink.ts';
-import { type RunOptions, type RunResult, World } from './world.ts';
+import { simulate } from './simulate.ts';
+import type { RunOptions, RunResult } from './world.ts';
 
 const steps = 800;
 
 async function run(options: RunOptions): Promise<RunResult> {
-  const result = await new World(options).run();
+  const result = await simulate(options);
   const { violation, steps: count } = result;
   const command = `npm run simulate -- --seed ${options.seed} --steps ${options.steps}`;
   if (violation)
@@ -37,15 +38,15 @@ describe('The simulation', () => {
   it('shrinks a failing run to a short history, which can be read', async () => {
     const { mutation } = plantedBugs['a node remembers for two seconds that a key is live']!;
     let failing: RunOptions = { seed: 1, steps: 3000, mutation };
-    let result = await new World(failing).run();
+    let result = await simulate(failing);
     while (result.violation === undefined) {
       failing = { ...failing, seed: failing.seed + 1 };
-      result = await new World(failing).run();
+      result = await simulate(failing);
     }
     const short = await shrink(failing, result, 100);
     assert.equal(short.result.violation?.invariant, result.violation.invariant);
     const lines: string[] = [];
-    await new World({ ...short.options, record: (line) => lines.push(line) }).run();
+    await simulate({ ...short.options, record: (line) => lines.push(line) });
     assert.ok(
       short.options.only!.size < result.actions / 2,
       `${short.options.only!.size} of ${result.actions}`,

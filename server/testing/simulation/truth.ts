@@ -97,3 +97,12 @@ export function stayedVisible(listing: Listing, thread: ThreadTruth, from: numbe
   if (thread.deleted.heldSince(from, (deleted) => deleted)) return false;
   return isOwn || !thread.published.heldSince(from, (published) => !published);
 }
+
+/** A request that is held: a read that waits for a reply, or a stream. */
+export interface Held {
+  readonly text: string;
+  readonly process: SimulatedProcess;
+  readonly thread: ThreadTruth;
+  /** Whether the caller knows that this reply has ended. */
+  knows(reply: ReplyTruth): boolean;
+}

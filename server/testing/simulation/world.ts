@@ -1,8 +1,6 @@
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { pickAction } from './actions.ts';
 import { EventLoop, type SimulatedProcess } from './event-loop.ts';
-import { type Held, replyEnded } from './holders.ts';
 import type { Violation } from './invariants.ts';
 import { openMemoryStore, openTransactions, Tables, type Transactions } from './memory-store/open.ts';
 import { Answers, simulatedModel } from './model.ts';
@@ -10,7 +8,7 @@ import { calm, Network } from './network.ts';
 import { replyDeadlineMs, SimulatedNode } from './node.ts';
 import { nameOf, Oracle } from './oracle.ts';
 import { Random } from './random.ts';
-import type { ReplyTruth } from './truth.ts';
+import type { Held, ReplyTruth } from './truth.ts';
 
 export interface Person {
   readonly organizationId: OrganizationId;
@@ -24,6 +22,17 @@ export interface Person {
 export interface Mutation {
   transactions?(transactions: Transactions, tables: Tables): Transactions;
   node?(node: SimulatedNode): void;
+}
+
+/** What happens in a world. */
+export interface Script {
+  /** The action that chance picks, with its kind. */
+  pickAction(
+    random: Random,
+    seed: number,
+  ): readonly [kind: string, act: (world: World, random: Random) => void];
+  /** Called when a reply has ended. */
+  replyEnded(world: World, reply: ReplyTruth): void;
 }
 
 export interface RunOptions {
@@ -75,19 +84,21 @@ export class World {
   readonly held = new Set<Held>();
   readonly #transactions: Transactions;
   readonly #options: RunOptions;
+  readonly #script: Script;
   #started = 0;
   #numbers = 0;
   #isPlanOver = false;
 
-  constructor(options: RunOptions) {
+  constructor(options: RunOptions, script: Script) {
     this.#options = options;
+    this.#script = script;
     this.random = new Random(options.seed, 1);
     if (options.record) this.loop.record = options.record;
     const tables = new Tables({ wall: () => this.#wall('store'), steady: () => this.loop.nowMs });
     const transactions = openTransactions(tables);
     this.#transactions = options.mutation?.transactions?.(transactions, tables) ?? transactions;
     this.oracle.healthyMs = this.healthyMs;
-    this.oracle.onEnd = (reply) => replyEnded(this, reply);
+    this.oracle.onEnd = (reply) => script.replyEnded(this, reply);
     this.oracle.onWaiting = (reply) => this.#expectProgress(reply);
     this.network = new Network(this.loop, new Random(options.seed, 2), this.oracle.observe);
   }
@@ -210,7 +221,7 @@ export class World {
       this.#plan(number + 1);
       const { only } = this.#options;
       if (only !== undefined && !only.has(number)) return;
-      const [kind, act] = pickAction(random, this.#options.seed);
+      const [kind, act] = this.#script.pickAction(random, this.#options.seed);
       this.loop.record(`           #${number} ${kind}`);
       act(this, random);
     });
