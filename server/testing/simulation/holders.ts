@@ -11,8 +11,8 @@ import type { Held, ReplyTruth } from './truth.ts';
 import type { World } from './world.ts';
 
 /** How soon the end of a reply is known on every node, even if all notices are lost. */
-const waitToldWithinMs = 1500;
-const streamToldWithinMs = 6000;
+const waitEndsWithinMs = 1500;
+const streamLearnsWithinMs = 6000;
 
 /** `GET` with `Prefer: wait`. */
 export function wait(world: World, random: Random): void {
@@ -94,18 +94,22 @@ function hold(world: World, held: Held, ms: number): () => void {
   return () => world.held.delete(held);
 }
 
-/** Whoever waits for this reply must be told of its end. */
+/** Requests that wait for this reply must learn that it has ended. */
 export function replyEnded(world: World, reply: ReplyTruth): void {
   for (const held of world.held) {
     if (held.thread !== reply.thread) continue;
     const isOver = () => !world.held.has(held) || held.process.state === 'dead' || held.knows(reply);
     const isNews = () => reply.thread.replies.at(-1) === reply;
-    const ms = held.text.startsWith('the wait') ? waitToldWithinMs : streamToldWithinMs;
+    const ms = held.text.startsWith('the wait') ? waitEndsWithinMs : streamLearnsWithinMs;
     world.expectWithin(
       ms,
       () => isOver() || !isNews(),
       () =>
-        world.oracle.expect(false, 'ends', () => `${held.text} was not told that ${nameOf(reply)} has ended`),
+        world.oracle.expect(
+          false,
+          'ends',
+          () => `${held.text} did not learn that ${nameOf(reply)} has ended`,
+        ),
     );
   }
 }

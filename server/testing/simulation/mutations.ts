@@ -69,7 +69,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
         before.sweepReplies(texts, { ...sweep, at: sweep.at + 2900, leases: true }),
     })),
   },
-  'nobody is told that a reply has ended': {
+  'the end of a reply is not signalled': {
     breaks: ['ends'],
     withinSeeds: 5,
     mutation: {
@@ -220,7 +220,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
   },
 };
 
-/** The claim with the token of whoever holds the reply now. */
+/** The claim with the token of the reply's current holder. */
 function current({ running }: Tables, claim: ReplyClaim): ReplyClaim {
   const reply = running.get(claim.messageId);
   return reply?.held ? { ...claim, token: reply.token } : claim;

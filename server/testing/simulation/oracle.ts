@@ -364,7 +364,7 @@ export class Oracle {
         const isRight = replies.every(
           (reply) => ended.includes(reply) === (this.replies.get(reply.messageId)?.ended !== undefined),
         );
-        this.expect(isRight, 'whole', () => `the ends of ${replies.length} replies were told wrong`);
+        this.expect(isRight, 'whole', () => `the ends of ${replies.length} replies were reported wrongly`);
       },
       readQuota: ([organizationId, day], result) => {
         const isSame = result?.used === this.granted(organizationId, day);

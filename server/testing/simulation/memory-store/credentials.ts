@@ -34,7 +34,7 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
     return { organizationId: organization.id, keyId, userId, apiEnabled: organization.apiEnabled };
   }
 
-  /** Undefined outside the beta. */
+  /** Counts a request against the quota. Undefined if the API is disabled for the organization. */
   function use(organizationId: OrganizationId, day: number): QuotaUse | undefined {
     const { apiEnabled, dailyQuota: limit, quotaUse } = organizations.get(organizationId)!;
     if (!apiEnabled) return undefined;
@@ -50,7 +50,7 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
     tables.keysByHash.set(key.hash, row);
   }
 
-  /** No other person of the organization is an admin. */
+  /** Whether the member is an admin and no other person of the organization is. */
   function isLastAdmin({ members }: OrganizationRow, { userId, role, service }: MemberRow): boolean {
     const isAdmin = (one: MemberRow) => one.role === 'admin' && !one.service;
     if (role !== 'admin' || service) return false;
