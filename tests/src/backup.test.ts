@@ -84,7 +84,7 @@ describe('skein backup', () => {
     }
   }
 
-  it('writes a file for its owner alone, and leaves nothing beside it', async () => {
+  it('writes a file that only its owner can read, and leaves no other files', async () => {
     const folder = temporaryFolder();
     await service.skein('backup', join(folder, 'one.db'));
     assert.deepEqual(readdirSync(folder), ['one.db']);

@@ -314,7 +314,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assert.match(await text('doctor'), /^ok {4}node {2,}/);
   });
 
-  it('an organization can be named, unless two bear the name', async () => {
+  it('an organization can be given by name, unless two have the same name', async () => {
     await json('org', 'create', 'Twins');
     assert.deepEqual(await json('member', 'list', 'Twins'), []);
     assert.match(await text('member', 'list', 'Twins'), /skein member add/);

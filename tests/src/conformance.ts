@@ -31,7 +31,7 @@ const compiled = new Map<string, ValidateFunction>();
 
 /** Fails unless openapi.json documents this response for the operation, field by field. */
 export function checkAnswer(method: string, path: string, { status, headers, body }: Answer): void {
-  assert.match(headers.get('x-request-id') ?? '', /./, 'every answer bears X-Request-Id');
+  assert.match(headers.get('x-request-id') ?? '', /./, 'every response has an X-Request-Id');
   if (status >= 400) assert.equal(headers.get('cache-control'), 'no-store', `${method} ${path} ${status}`);
   if (status >= 400 && body !== undefined) {
     assertMatches('#/components/schemas/Failure', body);

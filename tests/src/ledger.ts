@@ -160,7 +160,8 @@ export class Ledger {
    */
   async assertAllThere(api: Api): Promise<void> {
     const listed = new Map((await api.walk({ limit: 100 })).map((thread) => [thread.id as string, thread]));
-    for (const id of listed.keys()) assert.ok(this.#known.has(id), `${id} was made by nobody, or twice`);
+    for (const id of listed.keys())
+      assert.ok(this.#known.has(id), `${id} was not created by a known request, or twice`);
     await Promise.all(
       [...this.#known].map(async ([id, thread]) => {
         const { status, body } = await api.get(id);

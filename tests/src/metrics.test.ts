@@ -287,7 +287,7 @@ describe('Metrics of a service on either store', () => {
       samples: scrapes.flatMap(({ samples }) => samples),
     };
   };
-  /** Names as they stand in expressions, less what Prometheus adds for a histogram. */
+  /** The metric names in an expression, without the suffixes that Prometheus adds for a histogram. */
   const namesIn = (text: string) =>
     [...text.matchAll(/\b(?:skein|process|nodejs)_\w+/g)].map(([name]) =>
       name.replace(/_(bucket|count|sum)$/, ''),
@@ -339,7 +339,7 @@ describe('Metrics of a service on either store', () => {
     }
   });
 
-  it('show the free disk beside the embedded store, and none on PostgreSQL', async () => {
+  it('show the free disk space of the embedded store, and none on PostgreSQL', async () => {
     const { bavail, bsize } = statfsSync(embedded.folder);
     const free = (await scrape(embedded)).value('skein_store_disk_free_bytes');
     assert.ok(free > (bavail * bsize) / 2 && free < bavail * bsize * 2, `${free} of ${bavail * bsize}`);

@@ -75,7 +75,7 @@ function announced(): unknown[] {
   const outputs = tour.slice(1).filter((_, index) => index % 2 === 1);
   assert.ok(
     outputs.every(({ language }) => language === 'text' || language === 'json'),
-    'below each block of commands stands what it prints',
+    'each block of commands is followed by its output',
   );
   return withoutChance(outputs.map(({ text }) => text));
 }

@@ -15,7 +15,7 @@ import { type CommandOutcome, cleanEnvironment, root, Service, temporaryFolder }
 
 type Environment = Record<string, string>;
 
-/** Not the service's: a store that a command opened would stand here afterwards. */
+/** Not the service's folder: a store that a command opened by mistake would be found here. */
 const folder = temporaryFolder();
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 

@@ -44,7 +44,7 @@ export class Scrape {
   #read(line: string): void {
     const kind = /^# TYPE ([a-z_:][\w:]*) (counter|gauge|histogram|summary)$/.exec(line);
     if (kind !== null) {
-      assert.ok(!this.kinds.has(kind[1]!), `${kind[1]} stands twice`);
+      assert.ok(!this.kinds.has(kind[1]!), `${kind[1]} occurs twice`);
       this.kinds.set(kind[1]!, kind[2]!);
     }
     if (line === '' || line.startsWith('# ')) return;

@@ -197,7 +197,7 @@ describe('Stopping', { concurrency: 2 }, () => {
 });
 
 describe('Health', () => {
-  it('is told to anyone: alive on /healthz, able to serve on /readyz', async () => {
+  it('is public: alive on /healthz, able to serve on /readyz', async () => {
     // A process that was asked for /readyz drains for 5 s by default.
     const { service } = await startWithKey({ SKEIN_DRAIN_MS: '0' });
     for (const [path, status] of [

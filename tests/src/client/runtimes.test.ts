@@ -69,12 +69,12 @@ console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))))
     const creates = proxy.requestsTo(settings.lossy);
     assert.ok(creates.length >= 5, `a create was tried ${creates.length} times`);
     const keys = new Set(creates.map(({ headers }) => headers['idempotency-key']));
-    assert.equal(keys.size, 1, 'every try of a create bears the same key');
+    assert.equal(keys.size, 1, 'every try of a create has the same idempotency key');
     assert.match([...keys][0] as string, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     assert.match(lossyThreadId, /^thr_/);
     const exhausted = proxy.requestsTo(settings.exhausted).length;
-    assert.equal(exhausted, 1, 'who is told to wait for long asks once');
-    assert.deepEqual(proxy.requestsTo(elsewhere), [], 'a credential follows nobody to another address');
+    assert.equal(exhausted, 1, 'a long Retry-After is not retried');
+    assert.deepEqual(proxy.requestsTo(elsewhere), [], 'a credential is not sent to the target of a redirect');
     const exchanges = proxy.requestsTo(settings.direct).filter(({ path }) => path === '/oauth2/token');
     assert.equal(exchanges.length, 1, 'one exchange serves all calls');
   };

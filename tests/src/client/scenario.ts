@@ -84,12 +84,12 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   const same: string[] = [];
   for await (const { id } of threads.list({ accountId: `${accountId}_lossy` })) same.push(id);
   check('creates once over many tries', same.join() === thread.id, same);
-  check('waits as long as it is told', (await at(settings.limited).list().page()).threads.length > 0);
+  check('waits as long as Retry-After says', (await at(settings.limited).list().page()).threads.length > 0);
   const exhausted = await failureOf(at(settings.exhausted).list().page());
-  check('gives up at once when told to wait for long', exhausted instanceof RateLimitedError, exhausted);
-  check('tells how long', exhausted.retryAfterSeconds === 3600, exhausted.retryAfterSeconds);
+  check('gives up at once if Retry-After is long', exhausted instanceof RateLimitedError, exhausted);
+  check('reports how long to wait', exhausted.retryAfterSeconds === 3600, exhausted.retryAfterSeconds);
   const polled = await at(settings.withoutPrefer).ask('#wait 700\n#say Polled.');
-  check('polls where nobody waits', polled.text === 'Polled.');
+  check('polls if the service does not hold the request', polled.text === 'Polled.');
 
   const aborting = new AbortController();
   const silence = failureOf(at(settings.silent).get('thr_1', { signal: aborting.signal }));

@@ -32,7 +32,7 @@ describe('Every route of the console', () => {
     return client.call(route.method, addressOf(route), { ...route.call, headers });
   }
 
-  /** The same session in a client of its own, which may be told what no browser would do. */
+  /** The same session in a separate client, which can be made to do what no browser would do. */
   function copyOf({ baseUrl, cookies, csrfToken, session }: ConsoleClient, at = baseUrl): ConsoleClient {
     const copy = new ConsoleClient(at);
     for (const [name, value] of cookies) copy.cookies.set(name, value);

@@ -230,7 +230,7 @@ describe('A window on a thread', () => {
     deaf.destroy();
     assert.notEqual(reader.events.at(-1)?.event, 'gone', 'the browser comes again');
     assert.ok(service.output.includes('cuts are told'));
-    assert.ok(!service.output.includes('cut off'), 'nobody was waited for');
+    assert.ok(!service.output.includes('cut off'), 'no connection had to be cut off');
   });
 });
 

@@ -80,7 +80,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assert.ok(revokedAt !== null && owner !== null);
       const back = await signUp(service, acme, world.email('gina'), 'member');
       assert.equal(back.userId, gina.userId);
-      assert.equal((await api.list()).status, 401, 'coming back does not revive it');
+      assert.equal((await api.list()).status, 401, 'rejoining does not restore the key');
     });
   });
 

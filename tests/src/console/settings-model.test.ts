@@ -46,7 +46,11 @@ describe('The model in the console', () => {
     const before = (await provider.requests()).length;
     const answers = await Promise.all(Array.from({ length: 8 }, () => cara.post('/model/test')));
     assert.equal(answers.filter(({ status }) => status === 200).length, 5);
-    assert.equal((await provider.requests()).length - before, 5, 'a test above the limit asks nobody');
+    assert.equal(
+      (await provider.requests()).length - before,
+      5,
+      'a test above the limit sends no request to the provider',
+    );
     assertRefused(await cara.post('/model/test'), 429, /tested the model 5 times.*Try again in \d+ seconds/);
     assertDone(await world.eve.post('/model/test'));
   });

@@ -60,7 +60,11 @@ describe('Password guessing', () => {
       assert.equal(heard.length, failuresOfPersonMax);
       for (const answer of answers.filter((one) => !heard.includes(one))) await assertThrottled(answer);
       await assertThrottled(await signIn(email, testPassword), 'the right password is not heard either');
-      assert.equal((await signIn('ben@demo.example', testPassword)).status, 200, 'nobody else waits');
+      assert.equal(
+        (await signIn('ben@demo.example', testPassword)).status,
+        200,
+        'other people are not throttled',
+      );
     });
   }
 
@@ -151,6 +155,10 @@ describe('Password guessing', () => {
       (events) => events.length === 2,
     );
     assert.equal(flood.detail.failures + event.detail.failures, failuresOfAccountMax + 1);
-    assert.deepEqual(await refused('stranger@demo.example'), [], 'nobody to tell');
+    assert.deepEqual(
+      await refused('stranger@demo.example'),
+      [],
+      'an unknown address has no organization to record it',
+    );
   });
 });

@@ -34,7 +34,7 @@ export const exempt: readonly { page: string; text: string; because: string }[] 
   {
     page: 'docs/deploying.md',
     text: 'npx skein serve --role api\nnpx skein serve --role worker',
-    because: 'they do not end by themselves: settings.test.ts beside this starts both',
+    because: 'they do not end by themselves: settings.test.ts in this folder starts both',
   },
   {
     page: 'docs/decisions/0006-a-route-is-one-value.md',

@@ -110,7 +110,7 @@ describe('An address that leads to no database', { concurrency: 2 }, () => {
         to.hostname = 'database.invalid';
       }),
     'a server that says nothing': () => silent.urlOf(changed(() => {})),
-    'a query that nobody understands': () =>
+    'a certificate file that does not exist': () =>
       `${changed(() => {})}?sslmode=verify-full&sslrootcert=/missing.pem`,
   };
 

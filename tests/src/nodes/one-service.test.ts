@@ -58,7 +58,7 @@ describe('Three nodes on one database', () => {
     assert.deepEqual(
       granted.sort((a, b) => b - a),
       Array.from({ length: quota }, (_, place) => quota - 1 - place),
-      'each that was granted is told another rest',
+      'each granted request shows a different remaining quota',
     );
   });
 

@@ -98,7 +98,7 @@ export class History {
 
   #assertMayShow(id: string, start: Moment, page: Moment): void {
     const past = this.#threads.get(id);
-    assert.ok(past, `${id} is shown, but nobody made it`);
+    assert.ok(past, `${id} is shown, but was never created`);
     assert.ok(past.created.sentAt < start.answeredAt, `${id} was created after the walk began`);
     assert.ok(
       past.deleted === undefined || past.deleted.answeredAt > page.sentAt,

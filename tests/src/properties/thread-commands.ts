@@ -106,7 +106,7 @@ const createThread =
     const created = playground.note(thread, { owner: principal, organization: organizationOf[principal] });
     model.threads.set(thread.id, created);
     assert.equal(thread.updatedAt, null);
-    assert.ok(model.isOnTop(created), 'a new thread stands on top');
+    assert.ok(model.isOnTop(created), 'a new thread is first in the list');
     if (key !== null) model.idempotent.set(name, { body: JSON.stringify(body), id: thread.id });
   };
 

@@ -18,8 +18,8 @@ async function prepare(environment: Record<string, string>): Promise<SharedStore
   return store;
 }
 
-/** Replies that take a while and show when they have started. */
-async function askAndBegin(api: Api, name: string): Promise<Asked[]> {
+/** Asks for slow replies and waits until the last one has started. */
+async function askAndAwaitStart(api: Api, name: string): Promise<Asked[]> {
   const asked = await sendMany(12, 1, (place) =>
     askForPieces(
       api,
@@ -35,26 +35,26 @@ function askMany(api: Api): Promise<Asked[]> {
   return sendMany(16, 4, (place) => askForPieces(api, [`[${place}-a]`, `[${place}-b]`], 1500));
 }
 
-const isBegun = ({ body }: { body: any }) => body.messages[1].content !== '';
+const hasStarted = ({ body }: { body: any }) => body.messages[1].content !== '';
 
 async function hang(api: Api): Promise<Asked> {
   return { threadId: (await createThread(api, { prompt: '#hang' })).thread.id };
 }
 
 describe('A clock that jumps while replies are written', { concurrency: true }, () => {
-  it('back and forth by an hour, keeps no reply from its end and no thread from its place', {
+  it('back and forward by an hour lets every reply complete and keeps the order of threads', {
     timeout: 120_000,
   }, async () => {
-    // Above the jumps: one that lies within them has rightly passed.
+    // Longer than the jumps, so that they do not make a deadline pass.
     const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs) });
     const asked: Asked[] = [];
     const seen = new Observations();
     let service = await store.start();
-    asked.push(...(await askAndBegin(store.as('ada', service), 'now')));
+    asked.push(...(await askAndAwaitStart(store.as('ada', service), 'now')));
     for (const [place, offMs] of [-hourMs, hourMs, 0].entries()) {
       await service.end(place % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
       service = await store.start('all', clockOffBy(offMs));
-      asked.push(...(await askAndBegin(store.as('ada', service), `jump${place}`)));
+      asked.push(...(await askAndAwaitStart(store.as('ada', service), `jump${place}`)));
     }
     const api = store.as('ada', service);
     await seen.untilAllEnded(api, asked);
@@ -64,7 +64,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     assert.equal(await service.end(), 0);
   });
 
-  it('still lets deadlines end what hangs', { timeout: 120_000 }, async () => {
+  it('still lets deadlines end replies that hang', { timeout: 120_000 }, async () => {
     const store = await prepare({ SKEIN_REPLY_DEADLINE_MS: '800' });
     let service = await store.start();
     const asked: Asked[] = [];
@@ -80,24 +80,24 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     assert.equal(await service.end(), 0);
   });
 
-  it('forward by an hour fails no reply, in progress or waiting, with two processes on the file', {
+  it('forward by an hour fails no reply, in progress or waiting, with two processes on one store', {
     timeout: 120_000,
   }, async () => {
-    // Far below the jump. Some replies wait for a place.
+    // The deadline is far shorter than the jump, and there are more replies than places.
     const store = await prepare({
       ...clockThatLeaps(hourMs),
       SKEIN_REPLY_DEADLINE_MS: '60000',
       SKEIN_REPLY_LEASE_MS: '5000',
       SKEIN_REPLY_CONCURRENCY: '8',
-      // A lease that the jump ended would fail its reply.
+      // With one attempt, a lease that ends because of the jump fails its reply.
       SKEIN_REPLY_ATTEMPTS: '1',
     });
     const services = await Promise.all([store.start('all'), store.start('api')]);
     const api = store.as('ada', services[1]);
     const asked = await askMany(api);
     await eventually(
-      async () => (await Promise.all(asked.map(({ threadId }) => api.get(threadId)))).map(isBegun),
-      (begun) => begun.some(Boolean) && !begun.every(Boolean),
+      async () => (await Promise.all(asked.map(({ threadId }) => api.get(threadId)))).map(hasStarted),
+      (started) => started.some(Boolean) && !started.every(Boolean),
     );
     for (const service of services) service.signal('SIGUSR2');
     const seen = new Observations();
@@ -109,7 +109,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     for (const service of services) assert.equal(await service.end(), 0);
   });
 
-  it('in one of two processes only, keeps neither from working', { timeout: 120_000 }, async () => {
+  it('in opposite directions in two processes stops neither from working', { timeout: 120_000 }, async () => {
     const store = await prepare({
       SKEIN_REPLY_LEASE_MS: '1000',
       SKEIN_REPLY_DEADLINE_MS: String(3 * hourMs),
@@ -120,8 +120,8 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     ]);
     const asked = (
       await Promise.all([
-        askAndBegin(store.as('ada', behind), 'behind'),
-        askAndBegin(store.as('ada', ahead), 'ahead'),
+        askAndAwaitStart(store.as('ada', behind), 'behind'),
+        askAndAwaitStart(store.as('ada', ahead), 'ahead'),
       ])
     ).flat();
     const seen = new Observations();

@@ -50,7 +50,7 @@ describe('The end of a reply', { concurrency: true }, () => {
       assert.equal((await api.untilDone(id)).messages[1].content, 'Free.');
       assert.equal(await service.end(), 0);
       const told = service.output.filter((line) => line.includes('"msg":"reply failed"'));
-      assert.equal(told.length, ids.length, 'each is told in the log');
+      assert.equal(told.length, ids.length, 'each is logged');
       for (const line of told) {
         const { level, trace_id, thread, failure } = JSON.parse(line);
         assert.equal(level, 40);

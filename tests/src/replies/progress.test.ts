@@ -21,29 +21,29 @@ const script = [
 const whole = 'Thirty days, from the day of delivery.';
 const steps = ['Reading the contract', 'Comparing dates', '1 of 1 found'];
 
-describe('Who polls a reply', { concurrency: true }, () => {
+describe('Polling a reply', { concurrency: true }, () => {
   let world: World;
   before(async () => {
     world = await startWorld();
   });
   after(() => world.end());
 
-  /** Every look at a reply, without a pause, until it has ended. */
+  /** Polls a reply without pauses until it has ended. Returns every response. */
   const pollAll = async (api: Api, id: string): Promise<any[]> => {
     const seen = new Observations();
-    const looks: any[] = [];
+    const responses: any[] = [];
     while (!seen.ended.has(id)) {
       const { body } = await api.get(id);
       seen.see(body, whole);
-      looks.push(body);
+      responses.push(body);
     }
-    return looks;
+    return responses;
   };
 
-  it('sees steps and text grow, and only grow, then corroboration, and the end in one look', async () => {
+  it('shows steps and text that only grow, then corroboration, then status, text and sources at once', async () => {
     const { thread } = await createThread(world.ada, { prompt: script.join('\n') });
-    const looks = await pollAll(world.ada, thread.id);
-    const replies = looks.map(({ messages }) => messages[1]);
+    const responses = await pollAll(world.ada, thread.id);
+    const replies = responses.map(({ messages }) => messages[1]);
     assertMostOf(
       ['in_progress', 'corroborating', 'completed'],
       replies.map(({ status }) => status),
@@ -54,7 +54,7 @@ describe('Who polls a reply', { concurrency: true }, () => {
     );
     assertMostOf(
       ['Thinking', ...steps, null],
-      looks.map(({ status }) => status.latestUpdate),
+      responses.map(({ status }) => status.latestUpdate),
     );
     assertNeverGoesBack(replies);
     const { sources, ...last } = replies.at(-1);
@@ -65,13 +65,13 @@ describe('Who polls a reply', { concurrency: true }, () => {
     );
   });
 
-  it('sees the same of many replies at once', async () => {
+  it('shows the same progress for many concurrent replies', async () => {
     const threads = await Promise.all(
       Array.from({ length: 12 }, () => createThread(world.eve, { prompt: script.join('\n') })),
     );
     const polled = await Promise.all(threads.map(({ thread }) => pollAll(world.eve, thread.id)));
-    for (const looks of polled) {
-      const replies = looks.map(({ messages }) => messages[1]);
+    for (const responses of polled) {
+      const replies = responses.map(({ messages }) => messages[1]);
       assertNeverGoesBack(replies);
       assert.ok(replies.some(({ content, status }) => status === 'in_progress' && content !== ''));
       assert.equal(replies.at(-1).content, whole);
@@ -79,7 +79,7 @@ describe('Who polls a reply', { concurrency: true }, () => {
   });
 });
 
-/** What was seen, in the order of the first look: nothing unexpected, and most of it (a busy poller may miss some). */
+/** Asserts that only expected values were seen, in order, and most of them: a busy poller may miss some. */
 function assertMostOf(expected: readonly unknown[], seen: readonly unknown[]): void {
   const distinct = [...new Set(seen)];
   assert.deepEqual(
@@ -89,13 +89,13 @@ function assertMostOf(expected: readonly unknown[], seen: readonly unknown[]): v
   assert.ok(distinct.length > expected.length / 2, JSON.stringify(distinct));
 }
 
-/** From one look to the next: nothing that was there is gone. */
+/** Asserts that nothing in one response is missing from the next. */
 function assertNeverGoesBack(replies: readonly any[]): void {
   const order = ['in_progress', 'corroborating', 'completed'];
   for (const [place, later] of replies.entries()) {
     const earlier = replies[place - 1] ?? later;
     assert.ok(order.indexOf(later.status) >= order.indexOf(earlier.status), 'the status goes forward');
     assert.ok(later.content.startsWith(earlier.content), 'the text only grows');
-    assert.deepEqual(later.steps.slice(0, earlier.steps.length), earlier.steps, 'steps only come');
+    assert.deepEqual(later.steps.slice(0, earlier.steps.length), earlier.steps, 'steps are only added');
   }
 }

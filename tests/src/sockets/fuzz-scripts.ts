@@ -25,7 +25,7 @@ export function scriptOf(index: number, seed: number, key: string): Script {
 
 const makers = {
   connect: (chance: Chance, key: string) =>
-    before(chance, key) +
+    validRequests(chance, key) +
     request(chance.pick(['CONNECT x', 'CONNECT x:1', 'CONNECT 127.0.0.1:22', 'CONNECT /', 'CONNECT']), [
       ...chance.pick([
         [],
@@ -36,7 +36,7 @@ const makers = {
     ]) +
     chance.pick(['', 'SSH-2.0-x\r\n', '\0'.repeat(100), get(key)]),
   upgrade: (chance: Chance, key: string) =>
-    before(chance, key) +
+    validRequests(chance, key) +
     request(`${chance.pick(['GET', 'POST', 'OPTIONS'])} ${chance.pick(paths)}`, [
       'Host: x',
       `Connection: ${chance.pick(['Upgrade', 'upgrade, keep-alive', 'Upgrade, HTTP2-Settings'])}`,
@@ -45,17 +45,17 @@ const makers = {
     ]) +
     chance.pick(['', '\x81\x05hello', '0\r\n\r\n', get(key)]),
   expect: (chance: Chance, key: string) =>
-    before(chance, key) +
+    validRequests(chance, key) +
     create(key, [
       `Expect: ${chance.pick(['100-continue', '100-Continue, x', 'miracles', '', '\x01'])}`,
     ]).slice(0, chance.pick([undefined, -1, -20])) +
     chance.pick(['', get(key)]),
   pipelined: (chance: Chance, key: string) =>
     Array.from({ length: 1 + chance.below(40) }, () =>
-      chance.pick([get, list, create, refusedOnes])(key),
+      chance.pick([get, list, create, rejectedRequests])(key),
     ).join('') + chance.pick(['', 'garbage\r\n\r\n', 'GET', '\r\n\r\n']),
   chunking: (chance: Chance, key: string) =>
-    before(chance, key) +
+    validRequests(chance, key) +
     request('POST /api/v1/threads', [
       'Host: x',
       `Authorization: Bearer ${key}`,
@@ -77,7 +77,7 @@ const makers = {
       ]),
     ).join(''),
   oversized: (chance: Chance, key: string) =>
-    before(chance, key) +
+    validRequests(chance, key) +
     chance.pick([
       () => request('GET /api/v1/threads', ['Host: x', `X: ${'h'.repeat(15_000 + chance.below(3000))}`]),
       () => request('GET /api/v1/threads', ['Host: x', ...Array(500 + chance.below(4000)).fill('a: b')]),
@@ -138,7 +138,7 @@ function create(key: string, lines: readonly string[] = []): string {
   );
 }
 
-function refusedOnes(key: string): string {
+function rejectedRequests(key: string): string {
   return (
     request('DELETE /api/v1/threads/%zz', ['Host: x', `Authorization: Bearer ${key}`]) +
     request('PUT /nowhere', ['Host: x', 'Content-Length: 4'], '{{{{') +
@@ -146,8 +146,8 @@ function refusedOnes(key: string): string {
   );
 }
 
-/** Valid requests before the fault. The fault must not affect their answers. */
-function before(chance: Chance, key: string): string {
+/** Valid requests to send before the fault. The fault must not affect their answers. */
+function validRequests(chance: Chance, key: string): string {
   return chance.pick(['', '', get(key), list(key) + create(key)]);
 }
 

@@ -12,12 +12,12 @@ const growthBytesMax = 50 * 2 ** 20;
 /** 300 KB in UTF-8. */
 const longText = '字'.repeat(99_000);
 
-/** A thread of Ada's of 3 MB. */
+/** Creates a thread of 3 MB that belongs to Ada. */
 async function createLongThread({ ada }: SettingsWorld): Promise<string> {
   const prompt = `#say ${longText}`;
   const { thread } = await ask(ada, prompt);
   for (let count = 1; count < 5; count += 1) {
-    // It is refused until the reply before it has ended.
+    // A prompt is refused until the previous reply has ended.
     await eventually(
       () => ada.post(at(thread.id, '/messages'), { prompt }),
       ({ status }) => status === 201,
@@ -50,7 +50,7 @@ class StreamedThread {
     return new StreamedThread(world, id, await ThreadStream.open(ben.client, path));
   }
 
-  /** A stream of Ada's whose peer reads nothing. */
+  /** Opens a stream as Ada and never reads from it. */
   openUnread(id = this.id): Socket {
     const { client } = this.world.ada;
     const { hostname, port } = new URL(client.baseUrl);
@@ -75,7 +75,7 @@ class StreamedThread {
     }
   }
 
-  /** The memory of the process without its garbage. Needs `garbageOnRequest`. */
+  /** The memory of the process after a garbage collection. Needs `garbageOnRequest`. */
   async memoryBytes(): Promise<number> {
     const collections = this.logged(collected);
     this.world.service.signal('SIGUSR2');
@@ -94,7 +94,7 @@ class StreamedThread {
     return (await scrape(this.world.service)).value('process_open_fds');
   }
 
-  /** How many log lines say it. */
+  /** Counts the log lines that contain the text. */
   logged(text: string): number {
     return this.world.service.output.filter((line) => line.includes(text)).length;
   }
@@ -109,7 +109,10 @@ class StreamedThread {
 const opened = '/threads/:id/events';
 const collected = 'garbage collected';
 
-/** The environment of a process that collects its garbage on SIGUSR2: otherwise up to 60 MB of it hide what is held. */
+/**
+ * The environment of a process that collects garbage on SIGUSR2. Otherwise up to 60 MB of garbage hide how much memory is
+ * in use.
+ */
 function garbageOnRequest(): Record<string, string> {
   const script = `import { setFlagsFromString } from 'node:v8';
     import { runInNewContext } from 'node:vm';
@@ -132,7 +135,7 @@ describe('Twenty streams without a reader', () => {
   });
   after(() => thread?.end());
 
-  /** Opens twenty streams, each at another state of the thread that Ben reads, and says how much memory they take. */
+  /** Opens twenty streams, changes the thread that Ben reads after each, and returns how much memory they take. */
   async function growth(idOf: (count: number) => string): Promise<number> {
     const openedBefore = thread.logged(opened);
     await thread.change((times) => times === 5);
@@ -148,17 +151,17 @@ describe('Twenty streams without a reader', () => {
     await thread.change((times) => times === 5);
     const grown = (await thread.memoryBytes()) - before;
     console.log(`${(grown / 2 ** 20).toFixed(1)} MB more than ${(before / 2 ** 20).toFixed(1)} MB`);
-    assert.equal(thread.logged(closed), 0, 'all of them were still open');
+    assert.equal(thread.logged(closed), 0, 'all streams are still open');
     return grown;
   }
 
-  it('grow the process by at most 50 MB when each is of another thread', async () => {
+  it('grow the process by at most 50 MB when each follows a different thread', async () => {
     const grown = await growth((count) => ids[count]!);
     assert.ok(grown <= growthBytesMax, `${grown} bytes more`);
     thread.closeUnread();
   });
 
-  it('grow the process by at most 50 MB when all are of one thread, and do not keep it from stopping', async () => {
+  it('grow the process by at most 50 MB when all follow one thread, and do not prevent its stop', async () => {
     const grown = await growth(() => thread.id);
     assert.ok(grown <= growthBytesMax, `${grown} bytes more`);
     assert.equal(await thread.end(), 0);
@@ -174,14 +177,14 @@ describe('A stream without a reader', () => {
   let thread: StreamedThread;
   before(async () => {
     thread = await StreamedThread.start({
-      // Longer than this process may be too busy to read.
+      // Long enough for this test's own reader, which may be busy for a while.
       SKEIN_STREAM_WRITE_TIMEOUT_MS: '3000',
       SKEIN_STREAMS_PER_PERSON_MAX: String(places),
     });
   });
   after(async () => assert.equal(await thread?.end(), 0));
 
-  it('is closed after a while, and its place is free again', async () => {
+  it('is closed after the write timeout, and no longer counts against the limit', async () => {
     const sockets = Array.from({ length: places }, () => thread.openUnread());
     await thread.change(() => thread.logged(closed) === places);
     await Promise.all(sockets.map(readToTheEnd));
@@ -193,8 +196,8 @@ describe('A stream without a reader', () => {
     await Promise.all(streams.map((stream) => stream.close()));
   });
 
-  it('leaves nothing behind when its peer resets, half-closes or goes, or the thread is deleted', async () => {
-    // The connections of this test's own client come and go, too.
+  it('leaks no connection when its peer resets, half-closes or closes, or the thread is deleted', async () => {
+    // Includes connections of this test's own client, whose number varies: hence the margin of 20 below.
     const before = await thread.openFiles();
     for (let count = 0; count < 200; count += 1) {
       const leave = waysToLeave[count % waysToLeave.length]!;
@@ -226,7 +229,7 @@ const waysToLeave: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.destroy(),
 ];
 
-/** The end of a connection comes after what was left unread. */
+/** A paused socket closes only after its unread data has been read, so this discards the data. */
 function readToTheEnd(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', resolve).resume());
 }

@@ -4,7 +4,7 @@ import { assertFails, createThread, sharedWorld, type World } from '../world.ts'
 
 describe('DELETE /threads/{id}', () => {
   let world: World;
-  /** Ada's, published. */
+  /** The id of a published thread that belongs to Ada. */
   let published: string;
   before(async () => {
     world = await sharedWorld();
@@ -20,7 +20,7 @@ describe('DELETE /threads/{id}', () => {
       assert.deepEqual(body, { id: thread.id, deleted: true });
     });
 
-    it('takes the thread out of get and list at once, for everyone', async () => {
+    it('removes the thread from get and list immediately, for every reader', async () => {
       const accountId = 'acc_delete';
       const kept = (await createThread(world.ada, { accountId })).thread.id;
       const gone = (await createThread(world.ada, { accountId })).thread.id;
@@ -58,13 +58,13 @@ describe('DELETE /threads/{id}', () => {
   });
 
   describe('rejects', () => {
-    it('does not find a thread a second time', async () => {
+    it('is NOT_FOUND for a thread that is already deleted', async () => {
       const { thread } = await createThread(world.ada);
       assert.equal((await world.ada.delete(thread.id)).status, 200);
       assertFails(await world.ada.delete(thread.id), 'NOT_FOUND');
     });
 
-    it('deletes once when asked many times at once', async () => {
+    it('deletes once when requests are concurrent', async () => {
       const { thread } = await createThread(world.ada);
       const answers = await Promise.all(Array.from({ length: 8 }, () => world.ada.delete(thread.id)));
       const statuses = answers.map(({ status }) => status).sort();
@@ -77,7 +77,7 @@ describe('DELETE /threads/{id}', () => {
       }
     });
 
-    it('has no operation on the whole collection', async () => {
+    it('is NOT_FOUND for the whole collection', async () => {
       assertFails(await world.ada.call('DELETE', '/threads'), 'NOT_FOUND');
       assert.equal((await world.ada.get(published)).status, 200);
     });
@@ -89,7 +89,7 @@ describe('DELETE /threads/{id}', () => {
       assert.equal((await world.ada.get(published)).status, 200);
     });
 
-    it('forbids deleting what a colleague published', async () => {
+    it('forbids deleting a published thread of a colleague', async () => {
       assertFails(await world.ben.delete(published), 'FORBIDDEN');
       assert.equal((await world.ada.get(published)).status, 200);
     });

@@ -311,7 +311,7 @@ describe('Extensions by request header', () => {
   });
 
   describe('Fields of every answer', () => {
-    it('bear an X-Request-Id of their own, which a caller cannot choose', async () => {
+    it('have a unique X-Request-Id, which a caller cannot choose', async () => {
       const sent = { 'x-request-id': 'chosen', 'request-id': 'chosen' };
       const answers = [
         await world.ada.list({}, sent),
@@ -323,7 +323,7 @@ describe('Extensions by request header', () => {
       assert.ok(!ids.includes('chosen'));
     });
 
-    it('bear RateLimit and RateLimit-Policy for every authenticated request, refused or not', async () => {
+    it('have RateLimit and RateLimit-Policy for every authenticated request, refused or not', async () => {
       const answers = [
         await world.ada.list(),
         await world.ada.create({}),
@@ -341,7 +341,7 @@ describe('Extensions by request header', () => {
       }
     });
 
-    it('bear no CORS permission, not even when a page of another origin asks', async () => {
+    it('have no CORS permission, even when a page of another origin asks', async () => {
       const origin = { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' };
       const asked = [
         await world.ada.list({}, origin),

@@ -72,7 +72,7 @@ describe('A walk over GET /threads', () => {
       assert.equal((await world.ada.walk({ accountId })).length, 11);
     });
 
-    it('shows a thread renamed during it once, where it stood at the start', async () => {
+    it('shows a thread renamed during it once, at its position at the start', async () => {
       const { accountId, ids } = await listing(8);
       const walk = new PageWalk(world.ada, { accountId });
       await walk.next(2);
@@ -82,9 +82,9 @@ describe('A walk over GET /threads', () => {
       await world.ada.rename(ids[4]!, 'Renamed later');
       await world.ada.rename(ids[3]!, 'Renamed again');
       assert.deepEqual(await walk.rest(2), ids);
-      const anew = idsOf(await world.ada.walk({ accountId }));
+      const next = idsOf(await world.ada.walk({ accountId }));
       assert.deepEqual(
-        anew.slice(0, 5),
+        next.slice(0, 5),
         [3, 4, 5, 7, 0].map((index) => ids[index]),
       );
     });

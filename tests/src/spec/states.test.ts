@@ -17,14 +17,14 @@ describe('States and transitions', () => {
       assert.equal((await world.ada.get(thread.id)).body.status.state, 'in_progress');
     });
 
-    it('becomes idle when the reply has finished, and stays so', async () => {
+    it('becomes idle when the reply has finished, and stays idle', async () => {
       const { thread } = await start('#say Done.');
       const done = await world.ada.untilDone(thread.id);
       assert.equal(done.status.state, 'idle');
       assert.deepEqual((await world.ada.get(thread.id)).body, done);
     });
 
-    it('becomes error when the reply has failed, and stays so', async () => {
+    it('becomes error when the reply has failed, and stays error', async () => {
       const { thread } = await start('#step Trying', '#fail the disk is on fire');
       const done = await world.ada.untilDone(thread.id);
       assert.deepEqual(done.status, {
@@ -69,7 +69,7 @@ describe('States and transitions', () => {
       assert.deepEqual([messages[1].status, messages[1].content], ['in_progress', '']);
     });
 
-    it('goes on with rename: a new title, updatedAt, and the top of the list', async () => {
+    it('continues with rename: a new title, updatedAt, and the top of the list', async () => {
       const { thread } = await start('#say One.');
       await start('#say Two.');
       assert.notEqual((await world.ada.list({ limit: 1 })).body.threads[0].id, thread.id);
@@ -135,7 +135,7 @@ describe('States and transitions', () => {
       assert.notEqual(completedAt, null);
     });
 
-    it('is failed together with completedAt and a neutral sentence that gives no reason away', async () => {
+    it('is failed together with completedAt and a neutral sentence that does not reveal the reason', async () => {
       const { thread } = await start('#step Trying', '#say Half', '#fail token sk-123 was refused');
       const done = await world.ada.untilDone(thread.id);
       const { content, status, completedAt } = done.messages[1];
@@ -145,13 +145,13 @@ describe('States and transitions', () => {
       assert.doesNotMatch(JSON.stringify(done.messages[1]), /sk-123|refused|Half/);
     });
 
-    it('fails when corroboration fails, too', async () => {
+    it('is failed when corroboration fails', async () => {
       const { thread } = await start('#say Draft.', '#corroborate', '#fail no evidence');
       const done = await world.ada.untilDone(thread.id);
       assert.deepEqual([done.messages[1].status, done.status.state], ['failed', 'error']);
     });
 
-    it('of one thread says nothing about another’s', async () => {
+    it('is independent of the replies in other threads', async () => {
       const hanging = await start('#hang');
       const failing = await start('#fail');
       const finishing = await start('#say Done.');
