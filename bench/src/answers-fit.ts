@@ -16,15 +16,15 @@ import { createAnswerOrganization } from './answers.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { say } from './table.ts';
 
-// Fits the weights in `generation/models/extractive/score.ts` on the halves `tune` and `validation`, and estimates by
-// six-fold cross-validation, with whole documents left out, how well they do on documents they were not fitted on.
+// Fits the weights in `generation/models/extractive/score.ts` on the questions marked `tune` and `validation`. Six-fold
+// cross-validation, which leaves out whole documents, estimates how well they do on other documents.
 
 interface Sample {
   readonly fold: number;
   readonly isAnswerable: boolean;
   readonly features: readonly (readonly number[])[];
   readonly candidates: readonly Candidate[];
-  /** Per candidate, whether its quote holds the answer. */
+  /** Per candidate, whether its quote contains the answer. */
   readonly isRight: readonly boolean[];
 }
 
@@ -103,7 +103,7 @@ function sharesOf(features: Sample['features'], fitted: readonly number[]): numb
   return powers.map((power) => power / total);
 }
 
-/** What the model would show: the inputs of the confidence, and whether it holds the answer. */
+/** What the model would show: the inputs of its confidence, and whether the quotes contain the answer. */
 function shown({ candidates, features, isRight }: Sample, fitted: readonly number[]) {
   const shares = sharesOf(features, fitted);
   const [best = 0, second] = shares.map((_, at) => at).sort((a, b) => shares[b]! - shares[a]!);

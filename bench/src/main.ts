@@ -65,11 +65,11 @@ function describeMachine({ settings, syncSeconds }: Plan): void {
   const processors = cpus();
   say(
     `${processors.length} × ${processors[0]?.model.trim()}, ${process.platform}, Node.js ${process.versions.node}; ` +
-      `${rate(measureSyncs(folder, syncSeconds))} fdatasync/s of 4 KiB appends beside the store.`,
+      `${rate(measureSyncs(folder, syncSeconds))} fdatasync/s of 4 KiB appends next to the store.`,
   );
   removeFolder(folder);
   say(
-    `Medians of ${rounds} rounds of ${seconds} s each, contenders in turn; ${connections} connections on the loopback ` +
-      'address, the load from a process of its own. CPU: processor time of the answering process for one request.',
+    `Medians of ${rounds} rounds of ${seconds} s each, alternating between the variants; ${connections} connections on the loopback ` +
+      'address, with the load from a separate process. CPU: processor time of the service per request.',
   );
 }

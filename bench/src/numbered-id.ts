@@ -1,10 +1,10 @@
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const timeLength = 10;
-const chanceLength = 16;
+const randomLength = 16;
 
 /** An id in the service's format, 128 bits in base 32, with a number as its random part. Ids sort in order of creation. */
 export function numberedId(prefix: string, ms: number, number: number): string {
-  return `${prefix}_${base32(ms, timeLength)}${base32(number, chanceLength)}`;
+  return `${prefix}_${base32(ms, timeLength)}${base32(number, randomLength)}`;
 }
 
 function base32(value: number, length: number): string {

@@ -24,31 +24,30 @@ const databaseProgram = join(root, 'tests/src/postgres/database-program.ts');
 
 /** Starts the PostgreSQL server of the tests in a separate process. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const lenders: ChildProcess[] = [];
-  const lend = async (environment: NodeJS.ProcessEnv): Promise<string> => {
-    const lender = start(process.execPath, [databaseProgram, ...settings], {
+  const databaseProcesses: ChildProcess[] = [];
+  const createDatabase = async (environment: NodeJS.ProcessEnv): Promise<string> => {
+    const child = start(process.execPath, [databaseProgram, ...settings], {
       env: { ...process.env, ...environment },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    lenders.push(lender);
-    return firstLine(lender);
+    databaseProcesses.push(child);
+    return firstLine(child);
   };
   const { SKEIN_BENCH_FOLDER: folder } = process.env;
-  const url = await lend({ SKEIN_TEST_POSTGRES_URL: '', ...(folder && { TMPDIR: folder }) });
-  const postmaster = childrenOf(lenders[0]!.pid!).find(({ name }) => name === 'postgres');
-  if (postmaster === undefined)
-    throw new Error('The server of PostgreSQL was not found among the processes.');
+  const url = await createDatabase({ SKEIN_TEST_POSTGRES_URL: '', ...(folder && { TMPDIR: folder }) });
+  const postmaster = childrenOf(databaseProcesses[0]!.pid!).find(({ name }) => name === 'postgres');
+  if (postmaster === undefined) throw new Error('The PostgreSQL server process was not found.');
   let first: string | undefined = url;
   return {
     async database() {
-      const fresh = first ?? (await lend({ SKEIN_TEST_POSTGRES_URL: url }));
+      const fresh = first ?? (await createDatabase({ SKEIN_TEST_POSTGRES_URL: url }));
       first = undefined;
       return fresh;
     },
     cpuSeconds: () => cpuSecondsWithChildren(postmaster.pid),
     async stop() {
       // Stop the process that holds the server last.
-      for (const lender of lenders.reverse()) await end(lender);
+      for (const child of databaseProcesses.reverse()) await end(child);
     },
   };
 }
@@ -78,19 +77,19 @@ export async function sql(url: string, statements: string): Promise<string[][]> 
 
 async function firstLine(child: ChildProcess): Promise<string> {
   for await (const line of createInterface({ input: child.stdout! })) return line.trim();
-  throw new Error('There is no PostgreSQL: see what is printed above.');
+  throw new Error('PostgreSQL did not start: see the output above.');
 }
 
 interface ProcessStat {
   readonly pid: number;
   readonly parent: number;
   readonly name: string;
-  /** Its own time and that of its ended children. */
   readonly cpuSeconds: number;
+  /** The time of its children that have ended. */
   readonly endedCpuSeconds: number;
 }
 
-/** A child that ends during the reading would be counted twice or not at all, so the values are read again in that case. */
+/** Reads again if a child has ended meanwhile, because it would be counted twice or not at all. */
 function cpuSecondsWithChildren(postmaster: number): number {
   for (;;) {
     const before = readStat(postmaster);

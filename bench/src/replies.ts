@@ -157,5 +157,5 @@ async function startProvider(): Promise<{ url: string; stop(): Promise<void> }> 
   const child = start(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout! }))
     return { url: line.trim(), stop: () => end(child) };
-  throw new Error('The stand-in did not say where it listens.');
+  throw new Error('The stand-in printed no URL.');
 }

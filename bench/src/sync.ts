@@ -10,7 +10,7 @@ import { copier } from './row-copies.ts';
 import type { SeededStore } from './seed.ts';
 import { printTable, rate, times } from './table.ts';
 
-/** Appends and syncs 4 KiB repeatedly beside the store: the limit of the disk if each create waits for its own sync. */
+/** Appends and syncs 4 KiB repeatedly next to the store: the limit of the disk if each create waits for its own sync. */
 export function measureSyncs(folder: string, seconds: number): number {
   const file = join(folder, 'sync-probe');
   const descriptor = openSync(file, 'w');

@@ -41,7 +41,7 @@ export async function measureWaitingReads({ replies }: Plan): Promise<void> {
   removeFolder(folder);
   say(
     `${rate(count)} waiting reads in one process: ${micros(bytesEach / 1024)} kB each, its connection included; ` +
-      `get p50 ${ms(idleMs)} ms before, ${ms(busyMs)} ms beside them.`,
+      `get p50 ${ms(idleMs)} ms before, ${ms(busyMs)} ms with them.`,
   );
 }
 

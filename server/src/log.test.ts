@@ -17,7 +17,7 @@ function logged(statements: string): string[] {
 }
 
 describe('A log line', () => {
-  it('never carries an API key, a prompt or a header, wherever they stand', () => {
+  it('never contains an API key, a prompt or a header, wherever they occur', () => {
     const lines = logged(`
       log.info({ prompt: 'SECRET', authorization: 'SECRET', headers: { x: 'SECRET' }, body: 'SECRET', content: 'SECRET' }, 'eak_0123456789abcdef');
       log.error({ err: new Error('failed for eak_0123456789abcdef'), url: '/x/eak_0123456789abcdef' }, 'kept');`);
@@ -27,7 +27,7 @@ describe('A log line', () => {
     assert.equal(JSON.parse(lines[1] as string).msg, 'kept');
   });
 
-  it('never carries a client secret or an access token, and shows that one stood there', () => {
+  it('never contains a client secret or an access token, and shows that one was removed', () => {
     const header = Buffer.from('{"alg":"ES256","typ":"at+jwt","kid":"k"}').toString('base64url');
     const payload = Buffer.from('{"sub":"app_1","epoch":1}').toString('base64url');
     const signature = '-0_SIGNATURE_0-';

@@ -20,7 +20,7 @@ import { noTelemetry } from '../src/usecases/telemetry.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
 import { World } from './contract/fixture.ts';
 
-// What a test of the worker uses. `useWorkers` makes it anew for each test.
+// The fixture of the worker's tests. `useWorkers` creates it for each test.
 export let world: World;
 export let context: Context;
 /** The messages of the log. */

@@ -1,4 +1,4 @@
-/** A number of bytes for people: `50 MB`. */
+/** Formats a number of bytes for display: `50 MB`. */
 export function bytesInWords(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB'];
   const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));

@@ -4,15 +4,15 @@ import { ApiError } from '../api/request.ts';
 import { returnSearch, router } from './router.tsx';
 
 /**
- * Wherever a request is refused because the session has ended, leads to signing in, and from there back. A wrong password
- * is refused, too: only a session that cannot be read any more has ended.
+ * When a request is refused because the session has ended, opens the sign-in page, which leads back afterwards. A wrong
+ * password is refused with the same status, so the session is read again: it has ended if that is refused too.
  */
 export function watchExpiry(): void {
-  let asking = false;
+  let isChecking = false;
   whenRefused(() => {
     const { pathname, href } = router.state.location;
-    if (asking || pathname === '/sign-in' || pathname === '/invitation') return;
-    asking = true;
+    if (isChecking || pathname === '/sign-in' || pathname === '/invitation') return;
+    isChecking = true;
     void readSession()
       .catch((error: unknown) => {
         if (!(error instanceof ApiError) || error.status !== 401) return;
@@ -23,7 +23,7 @@ export function watchExpiry(): void {
         });
       })
       .finally(() => {
-        asking = false;
+        isChecking = false;
       });
   });
 }

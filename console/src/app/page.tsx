@@ -7,7 +7,7 @@ interface PageProps {
   readonly title: string;
   /** One sentence below the heading. */
   readonly description?: ReactNode;
-  /** Buttons beside the heading. */
+  /** Buttons next to the heading. */
   readonly actions?: ReactNode;
   /** `wide` for tables. */
   readonly width?: 'text' | 'wide';

@@ -19,8 +19,8 @@ const sweepEveryMs = 60_000;
 const removalPauseMs = 50;
 
 /**
- * The work that every process does beside requests and replies. Returns a function that stops it: it finishes the rounds in
- * progress and stores the request counts that are left.
+ * The work of every process apart from requests and replies. Returns a function that stops it: it finishes the rounds in
+ * progress and stores the remaining request counts.
  */
 export function startBackgroundWork(
   context: SurfaceContext,

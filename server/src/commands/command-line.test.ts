@@ -5,7 +5,7 @@ import { parseArguments } from './command-line.ts';
 describe('The arguments of a command', () => {
   const parse = (usage: string, ...words: string[]) => parseArguments({ name: 'x', usage }, ['x', ...words]);
 
-  it('are read by its usage line', () => {
+  it('are parsed as its usage line says', () => {
     assert.deepEqual(
       parse('ORG FILE… [--account ID] [--force]', 'o', 'a', 'b', '--account', 'i', '--force'),
       {
@@ -17,7 +17,7 @@ describe('The arguments of a command', () => {
     assert.deepEqual(parse('ORG (--user EMAIL | --org-wide)', 'o', '--org-wide').options['org-wide'], true);
   });
 
-  it('are rejected with what the usage line allows', () => {
+  it('are rejected with a message that says what the usage line allows', () => {
     assert.throws(() => parse('ORG KEY_ID', 'o'), /takes ORG and KEY_ID\.$/);
     assert.throws(() => parse('', 'o'), /takes no arguments/);
     assert.throws(() => parse('[--role admin|member]', '--role', 'king'), /admin or member, and is 'king'/);

@@ -54,7 +54,7 @@ export async function runStoreCommand(
   }
 }
 
-/** Parses the arguments after the command's name by its usage. Every command but `serve` also accepts `--json`. */
+/** Parses the arguments after the command's name as its usage line says. Every command but `serve` also accepts `--json`. */
 export function parseArguments(
   { name, usage, check }: Pick<CommandLine, 'name' | 'usage' | 'check'>,
   words: readonly string[],

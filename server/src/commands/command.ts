@@ -26,8 +26,8 @@ export interface CommandLine {
   /** As it is typed: `org create`. */
   readonly name: string;
   /**
-   * What follows the name, as the help shows it: `ORG FILE… [--role admin|member] [--service]`. Arguments are parsed by
-   * it: a word in brackets is optional, `…` means one or more, and an option without a word after it is a switch.
+   * What follows the name, as the help shows it: `ORG FILE… [--role admin|member] [--service]`. Arguments are parsed
+   * accordingly: a word in brackets is optional, `…` means one or more, and an option without a word after it is a switch.
    */
   readonly usage: string;
   readonly summary: string;
@@ -77,7 +77,7 @@ export interface BareCommand extends CommandLine {
 /** The command line is invalid; the message says what is expected. */
 export class UsageError extends Error {}
 
-/** A command that cannot do what it was asked; the message says why, and what to do. */
+/** The error of a command that cannot be carried out. The message says why, and what to do. */
 export function refusal(message: string): ServiceError {
   return new ServiceError('INVALID_PARAMS', message);
 }

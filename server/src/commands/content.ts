@@ -171,7 +171,7 @@ function filesIn(path: string, endings: readonly string[]): { files: string[]; f
   return { files: files.sort(), failed };
 }
 
-/** Links out of the folder are not followed: a folder from somebody else must not add other files of this machine. */
+/** Links out of the folder are not followed: a folder from another source must not add other files of this machine. */
 function isFileWithin(folder: string, entry: Dirent, name: string): boolean {
   if (!entry.isSymbolicLink()) return entry.isFile();
   const target = statSync(name, { throwIfNoEntry: false });

@@ -130,7 +130,7 @@ function settingsOf(options: Options): { apiEnabled?: boolean; dailyQuota?: numb
   return { ...(api && { apiEnabled: api === 'on' }), ...(dailyQuota !== undefined && { dailyQuota }) };
 }
 
-/** The link as the service makes it: the command has the same settings. */
+/** Builds the same link as the service, from the same settings. */
 function showLink(config: StoreCall['config'], id: string, { token }: IssuedInvitation): Result {
   const invitation = invitationLink(config.baseUrl ?? listeningUrl(config), token);
   const text = `This link signs them in once, within 7 days. Do not share it with anyone else:\n  ${invitation}`;

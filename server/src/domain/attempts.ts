@@ -93,8 +93,8 @@ export class FailedSignIns {
   }
 
   /**
-   * Returns the counts that are due, or all of them, and treats them as noted. `giveBack` those that could not be
-   * written.
+   * Returns the counts that are due, or all of them, and treats them as noted. Pass those that could not be written to
+   * `giveBack`.
    */
   take(all = false): { email: string; count: number; places: number; traceId: string }[] {
     const now = this.#now();

@@ -7,15 +7,15 @@ import type { Message, MessageStatus } from './message.ts';
 const threadId = 'thr_0' as ThreadId;
 
 /** `?text` is a prompt and `completed:text` a reply. The last one is the reply to write. */
-function before(...told: string[]): string[] {
-  const messages = told.map((text, at): Message => {
+function before(...texts: string[]): string[] {
+  const messages = texts.map((text, at): Message => {
     const id = `msg_${at}` as MessageId;
     if (text.startsWith('?')) return { id, threadId, role: 'user', content: text.slice(1), createdAt: at };
     const [status, content = ''] = text.split(':') as [MessageStatus, string?];
     const shown = { steps: [], sources: null, model: null, completedAt: null };
     return { id, threadId, role: 'assistant', content, createdAt: at, status, ...shown };
   });
-  const said = conversationBefore(messages, `msg_${told.length - 1}` as MessageId);
+  const said = conversationBefore(messages, `msg_${texts.length - 1}` as MessageId);
   return said.map(({ role, content }) => (role === 'user' ? `?${content}` : content));
 }
 

@@ -90,7 +90,7 @@ export const documentEndings: readonly string[] = [...formats.keys()];
 
 const ending = /\.(?:[a-z]+|\d)$/i;
 
-/** The format that a file's extension stands for. Throws an `UnreadableDocument` for an unknown extension. */
+/** The format of a file, by its extension. Throws an `UnreadableDocument` for an unknown extension. */
 export function formatOf(name: string): DocumentFormat {
   const format = formats.get(ending.exec(name)?.[0].toLowerCase() ?? '');
   if (format !== undefined) return format;

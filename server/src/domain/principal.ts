@@ -33,7 +33,7 @@ export function isCreator(principal: Principal, thread: Thread): boolean {
 }
 
 /**
- * The error for a change by somebody who did not create the thread (§7): an unreadable thread is not found, a readable one
+ * The error for a change by a caller who did not create the thread (§7): an unreadable thread is not found, a readable one
  * is forbidden. `action` completes "Only the creator of a thread can …".
  */
 export function changeRefused(

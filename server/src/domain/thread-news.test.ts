@@ -69,8 +69,8 @@ describe('The news of a thread', () => {
 
   it('start where a text was revised, or at the start of a reply that was restarted', () => {
     assert.equal(progressBetween({ content: 'Thirty days.' }, { content: 'Thirty days [1].' }).textFrom, 11);
-    const anew = progressBetween({ content: 'Half', steps: stepsOf('One') }, { content: '', steps: [] });
-    assert.deepEqual([anew.stepsFrom, anew.textFrom], [0, 0]);
+    const restarted = progressBetween({ content: 'Half', steps: stepsOf('One') }, { content: '', steps: [] });
+    assert.deepEqual([restarted.stepsFrom, restarted.textFrom], [0, 0]);
     const other = progressBetween({ steps: stepsOf('One', 'Two') }, { steps: stepsOf('One', 'Three') });
     assert.equal(other.stepsFrom, 1);
   });

@@ -27,7 +27,7 @@ describe('A fair queue', () => {
     assert.deepEqual(served, ['busy', 'busy', 'quiet', 'other', 'busy', 'busy']);
   });
 
-  it('hands out all of its places, and released ones again', async () => {
+  it('hands out all its places, and reuses released ones', async () => {
     const queue = new FairQueue<string>(2);
     const { served, ask } = recorded(queue);
     for (const key of ['a', 'b', 'c']) void ask(key);
@@ -42,7 +42,7 @@ describe('A fair queue', () => {
     assert.deepEqual(served, ['a', 'b', 'c', 'd']);
   });
 
-  it('keeps a place for others if one organization may not hold all', async () => {
+  it('keeps a place for others if the places per organization are limited', async () => {
     const queue = new FairQueue<string>(3, 2);
     const { served, ask } = recorded(queue);
     for (const key of ['a', 'a', 'a', 'b']) void ask(key);
@@ -50,7 +50,7 @@ describe('A fair queue', () => {
     assert.deepEqual(served, ['a', 'a', 'b']);
     queue.release('b');
     await settled();
-    assert.deepEqual(served, ['a', 'a', 'b'], 'it holds as many as it may');
+    assert.deepEqual(served, ['a', 'a', 'b'], 'it already holds its maximum');
     queue.release('a');
     await settled();
     assert.deepEqual(served, ['a', 'a', 'b', 'a']);

@@ -41,7 +41,7 @@ export interface Model {
   /** Shown as the message's `model`. */
   readonly name: string;
   reply(request: ReplyRequest): AsyncIterable<ReplyEvent>;
-  /** Frees what the model holds. To be called after the last reply and before the store is closed. */
+  /** Releases the model's resources. Call it after the last reply and before the store is closed. */
   close?(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export class ModelError extends Error {
   }
 }
 
-/** What a model knows of the library: it can search, and it retries an unavailable store until the signal aborts. */
+/** A model's access to the documents. A search retries an unavailable store until the signal aborts. */
 export interface PassageSearch {
   search(
     organizationId: OrganizationId,

@@ -49,7 +49,7 @@ describe('The claims of the reply worker', () => {
     assert.ok(most === 2 || most === 3, `${most} at once`);
   });
 
-  it('keeps a place for others when one organization requests more than there are', async () => {
+  it('keeps a place for others when one organization requests more replies than there are places', async () => {
     const flooding = await world.organization();
     const flood = await Promise.all(Array.from({ length: 20 }, () => ask('#hang', {}, flooding)));
     const { seen, model } = watched((request) => scriptedModel.reply(request));
@@ -78,7 +78,7 @@ describe('The claims of the reply worker', () => {
     ['deleted', (thread: Asked) => deleteThread(context, thread.principal, note(), thread.thread.id)],
     ['stopped', (thread: Asked) => cancelReply(context, thread.principal, thread.thread.id)],
   ] as const) {
-    it(`aborts the model at once when the thread is ${how}, and keeps what it had`, async () => {
+    it(`aborts the model at once when the thread is ${how}, and keeps the text so far`, async () => {
       const asked = await ask('#say Half\n#hang');
       const { seen, model } = watched((request) => scriptedModel.reply(request));
       await start(model, { concurrency: 1 });
@@ -148,7 +148,7 @@ describe('The claims of the reply worker', () => {
     assert.equal((await reply()).content, 'New');
   });
 
-  it('restarts at once the replies of a worker that died here', async () => {
+  it('restarts the replies of a worker that died before their leases end', async () => {
     const { reply } = await ask('Orphan');
     assert.equal((await world.claim(60_000)).length, 1);
     await start();

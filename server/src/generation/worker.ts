@@ -43,7 +43,7 @@ const releaseWithinMs = 5_000;
 
 const timerMsMax = 2 ** 31 - 1;
 
-/** Tokens of replies that are created for this worker. Another claim of a reply must not draw the same. */
+/** Tokens of created replies are random below this, so that another claim of the same reply gets a different one. */
 const tokenMax = 2 ** 47;
 
 /** Leases renewed per commit: ten thousand in one would block other writes. */
@@ -81,7 +81,7 @@ export class ReplyWorker implements ReplyTaker {
     this.#stopHeartbeat = context.timers.every(settings.leaseMs / 3, () => void this.#renew());
   }
 
-  /** First releases the replies of a worker that died here. */
+  /** First releases the replies of a worker that has died, if the store can tell that no other one is running. */
   static async start(
     context: Context,
     model: Model,

@@ -26,10 +26,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     if (fault !== undefined) return done(invalid(`${fault}.`), undefined);
     void parseSafely(request, text, (error, value) => {
       if (error)
-        return done(
-          invalid('body: is not valid JSON, or has a key that reaches for a prototype.', error),
-          undefined,
-        );
+        return done(invalid('body: is not valid JSON, or sets an object prototype.', error), undefined);
       done(null, value);
     });
   });
@@ -54,7 +51,7 @@ function invalid(message: string, cause?: unknown): ServiceError {
   return new ServiceError('INVALID_PARAMS', message, { cause });
 }
 
-/** The fields that decoding would change. */
+/** Names the fields that decoding would change. */
 function invalidUtf8(body: Buffer): ServiceError {
   const fields = damagedFields(body);
   return invalid(`${fields.length > 0 ? fields.join(', ') : 'body'}: is not valid UTF-8.`);
@@ -77,16 +74,16 @@ const keysMax = limits.bodyKeysMax.default;
 /** How much of a key an error message repeats. */
 const shownKeyLengthMax = 64;
 
-/** Marks an object without keys so far. A set per empty object would cost more than the rest of the scan. */
+/** Marks an object that has no keys yet. Creating a set for each would cost more than the rest of the scan. */
 const noKeys = new Set<string>();
 
 /**
- * What is wrong with a JSON text that JSON.parse would accept: too deep, too many keys, or a key twice in one object.
- * Runs before JSON.parse, in one pass over the text. It accepts texts that are not JSON: JSON.parse rejects those.
+ * Returns what is wrong with a JSON text that JSON.parse would accept: too deep, too many keys, or a key twice in one
+ * object. Runs before JSON.parse, in one pass over the text. Invalid JSON may pass: JSON.parse rejects it.
  * Measured: 0.7 µs for a usual create, and at most 20 ms for 1 MiB, about as long as JSON.parse takes.
  */
 export function jsonFault(text: string): string | undefined {
-  /** The keys of the objects around the current place; undefined for an array. */
+  /** The keys of the objects that enclose the current position; undefined for an array. */
   const open: Array<Set<string> | undefined> = [];
   let inObject = false;
   let atKey = false;
@@ -125,7 +122,7 @@ const comma = 0x2c;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** The index of the closing quote, or the end of the text where there is none. */
+/** The index of the closing quote, or the length of the text if there is none. */
 function stringEnd(text: string, start: number): number {
   let end = start;
   for (;;) {
@@ -137,7 +134,7 @@ function stringEnd(text: string, start: number): number {
   }
 }
 
-/** As JSON.parse reads it: the same key can be written with and without escapes. */
+/** Decodes a key as JSON.parse does: the same key can be written with and without escapes. */
 function decodeKey(quoted: string): string {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
   try {

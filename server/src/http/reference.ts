@@ -33,7 +33,7 @@ export function publishReference(app: FastifyInstance, api: FastifyPluginAsync):
   }
 }
 
-/** The package is loaded with the first request for the page: it would take a seventh of the service's start. */
+/** The package is loaded with the first request for the page: it would take a seventh of the startup time. */
 async function referenceFile(url: string) {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const reference = fastify();
@@ -61,8 +61,8 @@ const configuration = {
 } as const;
 
 /**
- * The OpenAPI document as it is served and committed, byte for byte. It is made with the first request, from an instance of
- * the routes that answers nobody: its library is not loaded at the service's start.
+ * The OpenAPI document as it is served and committed, byte for byte. The first request creates it, from a second instance
+ * of the routes that serves no requests, so that its library does not delay the start of the service.
  */
 async function openApiDocument(api: FastifyPluginAsync): Promise<string> {
   const { default: swagger } = await import('@fastify/swagger');

@@ -5,7 +5,7 @@ const optional = new WeakSet<object>();
 
 /**
  * The builders of TypeBox that the schemas use, with its types and the same results. Loading the library itself takes an
- * eighth of the service's start.
+ * eighth of the startup time.
  */
 export const Type = {
   String: ofType('string'),

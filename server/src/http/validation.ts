@@ -30,7 +30,7 @@ const require = createRequire(import.meta.url);
 
 /**
  * Compiles the schema of a route when its first request arrives. Compiling all of them, and loading the compiler, would take
- * a fifth of the service's start.
+ * a fifth of the startup time.
  */
 const buildValidator = ((schemas: object): Compile => {
   let compile: Compile | undefined;

@@ -23,7 +23,7 @@ describe('Passwords', () => {
     assert.deepEqual(found, [hash, undefined, undefined, undefined, undefined]);
   });
 
-  it('of one person are told apart, with one salt and with several', async () => {
+  it('of one person are distinguished, with the same salt and with different ones', async () => {
     const first = await passwords.hash('violin sky');
     const sibling = await passwords.hash('harbour light', first);
     const stranger = await passwords.hash('garden gate');

@@ -87,8 +87,8 @@ async function discover({ issuer, clientId, clientSecret }: SsoChoice) {
 }
 
 function faultOf(error: unknown): ProviderError['fault'] {
-  const { error: told, cause, code, name } = error as Record<string, unknown>;
-  if (told === 'access_denied') return 'cancelled';
+  const { error: errorCode, cause, code, name } = error as Record<string, unknown>;
+  if (errorCode === 'access_denied') return 'cancelled';
   const unreachable =
     (name === 'TypeError' && code === undefined && cause !== undefined) || code === 'OAUTH_TIMEOUT';
   return unreachable ? 'provider-unavailable' : 'failed';
@@ -96,7 +96,7 @@ function faultOf(error: unknown): ProviderError['fault'] {
 
 /** Names and codes only: an error message may contain a token. */
 function reasonOf(error: unknown): string {
-  const { name, code, error: told, cause } = error as Record<string, unknown>;
+  const { name, code, error: errorCode, cause } = error as Record<string, unknown>;
   const inner = (cause as Record<string, unknown> | undefined)?.code;
-  return [name, code, told, inner].filter((word) => typeof word === 'string').join(' ');
+  return [name, code, errorCode, inner].filter((word) => typeof word === 'string').join(' ');
 }

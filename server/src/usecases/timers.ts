@@ -1,4 +1,4 @@
-/** Time that only passes, timers and chance, as the machine has them. A simulation brings its own. */
+/** The machine's monotonic clock, timers and random numbers. The simulation replaces them. */
 export interface Timers {
   /** Milliseconds since some moment. Unlike the wall clock, it is never set. */
   steadyMs(): number;

@@ -175,8 +175,8 @@ export function describeInvitations(world: () => World): void {
       for (const session of sessions) assert.equal(await people.isLive(session), false);
       assert.deepEqual(await people.hashes(email), ['second']);
       assert.equal((await store.findMember(one, email))?.opened, false);
-      const anew = await people.signIn(userId, { passwordHash: 'second' });
-      assert.deepEqual(await people.standing(anew), { entered: [other], pending: [] });
+      const second = await people.signIn(userId, { passwordHash: 'second' });
+      assert.deepEqual(await people.standing(second), { entered: [other], pending: [] });
       assert.ok(await people.enters(bobs, one));
       assert.deepEqual(await people.hashes('bob@example.org'), ['bobs']);
       const noted = [one, other].map((id) => people.noted(id, 'password.voided'));

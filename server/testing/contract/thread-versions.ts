@@ -156,7 +156,7 @@ export function describeThreadVersions(world: () => World): void {
       const { store } = world();
       const { organization, userId, id } = await oneThread();
       const readers: (UserId | null)[] = [userId, await world().member(organization), null];
-      const told = () =>
+      const isReturned = () =>
         Promise.all(
           readers.map(async (reader) => {
             const version = await store.threadVersion(organization, id, { userId: reader });
@@ -164,11 +164,11 @@ export function describeThreadVersions(world: () => World): void {
             return version !== undefined;
           }),
         );
-      assert.deepEqual(await told(), [true, false, false]);
+      assert.deepEqual(await isReturned(), [true, false, false]);
       await store.setThreadPublished(organization, id, true, note());
-      assert.deepEqual(await told(), [true, true, true]);
+      assert.deepEqual(await isReturned(), [true, true, true]);
       await store.deleteThread(organization, id, by(userId), note());
-      assert.deepEqual(await told(), [false, false, false]);
+      assert.deepEqual(await isReturned(), [false, false, false]);
       assert.equal(await store.threadVersion(organization, strangers.thread(), { userId }), undefined);
     });
 

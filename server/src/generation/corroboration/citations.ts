@@ -14,7 +14,7 @@ const bracket = /\[\^?(\d{1,3}(?: {0,2}[,;] {0,2}\d{1,3})*)\](?!\()/g;
 /** What may separate the citations of one statement. */
 const joint = /^ {0,2}(?:[,;&]|,? (?:and|or))? {0,2}$/;
 const jointLengthMax = 8;
-/** `list[1]` is an index. Scripts without spaces may have a citation right behind a letter. */
+/** `list[1]` is an index. Scripts without spaces may have a citation directly after a letter. */
 const touching =
   /[\p{L}\p{N}_)\]](?<![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])$/u;
 

@@ -92,7 +92,7 @@ function namesOf(statement: string): string[] {
 const cues = new Set('not no never cannot none nor neither nobody nothing'.split(' '));
 /** How many words a negation reaches, stop words not counted. */
 const negatedMax = 2;
-/** How many words behind a 'not' are looked at, so that 'not not not …' takes linear time. */
+/** How many words after a 'not' are checked, so that 'not not not …' takes linear time. */
 const reachMax = 30;
 
 /** The terms that follow a negating word within its clause. */
@@ -102,10 +102,10 @@ function negatedTerms(text: string): Set<string> {
     const words = wordsOf(clause);
     for (const [at, word] of words.entries()) {
       if (!cues.has(word) || words[at + 1] === 'only') continue;
-      const behind = words.slice(at + 1, at + 1 + reachMax);
-      // 'not used for 30 days' negates the using, and nothing behind it.
-      const end = behind.includes('used') ? behind.indexOf('used') : reachMax;
-      const said = behind.slice(0, end).filter((next) => !stopWords.has(next) && !/^\d/.test(next));
+      const following = words.slice(at + 1, at + 1 + reachMax);
+      // 'not used for 30 days' negates only the verb, not the words after it.
+      const end = following.includes('used') ? following.indexOf('used') : reachMax;
+      const said = following.slice(0, end).filter((next) => !stopWords.has(next) && !/^\d/.test(next));
       for (const next of said.slice(0, negatedMax)) negated.add(termOf(next));
     }
   }

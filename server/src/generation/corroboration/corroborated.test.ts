@@ -127,7 +127,7 @@ describe('a corroborated reply', () => {
     );
   });
 
-  it('replaces the citation of a document that does not say it by one that does', async () => {
+  it('replaces a citation of a document that does not support the statement by one that does', async () => {
     const { text, sources } = await corroborate('Parcels to Norway cost €12 [1].');
     assert.equal(text, 'Parcels to Norway cost €12 [1].');
     assert.deepEqual(
@@ -144,7 +144,7 @@ describe('a corroborated reply', () => {
   });
 
   const head = '| What | Rule |\n|---|---|\n';
-  /** Drafts and the texts that become of them. A draft without a text stays as it is. */
+  /** Drafts and their revised texts. A draft without one stays unchanged. */
   const revisions: Record<string, [draft: string, text?: string][]> = {
     'keeps a citation that its sentence needs, and names a document that is not a source': [
       [

@@ -37,7 +37,7 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
   };
 }
 
-/** Runs in a thread that may be ended, so it neither pauses nor looks at a signal. Takes time linear in the draft. */
+/** Runs in a thread that can be terminated, so it neither pauses nor checks a signal. Takes linear time. */
 export function* corroborate(draft: string, passages: readonly FoundPassage[]): Generator<ReplyEvent> {
   const evidence = passages.map(readEvidence);
   const findings = [...piecesOf(draft)].flatMap((piece) => findingsIn(piece, evidence));

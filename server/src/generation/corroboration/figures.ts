@@ -19,7 +19,7 @@ const numberWords = new Map<string, number>([
     ['dozen', 12],
   ] as const),
 ]);
-/** Numbers only with a unit: 'one of them' counts nothing. */
+/** Words that are numbers only before a unit: 'one of them' is not a figure. */
 const vague = new Set(['one', 'single']);
 
 /** Units, separated by commas, each followed by other names for it. */
@@ -37,11 +37,11 @@ const units = new Map(
 const numberPattern =
   /([$€£¥])?\s?(?<![\p{L}\p{N}.])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.:]\d+)?)(?:st|nd|rd|th)?(?:\s?(k|million|billion)\b)?/giu;
 const wordPattern = new RegExp(`\\b(?:${[...numberWords.keys()].join('|')})\\b`, 'gi');
-/** A unit behind a number, with a word that may separate them. */
+/** A unit after a number, with a word that may separate them. */
 const unitPattern =
   /^[\s-]{0,2}(?:(?:working|business|calendar|full|consecutive|more|school|whole)[\s-])?([$€£¥%]|°[cf]?|per cent|[ap]\.m|\p{L}+)/iu;
 
-/** The figures of a text. Takes linear time: only a few characters behind each number are read. */
+/** The figures of a text. Takes linear time: only a few characters after each number are read. */
 export function figuresOf(written: string): Figure[] {
   const figures: Figure[] = [];
   const text = written.replace(/\bhalf an hour\b/gi, '30 minutes');

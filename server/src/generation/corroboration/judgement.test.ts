@@ -64,7 +64,7 @@ describe('corroborating the statements of bench/evaluation', () => {
     for (const one of quoted) assert.ok(isSupported(one), one.statement);
   });
 
-  // The floors stand a little below what was measured: precision 1.00 and recall 0.91; held out, 0.89 and 0.71.
+  // The minimums are a little below the measured values: precision 1.00 and recall 0.91; held out, 0.89 and 0.71.
   for (const [split, floor] of [
     ['tune', { precision: 0.95, recall: 0.88 }],
     ['held-out', { precision: 0.86, recall: 0.68 }],

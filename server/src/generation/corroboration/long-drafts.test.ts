@@ -15,7 +15,7 @@ const passages: FoundPassage[] = Array.from({ length: 10 }, (_, at) => ({
 }));
 
 const draftLength = 200_000;
-/** About 20 times what the slowest draft takes alone, for a machine that is busy with other tests. */
+/** About 20 times what the slowest draft takes on an idle machine, because other tests may keep this one busy. */
 const msMax = 20_000;
 
 function corroborateText(draft: string): void {

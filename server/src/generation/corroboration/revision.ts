@@ -4,14 +4,14 @@ import { withMarks, withMarksInRow } from './citations.ts';
 import { type Mark, type Piece, placeholder } from './statements.ts';
 import type { Support } from './support.ts';
 
-/** A piece of a draft, and the passages that say what it says. */
+/** A piece of a draft, and the passages that support it. */
 export interface Finding {
   readonly piece: Piece;
   readonly supports: readonly Support[];
 }
 
 export interface RevisedStatement extends CheckedStatement {
-  /** What it says, without the citations behind it. */
+  /** Its text without the citations that follow it. */
   readonly wording: string;
 }
 
@@ -34,8 +34,8 @@ export function revise(findings: readonly Finding[], passages: readonly FoundPas
     const wording = wordingOf(piece, cited[at]!, sources, shown);
     const numbers = new Set(cited[at]!.map(({ passage }) => sources.numberOf(passage)!));
     const inOrder = [...numbers].sort((a, b) => a - b);
-    const behind = inOrder.filter((number) => !shown.has(number));
-    const text = (piece.isRow ? withMarksInRow : withMarks)(wording, behind);
+    const following = inOrder.filter((number) => !shown.has(number));
+    const text = (piece.isRow ? withMarksInRow : withMarks)(wording, following);
     const end = start + text.length;
     if (piece.isStatement) statements.push({ start, end, sources: inOrder, wording });
     texts.push(text);
@@ -69,7 +69,7 @@ function wordingOf(
   return pieces.join('') + text.slice(from);
 }
 
-/** If the sentence needs the citation of a document that is not a source, it gets the title. A cell only loses the mark. */
+/** A document that is not a source has no number: a mark that its sentence needs becomes the title, others disappear. */
 function markText(
   { isWord, passages }: Mark,
   cited: readonly Support[],
@@ -119,13 +119,15 @@ class Sources {
 }
 
 const snippetLengthMax = 300;
-/** More would hardly fit. */
+/** More would rarely fit. */
 const snippetPlacesMax = 20;
 
-/** The cited sentences, as many as fit in order of citation, and then the sentences behind the first of them. */
+/** The cited sentences, as many as fit in order of citation, and then the sentences after the first of them. */
 function snippetOf(supports: readonly Support[]): string {
   const [{ sentences, to }] = supports as [Support];
-  const behind = sentences.slice(to + 1).map((_, at) => ({ sentences, from: to + 1 + at, to: to + 1 + at }));
+  const following = sentences
+    .slice(to + 1)
+    .map((_, at) => ({ sentences, from: to + 1 + at, to: to + 1 + at }));
   let shown: Pick<Support, 'sentences' | 'from' | 'to'>[] = [];
   const add = (place: (typeof shown)[number]) => {
     const more = [...shown, place];
@@ -134,7 +136,7 @@ function snippetOf(supports: readonly Support[]): string {
     return fits;
   };
   for (const place of supports.slice(0, snippetPlacesMax)) add(place);
-  behind.every(add);
+  following.every(add);
   return shortened(textOf(shown), snippetLengthMax);
 }
 

@@ -50,7 +50,7 @@ describe('splitting a draft into statements', () => {
     }
   });
 
-  it('takes nothing that is said about the documents themselves', () => {
+  it('takes no statements about the documents themselves', () => {
     for (const words of [
       'The documents do not mention green goats.',
       'However, the provided context does not say who feeds the goats.',
@@ -64,7 +64,7 @@ describe('splitting a draft into statements', () => {
     }
   });
 
-  it('assigns each citation to its statement, wherever it stands', () => {
+  it('assigns each citation to its statement, wherever it is placed', () => {
     const draft =
       'Goods are refunded [1]. Books are refunded.[2] Maps are refunded. [3][4] Pens are refunded [5, 6].';
     const marks = [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map((piece) => piece.cites);

@@ -17,7 +17,7 @@ export interface Mark {
 /** A piece of a draft. The pieces in order are the draft without its citations. */
 export interface Piece {
   readonly text: string;
-  /** Whether it says something that documents could say too. */
+  /** Whether it states something that documents could confirm. */
   readonly isStatement: boolean;
   readonly isRow: boolean;
   /** The passages that it cites, by number from 1, in order. */
@@ -40,7 +40,7 @@ export function* piecesOf(draft: string): Generator<Piece> {
 }
 
 interface Part {
-  /** `code` is all that holds no words, such as a rule. The header of a table is a heading. */
+  /** `code` is everything without words, such as a horizontal rule. The header of a table is a heading. */
   readonly kind: 'text' | 'row' | 'heading' | 'code';
   readonly text: string;
 }
@@ -89,7 +89,7 @@ function* piecesOfPart(part: string, kind: Part['kind']): Generator<Piece> {
   if (trimmed.length < part.length) yield between(part.slice(trimmed.length));
 }
 
-/** The ends of sentences, and of lines unless the next one goes on with a small letter. None is within code. */
+/** The ends of sentences, and of lines unless the next one starts with a lowercase letter. None is within code. */
 function statementEnds(text: string): number[] {
   const lineEnds = [...text.matchAll(/\n(?!\s*\p{Ll})/gu)].map(({ index }) => index);
   const ends = new Set([...sentenceEnds(text), ...lineEnds].sort((a, b) => a - b));

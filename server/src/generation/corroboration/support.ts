@@ -21,14 +21,14 @@ interface Match extends Window {
   readonly coverage: number;
 }
 
-/** Where a passage says what is claimed. */
+/** The sentences of a passage that support the claim. */
 export interface Support extends Match {
   /** The passage, counted from 0, and its sentences. */
   readonly passage: number;
   readonly sentences: readonly string[];
 }
 
-/** The passages that say what is claimed. One that matches more closely and contradicts it outweighs the others. */
+/** The passages that support the claim. One that matches more closely and contradicts it outweighs the others. */
 export function supportsOf(claim: Claim, evidence: readonly Evidence[]): Support[] {
   const supportsFrom = (matches: readonly (Match | undefined)[]) =>
     matches.flatMap((match, passage) =>

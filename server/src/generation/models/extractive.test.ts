@@ -59,15 +59,15 @@ describe('the extractive model', () => {
 
   async function reply(conversation: readonly ConversationTurn[], signal = AbortSignal.timeout(60_000)) {
     const { store, organizationId } = fixture;
-    const told = { text: '', types: [] as string[], steps: [] as string[], sources: [] as string[] };
+    const result = { text: '', types: [] as string[], steps: [] as string[], sources: [] as string[] };
     const request = { organizationId, accountId: null, conversation, attempt: 1, signal };
     for await (const event of extractiveModel(store).reply(request)) {
-      told.types.push(event.type);
-      if (event.type === 'text') told.text += event.text;
-      if (event.type === 'step') told.steps.push(event.description);
-      if (event.type === 'sources') told.sources = event.sources.map(({ title }) => title);
+      result.types.push(event.type);
+      if (event.type === 'text') result.text += event.text;
+      if (event.type === 'step') result.steps.push(event.description);
+      if (event.type === 'sources') result.sources = event.sources.map(({ title }) => title);
     }
-    return told;
+    return result;
   }
 
   const ask = (...prompts: string[]) => reply(prompts.map((content) => ({ role: 'user', content })));

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentOutline } from '../../domain/document.ts';
 import { noDirectAnswer, type Source, verdictText } from '../../domain/message.ts';
 import { shortened } from '../corroboration/revision.ts';
@@ -23,7 +23,7 @@ const snippetLengthMax = 300;
 
 type Scope = Pick<ReplyRequest, 'organizationId' | 'accountId'>;
 
-/** Quotes the passage of the organization's documents that answers, or the closest ones. It needs no network. */
+/** Quotes the organization's documents: the passages that answer the question, or the closest ones. Uses no network. */
 export function extractiveModel(store: PassageStore): Model {
   return {
     name: 'extractive',
@@ -43,7 +43,7 @@ export function extractiveModel(store: PassageStore): Model {
         if (at === 0) yield { type: 'step', description: searching(findings.searched) };
         const about = answers.at(-1)?.quotes[0]?.passage.documentId;
         answers.push(answerTo(question, findings, questions.length, about));
-        await turn();
+        await nextTurn();
       }
       const asked = languageOf(prompt);
       const isFound = answers.some(({ level }) => level !== 'nothing');
@@ -93,7 +93,7 @@ async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
   }
   if (isAnswered) {
     yield { type: 'corroborating' };
-    // Every statement of a quote is found where it is quoted from.
+    // A quote is copied from its source, so every statement in it counts as found.
     const statements = quotes.reduce((sum, quote) => sum + shownUnits(quote).length, 0);
     const verdict = { statements, found: statements, checked: [] };
     yield { type: 'step', description: verdictText(verdict, sources.length) };
@@ -107,7 +107,7 @@ function whyUnsure(shown: readonly Answer[]): string {
 }
 
 function unanswered(question: string, isNear: boolean): string {
-  // A part of a question is searched for together with the other part, which follows it.
+  // A part that is not clear by itself is searched for together with another part, which follows it.
   const [part = question] = question.split(/(?<=\?)\s+/);
   const asked = `“${shortened(part, questionLengthMax)}”`;
   return isNear
@@ -115,7 +115,7 @@ function unanswered(question: string, isNear: boolean): string {
     : `I did not find an answer to ${asked}.`;
 }
 
-/** Two parts of a question may be answered by the same passage. */
+/** Removes duplicates: two parts of a question may be answered by the same passage. */
 function distinct(quotes: readonly Quote[]): Quote[] {
   const known = new Set<string>();
   return quotes.filter(({ passage }) => {

@@ -168,9 +168,9 @@ describeDrafts('drafts', (trial) => {
         ],
       );
       assert.equal(text, 'Let me look.\n\nCards cost two percent abroad [3].');
-      const told = own.findIndex(({ type }) => type === 'passages');
+      const reported = own.findIndex(({ type }) => type === 'passages');
       const cited = own.findIndex((event) => event.type === 'text' && event.text.includes('[3]'));
-      assert.ok(told !== -1 && told < cited, 'a passage is told before it is cited');
+      assert.ok(reported !== -1 && reported < cited, 'a passage is reported before it is cited');
     });
 
     it('show their query on one short line', async () => {

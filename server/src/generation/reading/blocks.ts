@@ -18,7 +18,7 @@ export type Block =
 export interface Reading {
   /** The title from the document's metadata. */
   readonly title?: string | undefined;
-  /** Whatever the document states; only an HTTP URL is stored. */
+  /** As stated in the document. Only an HTTP URL is stored. */
   readonly url?: string | undefined;
   readonly blocks: readonly Block[];
 }

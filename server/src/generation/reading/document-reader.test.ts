@@ -27,7 +27,7 @@ function programOf(source: string): URL {
   return pathToFileURL(file);
 }
 
-/** Reads like the real program, but never ends with a file that contains `hang`. */
+/** Reads like the real program, but never finishes a file that contains `hang`. */
 function hangingProgram(): URL {
   const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
   return programOf(`process.on('message', ({ source }) => {

@@ -48,7 +48,7 @@ export class DocumentReader {
 
   /**
    * Reads a file into passages. The name's ending decides the format. Rejects with an `UnreadableDocument`, whose message
-   * continues the file's name: 'is empty'. Settles within the time limit, whatever the file holds.
+   * continues the file's name: 'is empty'. Settles within the time limit, whatever the file contains.
    */
   async read(organizationId: string, name: string, source: FileSource): Promise<IndexedDocument> {
     formatOf(name);
@@ -116,7 +116,7 @@ export class DocumentReader {
 
 type Answer = IndexedDocument | { readonly fault: string };
 
-/** Rejects if the process exits, or is not done within its time or memory. It must be killed then. */
+/** Rejects if the process exits or exceeds its time or memory. The caller must then kill it. */
 async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer> {
   const { documentReadMs, documentReadMb } = task.limits;
   const tooLong = new UnreadableDocument(`takes longer than ${documentReadMs / 1000} s to read`);
@@ -133,7 +133,7 @@ async function answerOf(child: ChildProcess, task: ReadingTask): Promise<Answer>
   };
   const onError = (cause: Error) => reject(new Error('the process that reads files failed', { cause }));
   const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
-    // V8 aborts when its heap is full. The system kills when its memory is.
+    // V8 aborts when its heap is full. The system kills the process when memory runs out.
     const isOutOfMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || code === 134;
     reject(isOutOfMemory ? tooMuch : new Error(`the process that reads files ended (${signal ?? code})`));
   };

@@ -350,7 +350,7 @@ describe('reading HTML', () => {
     ],
   );
   reads(
-    'does not join a term without a description to the text behind the list',
+    'does not join a term without a description to the text after the list',
     ['a.html', '<dl><dt>One<dt>Two</dl><p>Text.'],
     [': One, Two', ': Text.'],
   );

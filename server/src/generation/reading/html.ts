@@ -142,7 +142,7 @@ function rawText(parent: Parent): string {
     .join('');
 }
 
-/** Whether an element is invisible, or is no part of the page's text. */
+/** Whether an element is invisible, or is not part of the page's text. */
 function isSkipped(element: Element): boolean {
   if (skipped.has(element.tagName) || attribute(element, 'hidden') !== undefined) return true;
   if (attribute(element, 'aria-hidden') === 'true') return true;

@@ -138,7 +138,7 @@ class ManualPage {
   }
 }
 
-/** A line of mdoc(7), where macros stand among the words: `Op Fl a Ar file` is `[-a file]`. */
+/** A line of mdoc(7), where macros and words are mixed: `Op Fl a Ar file` is `[-a file]`. */
 function mdocText(words: readonly string[]): string {
   let [text, closing, macro] = ['', '', ''];
   for (const [at, word] of words.entries()) {

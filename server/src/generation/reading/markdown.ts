@@ -4,7 +4,7 @@ import type { Limits } from '../../domain/limits.ts';
 import { checkPassageCount, type Reading } from './blocks.ts';
 import { htmlBlocks } from './html.ts';
 
-/** Far more than any text for people has. markdown-it would leave out what is nested more deeply than `maxNesting`. */
+/** Far deeper than any text for people. markdown-it would leave out what is nested more deeply than `maxNesting`. */
 const nestingMax = 200;
 
 /** GitHub's Markdown. It is rendered to HTML, so that Markdown and the HTML within it are read by the same rules. */

@@ -134,7 +134,7 @@ const possibleEnd = new RegExp(
 const opening = /^["'“‘«‹([{*_`¿¡「『（【《〈［｛〔]*/;
 
 /**
- * Finds where the sentences of running text end: offsets behind their last characters. Takes linear time.
+ * Finds where the sentences of running text end: offsets after their last characters. Takes linear time.
  * (`Intl.Segmenter` would split at abbreviations, within URLs, and before `**` and `[1]`.)
  */
 export function sentenceEnds(prose: string): number[] {
@@ -147,7 +147,7 @@ export function sentenceEnds(prose: string): number[] {
   return ends;
 }
 
-/** Whether the sentence that begins at `start` continues behind the stop at `at`. */
+/** Whether the sentence that begins at `start` continues after the stop at `at`. */
 function continues(prose: string, start: number, at: number, stop: string): boolean {
   if (/^[。！？｡．]/.test(stop)) return false;
   const next = prose

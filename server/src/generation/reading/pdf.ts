@@ -104,15 +104,15 @@ function linesOf(
 }
 
 const sameLineRatio = 0.5;
-/** A page has columns if more of its lines than this are beside another. */
+/** A page has columns if more than this share of its lines is next to another line. */
 const columnsRatio = 0.1;
 
 /** Browsers print some headings after the text. Pages with columns keep the order of the file. */
 function inReadingOrder(lines: readonly Line[]): readonly Line[] {
   const sorted = lines.toSorted((one, other) => other.y - one.y);
-  const isBeside = (line: Line, index: number) =>
+  const isNextToAnother = (line: Line, index: number) =>
     index > 0 && sorted[index - 1]!.y - line.y < line.size * sameLineRatio;
-  return sorted.filter(isBeside).length > lines.length * columnsRatio ? lines : sorted;
+  return sorted.filter(isNextToAnother).length > lines.length * columnsRatio ? lines : sorted;
 }
 
 /** A line at the top or bottom of this many pages is a running header or footer. */

@@ -202,7 +202,7 @@ function withoutTabs(line: string): string {
   return cells.reduce((text, cell) => `${text}${' '.repeat(8 - (text.length % 8))}${cell}`);
 }
 
-/** First parts of compounds, such as `well-known`: a hyphen behind them is kept at a line end. */
+/** First parts of compounds, such as `well-known`: a hyphen after them is kept at a line end. */
 const prefixes = /^(?:all|cross|end|ex|half|high|long|low|non|read|self|short|single|two|user|well|write)$/;
 /** Limits the length of a word: text without spaces would take quadratic time otherwise, or overflow the stack. */
 const wordWithHyphen = /(?<!\p{L})\p{L}{1,60}[-\u2010]\p{L}{1,60}(?!\p{L})/gu;

@@ -77,7 +77,7 @@ function withShortHeading(block: Block): Block[] {
 }
 
 const questionLengthMax = 200;
-/** Below every heading of a document. */
+/** Deeper than every heading level that a document can have. */
 const questionLevel = 7;
 const questionLabel = /^(?:Q|Question)\s?\d{0,3}[.:)]\s+/;
 const answerLabel = /^(?:A|Answer)\s?\d{0,3}[.:)]\s+/;

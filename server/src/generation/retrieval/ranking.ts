@@ -2,13 +2,13 @@ import { bareName, type FoundPassage } from '../../domain/document.ts';
 import type { Concept, Sought } from './question.ts';
 import { remembered, termCounts } from './term-counts.ts';
 
-/** A concept as the library knows it. */
+/** A concept with its weights, from the documents that are searched. */
 export interface WeighedConcept extends Concept {
-  /** How much its word says about where to look: the fewer passages hold it, the more. */
+  /** How specific its word is: the fewer passages contain it, the higher. */
   readonly weight: number;
-  /** Its part of what was asked; those of all concepts add up to 1. */
+  /** Its share of the question. The shares of all concepts add up to 1. */
   readonly share: number;
-  /** The terms that stand for it and that some passage holds, with what each weighs; the best first. */
+  /** The terms that match it and occur in a passage, with their weights, best first. */
   readonly wordings: readonly { readonly term: string; readonly weight: number }[];
 }
 
@@ -18,18 +18,18 @@ export interface RankedPassage {
   readonly score: number;
 }
 
-/** Found on the questions of the half `tune` in bench/evaluation; `npm run bench -- --only answers` judges them. */
+/** Chosen on the questions marked `tune` in bench/evaluation. `npm run bench -- --only answers` evaluates them. */
 const weights = {
-  /** How soon more of the same word says nothing more. */
+  /** How soon further occurrences of a word stop raising the score. */
   saturation: 0.8,
-  /** What a word counts in a heading, and in the title or the file's name, against one in the text. */
+  /** The weight of a word in a heading, and in the title or the file's name, relative to one in the text. */
   heading: 1.2,
   title: 1,
-  /** What it counts in the order that a passage has what the question asks for, such as a date. */
+  /** Added to the score of a passage that has what the question asks for, such as a date. */
   sought: 0.4,
 };
 
-/** Best first, those that say the same once. */
+/** Best first, without duplicates. */
 export function rankPassages(
   concepts: readonly WeighedConcept[],
   passages: readonly FoundPassage[],
@@ -81,25 +81,25 @@ export function titleAndName({ title, name }: FoundPassage): string {
   return `${title}\n${bareName(name)}`;
 }
 
-/** Per concept, the weight of the best wording that the text holds; 0 where it holds none. */
-export function toldBy(concepts: readonly WeighedConcept[], text: string): number[] {
+/** Per concept, the weight of the best wording that the text contains, or 0. */
+export function matchedWeights(concepts: readonly WeighedConcept[], text: string): number[] {
   const counts = termCounts(text);
   return concepts.map(({ wordings }) => wordings.find(({ term }) => counts.has(term))?.weight ?? 0);
 }
 
-/** What a synonym or another spelling counts against the word that was asked. */
+/** The weight of a synonym or another spelling relative to the word in the question. */
 const otherWording = 0.8;
 
 /** The share of the question that is covered: 0 to 1. */
-export function coverageOf(concepts: readonly WeighedConcept[], told: readonly number[]): number {
+export function coverageOf(concepts: readonly WeighedConcept[], matched: readonly number[]): number {
   let sum = 0;
   for (const [at, { weight, share }] of concepts.entries()) {
-    if (told[at]! > 0) sum += share * (told[at] === weight ? 1 : otherWording);
+    if (matched[at]! > 0) sum += share * (matched[at] === weight ? 1 : otherWording);
   }
   return sum;
 }
 
-/** What two texts tell together. */
-export function eitherTold(a: readonly number[], b: readonly number[]): number[] {
+/** The weights that two texts match together. */
+export function largerWeights(a: readonly number[], b: readonly number[]): number[] {
   return a.map((weight, concept) => Math.max(weight, b[concept]!));
 }

@@ -40,7 +40,7 @@ function stemOf(word: string): string {
   if (word.length > termLengthMax) return word.slice(0, termLengthMax).replace(/[\ud800-\udbff]$/, '');
   if (stopWords.has(word) || !/^[a-z]{3,}$/.test(word)) return word;
   const stem = stemmer(word);
-  // 'evening' is no form of 'even'.
+  // 'evening' is not a form of 'even'.
   return stopWords.has(stem) ? word : stem;
 }
 

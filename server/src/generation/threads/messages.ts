@@ -23,7 +23,7 @@ export interface PassageSource {
   readonly location: string;
 }
 
-/** What a thread asks the process for when it has no connection to the store, or the connection fails. */
+/** A read that a thread leaves to the main thread because it has no connection to the store, or the connection failed. */
 export interface StoreCall {
   /** Unique within the thread: an answer may come after its task was aborted. */
   readonly id: number;
@@ -44,7 +44,7 @@ export interface Failure {
 }
 
 export type FromThread =
-  /** Several at once: a message costs more than what it carries. */
+  /** Several at once: sending a message costs more than its content. */
   | { readonly type: 'events'; readonly events: readonly TaskEvent[] }
   | ({ readonly type: 'call' } & StoreCall)
   /** The last events. The task has ended: the thread is free. */

@@ -10,7 +10,7 @@ import type { Failure, FromThread, PassageSource, Task, TaskEvent, ToThread } fr
 // On Linux 0 means this thread, not the process: the event loop gets the processor before we do.
 setPriority(0, 10);
 
-/** Events within this time share a message: it costs more than what it carries. Progress is stored less often. */
+/** Events within this time share a message: sending one costs more than its content. Progress is stored less often. */
 const gatherMs = 50;
 
 let abort = new AbortController();
@@ -34,7 +34,7 @@ const source: PassageSource | null = workerData;
 const reader: PassageStore | undefined =
   source && (await import(source.module)).openPassages(source.location);
 
-/** Reads in this thread where it can. The process repeats a read that failed until the store is back. */
+/** Reads in this thread if possible. The main thread repeats a failed read until the store is available. */
 const ask = (method: keyof PassageStore, ...args: unknown[]): Promise<never> => {
   const read = reader?.[method] as ((...args: unknown[]) => Promise<never>) | undefined;
   return read === undefined ? call(method, ...args) : read(...args).catch(() => call(method, ...args));

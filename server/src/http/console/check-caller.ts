@@ -75,7 +75,7 @@ async function admit(
 
 type Hashes = Pick<SurfaceContext, 'sha256' | 'equalHashes'>;
 
-/** A token that only the session's own pages know. It cannot be derived from the hash in the store, or the reverse. */
+/** A token that only the session's own pages know. Neither it nor the hash in the store can be derived from the other. */
 export function csrfTokenOf({ sha256 }: Pick<SurfaceContext, 'sha256'>, sessionToken: string): string {
   return sha256(`skein csrf ${sessionToken}`);
 }

@@ -162,7 +162,7 @@ async function viewFor({ context, principal }: Pick<AnyCall, 'context' | 'princi
   return presentView(await getThreadView(context, principal, threadId));
 }
 
-/** As in the public API: repeating a create with the same key makes no second thread. */
+/** As in the public API: repeating a create with the same key does not create a second thread. */
 function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>, lengthMax: number): string | undefined {
   const key = reply.request.headers['idempotency-key'];
   if (key === undefined) return undefined;

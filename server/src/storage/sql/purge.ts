@@ -67,15 +67,15 @@ const rewriteAudit = statement('purge-person-from-audit')`
   UPDATE audit_event SET actor_user_id = :actor, subject = :subject, detail = :detail
   WHERE organization_id = :organizationId AND at = :at AND id = :id`;
 
-/** What a purge does with people, in the same way on both databases. `isLive`: a thread that is not deleted. */
+/** The steps of a purge that concern people, for both databases. `isLive`: a thread that is not deleted. */
 export function purgeOfPeople(isLive: Sql) {
-  /** The person has left another organization, where a thread or a key of theirs has stayed. */
+  /** The person has left another organization, which still has a thread or a key of theirs. */
   const hasLeft = sql`EXISTS (SELECT 1 FROM organization WHERE id <> :organizationId AND (
     EXISTS (SELECT 1 FROM thread WHERE organization_id = organization.id AND user_id = :userId AND ${isLive})
     OR EXISTS (SELECT 1 FROM api_key WHERE organization_id = organization.id AND user_id = :userId)))`;
   const findElsewhere = statement('find-known-elsewhere')`SELECT 1 AS known WHERE ${hasLeft}`;
 
-  /** Removes what is stored about a person whom no organization knows. */
+  /** Removes what is stored about a person who is not a member of any organization. */
   function* forget(organizationId: OrganizationId, userId: UserId, removed: Counts): Work<void> {
     yield* lockUser(userId);
     // While the person is a member here, a later step ends the membership.

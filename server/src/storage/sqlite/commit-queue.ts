@@ -50,7 +50,7 @@ export class CommitQueue {
   #gathered: Write[] = [];
   /** On the steady clock. */
   #pausedUntilMs = 0;
-  /** Whether commits wait for the disk; `openDatabase` opens without. */
+  /** Whether commits wait for the disk. They do not on a connection that `openDatabase` has just opened. */
   #isSynced = false;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
   #seen: { committed: number; steadyMs: number };

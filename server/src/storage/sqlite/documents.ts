@@ -32,7 +32,7 @@ export function sqliteDocuments(database: Database, commits: CommitQueue): Docum
   };
 }
 
-/** Opens a read-only connection, for a thread that searches beside the event loop. The store must be open. */
+/** Opens a read-only connection, for a thread that searches outside of the event loop. The store must be open. */
 export function openPassages(file: string): Passages {
   return sqlitePassages(new Sqlite(file, { readonly: true, fileMustExist: true }));
 }

@@ -98,7 +98,7 @@ export function prepareRaiseVersion(
   return (organizationId, threadId, now) => void raise.run({ organizationId, threadId, now });
 }
 
-/** Records the position that a thread leaves, so that walks in progress still find it there. In the move's transaction. */
+/** Records the position that a thread leaves, so that walks in progress still find it there. Part of the move's transaction. */
 export function prepareNoteMove(
   database: Database,
 ): (

@@ -24,7 +24,7 @@ export interface CreatedThread {
 
 const idempotencyKeptMs = 86_400_000;
 
-/** The thread exists, with its reply on the way, once this resolves. A repeated idempotency key makes no second one. */
+/** Resolves when the thread and its pending reply are stored. A repeated idempotency key creates no second thread. */
 export async function createThread(
   context: Context,
   principal: UserPrincipal,

@@ -145,10 +145,10 @@ describe('Following a thread', () => {
     await end(events);
   });
 
-  it('tells what was added to a reply, against what was told before', async () => {
+  it('sends what was added to a reply since the previous event', async () => {
     const events = follow();
     await nextView(events);
-    const told: unknown[] = [];
+    const additions: unknown[] = [];
     for (const [content, ...steps] of [
       ['', 'One'],
       ['Half', 'One'],
@@ -159,9 +159,9 @@ describe('Following a thread', () => {
       const event = await next;
       assert.ok(event.type === 'progress');
       const { reply, stepsFrom, textFrom } = event;
-      told.push([stepsFrom, reply.steps.slice(stepsFrom).length, reply.content.slice(textFrom)]);
+      additions.push([stepsFrom, reply.steps.slice(stepsFrom).length, reply.content.slice(textFrom)]);
     }
-    assert.deepEqual(told, [
+    assert.deepEqual(additions, [
       [0, 1, ''],
       [1, 0, 'Half'],
       [1, 1, ' and'],
@@ -263,7 +263,7 @@ describe('Following a thread', () => {
     await end(events);
   });
 
-  it('sees what other processes did without being told', async () => {
+  it('sees changes of other processes without a notice', async () => {
     const elsewhere = await world.node();
     pollAt(onItsOwn);
     const events = follow();

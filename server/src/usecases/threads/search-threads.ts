@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import type { ListedThreads, ListThreadsInput } from './list-threads.ts';
 import { cursorOf, openThreadWalk, readPage, walkAfter } from './thread-walk.ts';
 
-/** Threads read in one call: the embedded store needs 5 ms for 2,000 rows. */
-const lookedAtMax = 2000;
-/** Threads read at once; other requests run in between. */
+/** The most threads that one call scans. SQLite takes 5 ms for 2,000 rows. */
+const scannedMax = 2000;
+/** Threads per read. Other requests run between two reads. */
 const pageSize = 250;
 
 export interface SearchThreadsInput extends ListThreadsInput {
@@ -27,18 +27,18 @@ export async function searchThreads(
   const matches = titleMatcher(search);
   const found: Thread[] = [];
   let walk = openThreadWalk(context, principal, selection, cursor);
-  let lookedAt = 0;
+  let scanned = 0;
   for (;;) {
-    const page = await readPage(context, walk, Math.min(pageSize, lookedAtMax - lookedAt));
+    const page = await readPage(context, walk, Math.min(pageSize, scannedMax - scanned));
     let taken = 0;
     for (const { thread } of page.rows) {
       taken += 1;
       if (matches(thread.title)) found.push(thread);
       if (found.length === limit) break;
     }
-    lookedAt += taken;
+    scanned += taken;
     const { next, truncated } = walkAfter(context, page, taken);
-    if (next === undefined || found.length === limit || lookedAt >= lookedAtMax) {
+    if (next === undefined || found.length === limit || scanned >= scannedMax) {
       return { threads: found, nextCursor: cursorOf(context, next), truncated };
     }
     walk = next;

@@ -36,14 +36,14 @@ const coverageMin = { closest: 0.3, answer: 0.5, besideBest: 0.7 };
 export function answerTo(question: string, findings: SearchFindings, parts: number, about?: string): Answer {
   const candidates = candidatesFor(question, findings, words.alone[parts - 1]!, about);
   const [best, second] = candidates;
-  // A number alone is no subject: 'What is 2+2?'
+  // A number alone is not a subject: 'What is 2+2?'
   const hasSubject = findings.concepts.some(({ word }) => /\p{L}/u.test(word));
   if (!hasSubject || best === undefined || best.features.quote < coverageMin.closest) {
     return { question, level: 'nothing', quotes: [] };
   }
   const unknownName = unknownNameIn(question, findings);
   const shown = second !== undefined && parts === 1 && isPair(best, second) ? [best, second] : [best];
-  // A price has a currency sign: a sentence without one is no answer.
+  // A price has a currency sign: a sentence without one is not an answer.
   const hasPrice = !asksForPrice(question) || shown.some(({ features }) => features.sought > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
   if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
@@ -82,7 +82,7 @@ export function isPair(best: Candidate, second: Candidate): boolean {
   return second.share >= pairMin * best.share;
 }
 
-/** Positive if the quotes are likely enough to hold the answer. */
+/** Positive if the quotes are likely enough to contain the answer. */
 function confidenceOf(shown: readonly Candidate[]): number {
   const share = shown.reduce((sum, one) => sum + one.share, 0);
   return (

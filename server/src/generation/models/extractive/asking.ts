@@ -2,13 +2,13 @@ import type { ConversationTurn } from '../../../domain/conversation.ts';
 import { sentencesOf } from '../../reading/passage-parts.ts';
 import { asksForDefinition, conceptsOf } from '../../retrieval/question.ts';
 
-/** What is read of a prompt: all of a short one, else the questions at its end, else its beginning. */
+/** A short prompt is read in full. Of a long one, only the questions at its end or else its beginning are read. */
 const headLengthMax = 2_000;
 const tailLengthMax = 1_000;
 const partsMax = 3;
-const toldLengthMax = 300;
+const statementsLengthMax = 300;
 
-/** The questions of the latest prompt, each one that can be searched for by itself. */
+/** The questions of the latest prompt. Each can be searched for by itself. */
 export function questionsOf(conversation: readonly ConversationTurn[]): string[] {
   const asked = conversation.filter(({ role }) => role === 'user').map(({ content }) => content);
   const prompt = readable(asked.at(-1) ?? '');
@@ -17,7 +17,7 @@ export function questionsOf(conversation: readonly ConversationTurn[]): string[]
   return partsOf(prompt.replace(joint, ''));
 }
 
-/** What joins a question to one before it. */
+/** Words that connect a question to the previous one. */
 const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?)\b[\s,]*)+(?=.*\p{L})/iu;
 const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: [\p{L}-]+)?)\s*\?*$/iu;
 
@@ -63,13 +63,13 @@ const nextQuestion =
 
 const comparison = /\b(?:differences?|distinction) between (.{2,80}?) and (.{2,80}?)\s*[?.!]*$/i;
 
-/** 'What does it cost and how long does it take?' asks twice. */
+/** Splits a prompt into its questions: 'What does it cost and how long does it take?' has two. */
 function partsOf(prompt: string): string[] {
   const compared = comparison.exec(prompt.slice(-200));
   if (compared !== null) return [`What is ${compared[1]}?`, `What is ${compared[2]}?`];
   const sentences = sentencesOf(prompt);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
-  const told = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');
+  const statements = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');
   const parts = asking
     .flatMap((sentence) => sentence.split(nextQuestion).map((text, at) => ({ text, isSentence: at === 0 })))
     .slice(0, partsMax);
@@ -77,8 +77,9 @@ function partsOf(prompt: string): string[] {
   if (first === undefined) return [prompt];
   // 'Who founded it, and when?' asks for one sentence.
   if (asking.length === 1 && parts.some(({ text }) => conceptsOf(text).length === 0)) return [prompt];
-  // What little was said before a lone question says what it is about.
-  if (others.length === 0) return [told.length > toldLengthMax ? first.text : `${first.text} ${told}`.trim()];
+  // A short text around a single question says what the question is about.
+  if (others.length === 0)
+    return [statements.length > statementsLengthMax ? first.text : `${first.text} ${statements}`.trim()];
   const [next] = others;
   return [
     isUnderstood(first) ? first.text : `${first.text} ${next!.text}`,
@@ -86,7 +87,7 @@ function partsOf(prompt: string): string[] {
   ];
 }
 
-/** Whether a part of a question says by itself what it is about. */
+/** Whether a part of a question is clear by itself. */
 function isUnderstood({ text, isSentence }: { text: string; isSentence: boolean }): boolean {
   const { length } = conceptsOf(text);
   return length >= 2 || (length === 1 && isSentence && !pointsBack.test(text));

@@ -46,7 +46,7 @@ for (const [language, words] of Object.entries(frequentWords)) {
   for (const word of words.split(/\s+/)) languagesOf.set(word, [...(languagesOf.get(word) ?? []), language]);
 }
 
-/** The language that a text is written in, if its script or its most frequent words tell. */
+/** The language of a text, if its script or its most frequent words identify one. */
 export function languageOf(text: string): string | undefined {
   const letters = count(text, /\p{L}/gu);
   const script = scripts.find(([, pattern]) => count(text, pattern) > scriptShare * letters);

@@ -3,9 +3,9 @@ import { countWords, type Part, partsOf } from '../../reading/passage-parts.ts';
 import type { Sought } from '../../retrieval/question.ts';
 import {
   coverageOf,
-  eitherTold,
+  largerWeights,
+  matchedWeights,
   titleAndName,
-  toldBy,
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
 import { remembered } from '../../retrieval/term-counts.ts';
@@ -30,7 +30,7 @@ export interface Quote {
   readonly key: number;
 }
 
-/** What it counts that a unit has words of the question itself, and what the question asks for, such as a duration. */
+/** Weights of a unit that has words of the question itself, or what the question asks for, such as a duration. */
 const weights = { own: 0.3, sought: 0.4 };
 
 /**
@@ -42,17 +42,21 @@ export function keyUnitOf(
   sought: Sought | undefined,
   passage: FoundPassage,
 ): number | undefined {
-  const context = eitherTold(toldBy(concepts, titleAndName(passage)), toldBy(concepts, passage.heading));
+  const context = largerWeights(
+    matchedWeights(concepts, titleAndName(passage)),
+    matchedWeights(concepts, passage.heading),
+  );
   // Under a heading that is the question, every sentence is part of the answer.
-  const isAsked = toldBy(concepts, innermostHeading(passage)).every((weight) => weight > 0);
+  const isAsked = matchedWeights(concepts, innermostHeading(passage)).every((weight) => weight > 0);
   let best: { key: number; score: number } | undefined;
   for (const [at, unit] of unitsOf(passage.text).entries()) {
     if (unit.kind === 'code' || isQuestion(unit)) continue;
-    const own = toldBy(concepts, withHeader(unit));
-    const told = eitherTold(context, own);
-    const covered = coverageOf(concepts, told) + weights.own * coverageOf(concepts, isAsked ? told : own);
+    const own = matchedWeights(concepts, withHeader(unit));
+    const matched = largerWeights(context, own);
+    const covered =
+      coverageOf(concepts, matched) + weights.own * coverageOf(concepts, isAsked ? matched : own);
     const score = covered + (sought?.test(unit.text) ? weights.sought : 0);
-    // Of equals the first is the key.
+    // If scores are equal, the first unit is the key.
     if (best === undefined || score > best.score + 0.001) best = { key: at, score };
   }
   return best?.key;

@@ -2,9 +2,9 @@ import { bareName } from '../../../domain/document.ts';
 import { type Sought, soughtBy } from '../../retrieval/question.ts';
 import {
   coverageOf,
-  eitherTold,
+  largerWeights,
+  matchedWeights,
   titleAndName,
-  toldBy,
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
 import { stopWords } from '../../retrieval/stop-words.ts';
@@ -13,8 +13,8 @@ import { termsOf, tokensOf } from '../../retrieval/terms.ts';
 import { innermostHeading, type Quote, shownUnits, withHeader } from './quote.ts';
 
 /**
- * What is known about a quote as an answer to a question. All are between 0 and 1, except `rank`. The weights are fitted by
- * `bench/src/answers-fit.ts` on the questions of the halves `tune` and `validation`.
+ * Weights of the features of a quote as an answer. Features are between 0 and 1, except `rank`. The weights are fitted by
+ * `bench/src/answers-fit.ts` on the questions marked `tune` and `validation`.
  */
 const weights = {
   /** The passage's score in the search. */
@@ -38,7 +38,7 @@ const weights = {
 
 export type Features = Readonly<Record<keyof typeof weights, number>>;
 
-/** What it counts that a passage is in the document that answered the part of the question before. */
+/** Added for a passage of the document that answered the previous part of the question. */
 const sameDocument = 1.5;
 
 /** Fitted by the same program: an answer is given if the weighted sum reaches the threshold. */
@@ -57,7 +57,7 @@ export interface Query {
   readonly concepts: readonly WeighedConcept[];
   /** Matches a sentence that has what the question asks for. */
   readonly sought: Sought | undefined;
-  /** All terms that stand for its concepts. */
+  /** All terms that match its concepts. */
   readonly terms: ReadonlySet<string>;
   /** Its words in order, as terms and without stop words. */
   readonly sequence: readonly string[];
@@ -79,10 +79,12 @@ export function featuresOf(
 ): Features {
   const { passage } = quote;
   const units = shownUnits(quote);
-  const title = toldBy(concepts, titleAndName(passage));
-  const context = eitherTold(title, toldBy(concepts, passage.heading));
-  const shown = units.map((unit) => toldBy(concepts, withHeader(unit))).reduce(eitherTold, context);
-  const all = eitherTold(context, toldBy(concepts, passage.text));
+  const title = matchedWeights(concepts, titleAndName(passage));
+  const context = largerWeights(title, matchedWeights(concepts, passage.heading));
+  const shown = units
+    .map((unit) => matchedWeights(concepts, withHeader(unit)))
+    .reduce(largerWeights, context);
+  const all = largerWeights(context, matchedWeights(concepts, passage.text));
   const heading = innermostHeading(passage);
   return {
     rank,
