@@ -24,7 +24,7 @@ describe('readConfig', () => {
     assert.equal(readConfig({ SKEIN_PORT: '' }).port, 8080);
   });
 
-  it('names variables that it does not know, and what may be meant', () => {
+  it('names unknown variables, and suggests the variable that was probably meant', () => {
     const environment = {
       SKEIN_PROT: '1',
       SKEIN_TITEL_LENGTH_MAX: '9',

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { placeOf } from './address.ts';
 
-describe('The place of an attempt', () => {
-  it('is an IPv4 address, also where it is written as an IPv6 one', () => {
+describe('The key by which attempts are counted', () => {
+  it('is an IPv4 address, even if it is written as an IPv6 address', () => {
     assert.equal(placeOf('203.0.113.7'), '203.0.113.7');
     assert.equal(placeOf('::ffff:203.0.113.7'), '203.0.113.7');
   });
@@ -16,7 +16,7 @@ describe('The place of an attempt', () => {
     assert.equal(placeOf('fe80::1%eth0'), 'fe80:0:0:0');
   });
 
-  it('is the same whatever port a proxy has written behind the address', () => {
+  it('is the same whatever port a proxy appends to the address', () => {
     assert.equal(placeOf('203.0.113.7:50123'), '203.0.113.7');
     assert.equal(placeOf('[2001:db8:1:2::9]:50123'), placeOf('2001:db8:1:2::9'));
   });

@@ -13,7 +13,7 @@ describe('Failed attempts', () => {
     for (let time = 0; time < times; time += 1) attempts.failed(key);
   };
 
-  it('lets ten pass, and makes the next ones wait for the rest of a minute', () => {
+  it('allows ten, and makes further ones wait for the rest of the minute', () => {
     assert.equal(attempts.waitSeconds('a'), 0);
     fail('a', 9);
     assert.equal(attempts.waitSeconds('a'), 0);
@@ -36,27 +36,27 @@ describe('Failed attempts', () => {
     assert.equal(attempts.waitSeconds('a'), 60);
   });
 
-  it('does not lengthen the wait by failures within it', () => {
+  it('does not extend the wait after failures during it', () => {
     fail('a', 10);
     nowMs += 30_000;
     fail('a', 10);
     assert.equal(attempts.waitSeconds('a'), 30);
   });
 
-  it('keeps what it counts by apart', () => {
+  it('counts each key separately', () => {
     fail('client 192.0.2.1', 10);
     assert.equal(attempts.waitSeconds('client 192.0.2.1'), 60);
     assert.equal(attempts.waitSeconds('client 192.0.2.2'), 0);
     assert.equal(attempts.waitSeconds('other 192.0.2.1'), 0);
   });
 
-  it('lets no one wait longer than a minute when the clock is set back', () => {
+  it('makes no caller wait longer than a minute when the clock is set back', () => {
     fail('a', 10);
     nowMs -= 3_600_000;
     assert.equal(attempts.waitSeconds('a'), 0);
   });
 
-  it('remembers ten thousand at most, and forgets the oldest first', () => {
+  it('remembers at most ten thousand keys, and drops the oldest first', () => {
     fail('first', 10);
     fail('second', 10);
     for (let number = 0; number < 9_998; number += 1) attempts.failed(`made up ${number}`);

@@ -19,29 +19,29 @@ function before(...texts: string[]): string[] {
   return said.map(({ role, content }) => (role === 'user' ? `?${content}` : content));
 }
 
-describe('What was said before a reply', () => {
-  it('begins with the first prompt and ends with the one to be answered', () => {
+describe('The conversation before a reply', () => {
+  it('starts with the first prompt and ends with the one to answer', () => {
     assert.deepEqual(before('?a', 'in_progress'), ['?a']);
     assert.deepEqual(before('?a', 'completed:A', '?b', 'in_progress'), ['?a', 'A', '?b']);
   });
 
-  it('has neither replies that failed nor their neutral sentence', () => {
+  it('leaves out failed replies and their neutral sentence', () => {
     assert.deepEqual(before('?a', 'failed:Sorry', '?b', 'in_progress'), ['?a', '?b']);
     assert.deepEqual(before('?a', 'failed:Sorry', 'completed:A', '?b', 'in_progress'), ['?a', 'A', '?b']);
   });
 
-  it('has what a reply said before it was stopped, unless that is nothing', () => {
+  it('includes the text of a stopped reply, unless it is empty', () => {
     assert.deepEqual(before('?a', 'cancelled:Half', '?b', 'in_progress'), ['?a', 'Half', '?b']);
     assert.deepEqual(before('?a', 'cancelled: \n', '?b', 'in_progress'), ['?a', '?b']);
   });
 
-  it('has the last try only of those that said something', () => {
+  it('includes only the last reply with text to each prompt', () => {
     const tries = ['?a', 'cancelled:Half', 'cancelled:More', 'failed:Sorry'];
     assert.deepEqual(before(...tries, '?b', 'in_progress'), ['?a', 'More', '?b']);
     assert.deepEqual(before(...tries, 'completed:Whole', '?b', 'in_progress'), ['?a', 'Whole', '?b']);
   });
 
-  it('ends with the prompt also when a reply to it is tried again', () => {
+  it('ends with the prompt when its reply is retried', () => {
     assert.deepEqual(before('?a', 'failed:Sorry', 'in_progress'), ['?a']);
     assert.deepEqual(before('?a', 'completed:A', '?b', 'cancelled:Half', 'in_progress'), ['?a', 'A', '?b']);
   });

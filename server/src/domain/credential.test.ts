@@ -14,7 +14,7 @@ describe('An API key', () => {
     assert.notEqual(generateApiKey(randomBytes, crc32), key);
   });
 
-  it('draws every character with the same chance', () => {
+  it('draws every character with the same probability', () => {
     const drawn = generateApiKey(
       (size) => Uint8Array.from({ length: size }, (_, index) => 226 + index),
       crc32,
@@ -55,7 +55,7 @@ describe('A client secret', () => {
     assert.equal(checksum, crc32(zeros.slice(0, -6)));
   });
 
-  it('is never taken for an API key', () => {
+  it('is never accepted as an API key', () => {
     assert.ok(!isWellFormedApiKey(secret, crc32));
     assert.ok(!isWellFormedApiKey(secret.replace('eas_', 'eak_'), crc32));
   });

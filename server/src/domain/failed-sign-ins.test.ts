@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { FailedSignIns } from './attempts.ts';
 
 describe('Failed sign-ins', () => {
-  it('are given out at once the first time, and then together every 15 minutes', () => {
+  it('are returned at once the first time, and then combined every 15 minutes', () => {
     let now = 0;
     const failures = new FailedSignIns(() => now);
     const taken = (all?: boolean) =>
@@ -20,7 +20,7 @@ describe('Failed sign-ins', () => {
     assert.deepEqual(taken(true), [['ada', 1, 1, 't3']], 'a stop keeps the rest');
   });
 
-  it('are counted still when they could not be written', () => {
+  it('stay counted if they could not be written', () => {
     const failures = new FailedSignIns(() => 0);
     failures.count('ada', 'here', 't1');
     failures.take();
@@ -28,7 +28,7 @@ describe('Failed sign-ins', () => {
     assert.equal(failures.take()[0]?.count, 1);
   });
 
-  it('of more addresses than are remembered take no more memory', () => {
+  it('are bounded in memory, however many addresses are tried', () => {
     const failures = new FailedSignIns(() => 0);
     for (let person = 0; person < 10_050; person += 1) failures.count(`${person}`, 'here', 't');
     for (let place = 0; place < 200; place += 1) failures.count('10049', `${place}`, 't');

@@ -5,7 +5,7 @@ import { createIdGenerator, isThreadId } from './id.ts';
 const highest = (size: number) => new Uint8Array(size).fill(255);
 
 describe('Ids', () => {
-  it('have their prefix and 26 characters that only ids have', () => {
+  it('have their prefix and 26 characters of the id alphabet', () => {
     const ids = createIdGenerator(Date.now, highest);
     assert.match(ids.thread(), /^thr_[0-9a-hjkmnp-tv-z]{26}$/);
     for (const kind of ['organization', 'user', 'key', 'message'] as const) {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { iso } from './iso-time.ts';
 
 describe('A time', () => {
-  it('is shown as toISOString shows it, at every edge of a day and anywhere between', () => {
+  it('is formatted like toISOString, at the start and end of days and in between', () => {
     const day = Date.UTC(2026, 1, 28);
     const edges = [
       0,

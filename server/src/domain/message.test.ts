@@ -40,7 +40,7 @@ describe('The status of a thread', () => {
     assert.equal(deriveThreadStatus([asked, reply('failed'), asked]).state, 'error');
   });
 
-  it('is Thinking before the first step, and then says the latest', () => {
+  it('is Thinking before the first step, and then shows the latest step', () => {
     const first = reply('in_progress');
     assert.deepEqual(deriveThreadStatus([asked, first]), {
       state: 'in_progress',

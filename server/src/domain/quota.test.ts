@@ -10,7 +10,7 @@ describe('The day of a quota', () => {
     assert.equal(utcDay(midnight + 86_399_999), utcDay(midnight));
   });
 
-  it('is over after the seconds it tells', () => {
+  it('ends after the number of seconds it reports', () => {
     for (const ms of [midnight, midnight + 1, midnight + 86_399_999]) {
       const seconds = secondsUntilReset(ms);
       assert.ok(seconds >= 1);

@@ -5,7 +5,7 @@ import { retryDelayMs, sharePlaces } from './reply.ts';
 describe('The delay before the next attempt', () => {
   const failed = { attempts: 1, retryAfterMs: undefined, remainingMs: 600_000 };
 
-  it('doubles with every attempt up to half a minute, and is spread by chance', () => {
+  it('doubles with every attempt up to half a minute, with random jitter', () => {
     const delays = (chance: number) =>
       [1, 2, 3, 9].map((attempts) => retryDelayMs({ ...failed, attempts }, 10, chance));
     assert.deepEqual(delays(0), [500, 1000, 2000, 15_000]);
@@ -17,7 +17,7 @@ describe('The delay before the next attempt', () => {
     assert.equal(retryDelayMs({ ...failed, retryAfterMs: 1 }, 3, 1), 1000);
   });
 
-  it('is none after the last attempt, and none that ends past the deadline', () => {
+  it('is undefined after the last attempt, and if it would end past the deadline', () => {
     assert.equal(retryDelayMs({ ...failed, attempts: 3 }, 3, 1), undefined);
     assert.equal(retryDelayMs({ ...failed, attempts: 1 }, 1, 1), undefined);
     assert.equal(retryDelayMs({ ...failed, remainingMs: 1000 }, 3, 1), undefined);
@@ -40,14 +40,14 @@ describe('The places of a worker', () => {
   }
   const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
 
-  it('go to one organization that is alone up to a half, so that the next one finds a place at once', () => {
+  it('go to a single organization up to a half, so that the next one gets a place at once', () => {
     assert.deepEqual(fill(256, ['a']), { a: 128 });
     assert.deepEqual(fill(4, ['a']), { a: 2 });
     assert.deepEqual(fill(1, ['a']), { a: 1 });
     assert.equal(sharePlaces(64, ['b'], () => 0)[0]?.places, 32);
   });
 
-  it('are left for many that come one after the other and fill what they get', () => {
+  it('remain for many organizations that arrive one after the other and use their whole share', () => {
     let free = 256;
     const shares: number[] = [];
     while (free > 0) {

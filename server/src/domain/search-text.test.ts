@@ -11,7 +11,7 @@ function assertMisses(search: string, ...titles: string[]): void {
 }
 
 describe('A search in titles', () => {
-  it('does not mind case, accents and compatibility forms, on either side', () => {
+  it('ignores case, accents and compatibility forms, in the search and in the title', () => {
     assertFinds('resume', 'Résumé of Ada', 'RE\u0301SUME\u0301');
     assertFinds('RÉSUMÉ', 'resume');
     assertFinds('strasse', 'Die Straße');
@@ -21,13 +21,13 @@ describe('A search in titles', () => {
     assertFinds('ガラス', 'ｶﾞﾗｽ');
   });
 
-  it('wants every word, anywhere and in any order', () => {
+  it('requires every word, anywhere and in any order', () => {
     assertFinds('policy ref', 'Refund policy', 'Policy: prefer silk');
     assertMisses('refund silk', 'Refund policy', 'Silk');
     assertFinds('  ', 'Anything');
   });
 
-  it('takes what is typed as it is, not as a pattern', () => {
+  it('treats the search as plain text, not as a pattern', () => {
     assertFinds('50%', '50% off');
     assertMisses('a.c', 'abc');
     assertMisses('%', 'abc');

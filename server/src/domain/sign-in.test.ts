@@ -5,19 +5,19 @@ import { passwordFault } from './sign-in.ts';
 const fault = (password: string) => passwordFault(password, 'ada.lovelace@x.example');
 
 describe('A password', () => {
-  it('may be anything of ten characters, without rules about digits and signs', () => {
+  it('may be any ten characters, without rules about digits and symbols', () => {
     assert.equal(fault('violin sky'), undefined);
     assert.equal(fault('скрипкаинебо'), undefined);
     assert.equal(fault('x y'.repeat(85)), undefined);
   });
 
-  it('has at least ten characters, as people count them, and at most 256', () => {
+  it('has at least ten code points, and at most 256', () => {
     assert.match(fault('ninechars') ?? '', /at least 10 characters/);
     assert.match(fault('🎻🎼🎵'.repeat(3)) ?? '', /at least 10 characters/);
     assert.match(fault('a b'.repeat(86)) ?? '', /at most 256 characters/);
   });
 
-  it('is neither the address nor its name', () => {
+  it('is neither the address nor its local part', () => {
     for (const text of ['ada.lovelace@x.example', 'Ada.Lovelace', ' ada.lovelace '])
       assert.match(fault(text) ?? '', /your address/);
   });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isKeepable, nameFault } from './text.ts';
 
 describe('A text from outside', () => {
-  it('can be kept unless it has a NUL or a lone surrogate', () => {
+  it('can be stored unless it contains a NUL or a lone surrogate', () => {
     for (const text of ['', ' ', '🧶', '\u{10FFFF}', '\uFFFD', '\u0001'])
       assert.ok(isKeepable(text), JSON.stringify(text));
     for (const text of ['\0', 'a\0b', '\uD800', 'a\uDC00', '\uDC00\uD800'])
@@ -17,7 +17,7 @@ describe('A text from outside', () => {
     assert.match(nameFault('\0', 1, 2) ?? '', /NUL/);
   });
 
-  it('is a name only without control characters and with something to see', () => {
+  it('is a valid name only without control characters and with a visible character', () => {
     for (const name of ['a\u001b[2Jb', 'two\nlines', 'bell\u0007', 'a\u202Eb', 'a\u2066b', '\u009b31m'])
       assert.match(nameFault(name, 1, 255) ?? '', /control characters/, JSON.stringify(name));
     for (const name of [' ', '\u200B', '\u00A0\u200D'])

@@ -75,7 +75,7 @@ describe('The news of a thread', () => {
     assert.equal(other.stepsFrom, 1);
   });
 
-  it('are a status alone, too', () => {
+  it('may be only a status', () => {
     progressBetween({ content: 'Text' }, { content: 'Text', status: 'corroborating' });
   });
 

@@ -3,13 +3,13 @@ import { describe, it } from 'node:test';
 import { titleFromPrompt } from './thread.ts';
 
 describe('A generated title', () => {
-  it('is the first line of the prompt that says anything', () => {
+  it('is the first line of the prompt that has text', () => {
     assert.equal(titleFromPrompt('  Refunds?  \nSecond line'), 'Refunds?');
     assert.equal(titleFromPrompt('\n \r\n\tRefunds?\r\nmore'), 'Refunds?');
     assert.equal(titleFromPrompt('a\u2028b'), 'a');
   });
 
-  it('falls back when the prompt says nothing', () => {
+  it('falls back to a default when the prompt has no text', () => {
     for (const prompt of [' ', '\n', ' \t\r\n\u2003']) assert.equal(titleFromPrompt(prompt), 'New thread');
   });
 
@@ -21,13 +21,13 @@ describe('A generated title', () => {
     assert.equal(titleFromPrompt('a'.repeat(80)), 'a'.repeat(80));
   });
 
-  it('never cuts through what a reader sees as one character', () => {
+  it('never cuts within a grapheme', () => {
     const family = '👩‍👩‍👧‍👦';
     assert.equal(titleFromPrompt(family.repeat(100)), family.repeat(45));
     assert.equal(titleFromPrompt('e\u0301'.repeat(100)), 'e\u0301'.repeat(80));
   });
 
-  it('stays short although one character may be endless', () => {
+  it('stays short even if one grapheme is very long', () => {
     assert.equal(titleFromPrompt(`a${'\u0301'.repeat(100_000)}`), 'New thread');
     assert.ok(titleFromPrompt(`Hello a${'\u0301'.repeat(100_000)}`).length <= 500);
   });
@@ -46,13 +46,13 @@ describe('A generated title', () => {
     }
   });
 
-  it('keeps an emoji that is made of several whole', () => {
+  it('keeps an emoji of several code points whole', () => {
     for (const emoji of ['👩‍👩‍👧‍👦', '❤️‍🔥', '👨🏽‍💻', '☎️'])
       assert.equal(titleFromPrompt(`x ${emoji}`), `x ${emoji}`);
     assert.equal(titleFromPrompt('a\u200db \ufe0f👩\u200d c'), 'ab 👩 c');
   });
 
-  it('falls back when the prompt has no visible character', () => {
+  it('falls back to a default when the prompt has no visible character', () => {
     for (const prompt of [
       '\u200b',
       '\u0007\u001b',

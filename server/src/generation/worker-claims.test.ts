@@ -148,7 +148,7 @@ describe('The claims of the reply worker', () => {
     assert.equal((await reply()).content, 'New');
   });
 
-  it('restarts the replies of a worker that died before their leases end', async () => {
+  it('restarts the replies of a dead worker without waiting for their leases', async () => {
     const { reply } = await ask('Orphan');
     assert.equal((await world.claim(60_000)).length, 1);
     await start();

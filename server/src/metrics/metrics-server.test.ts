@@ -5,7 +5,7 @@ import { openMetrics } from '../compose.ts';
 import { readConfig } from '../config/config.ts';
 
 describe('The metrics of a process', () => {
-  it('load their library only where the operator wants them', async () => {
+  it('load their library only if metrics are enabled', async () => {
     const { cache } = createRequire(import.meta.url);
     const isLoaded = () => Object.keys(cache).some((file) => file.includes('/prom-client/'));
     assert.equal(await openMetrics(readConfig({}), 'all'), undefined);

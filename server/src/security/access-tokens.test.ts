@@ -64,7 +64,7 @@ function node({
 }
 
 describe('An access token', () => {
-  it('gives back what it was issued for, on every node, once and again', async () => {
+  it('is read as issued, repeatedly and on every node', async () => {
     const token = await tokens.issue(claims);
     for (const reader of [tokens, node()]) {
       assert.deepEqual(await reader.read(token), claims);
@@ -72,7 +72,7 @@ describe('An access token', () => {
     }
   });
 
-  it('carries the claims of RFC 9068 and an id of its own', async () => {
+  it('has the claims of RFC 9068 and a unique id', async () => {
     const { jti, ...payload } = decodeJwt(await tokens.issue(claims));
     assert.deepEqual(payload, {
       iss: 'https://skein.example',
@@ -88,7 +88,7 @@ describe('An access token', () => {
     assert.notEqual(decodeJwt(await tokens.issue(claims)).jti, jti);
   });
 
-  it('expires after an hour, remembered or not', async () => {
+  it('expires after an hour, whether cached or not', async () => {
     const token = await tokens.issue(claims);
     nowMs += 3_600_000 - 1;
     assert.deepEqual(await tokens.read(token), claims);
@@ -99,21 +99,21 @@ describe('An access token', () => {
     assert.equal(await tokens.read(token), undefined);
   });
 
-  it('is read by a node whose clock is some seconds behind, not by one that is far from the time', async () => {
+  it('is accepted by a node whose clock is a few seconds behind, but not by one that is far off', async () => {
     const token = await tokens.issue(claims);
     assert.deepEqual(await node({ aheadMs: -5000 }).read(token), claims);
     assert.equal(await node({ aheadMs: -6000 }).read(token), undefined);
     assert.equal(await node({ aheadMs: 3_600_000 }).read(token), undefined);
   });
 
-  it('is refused by another service, which has keys of its own', async () => {
+  it('is rejected by another service, which has other keys', async () => {
     const token = await tokens.issue(claims);
     const others = createAccessTokens(openStore('elsewhere.db'), unnamed, () => nowMs, randomUUID);
     assert.deepEqual(await others.read(await others.issue(claims)), claims);
     assert.equal(await others.read(token), undefined);
   });
 
-  it('is held against issuer and audience where the operator named them, and only there', async () => {
+  it('is checked for its issuer and audience only if the operator configured them', async () => {
     const token = await tokens.issue(claims);
     const moved = (named: TokenAddresses['named'], change: Partial<TokenAddresses> = {}) =>
       node({ addresses: { ...unnamed, ...change, named } });
@@ -130,14 +130,14 @@ describe('An access token', () => {
 });
 
 describe('A signing key', () => {
-  it('is one for nodes that start together', async () => {
+  it('is shared by nodes that start at the same time', async () => {
     const nodes = [tokens, node(), node()];
     const issued = await Promise.all(nodes.map((one) => one.issue(claims)));
     for (const token of issued) for (const one of nodes) assert.deepEqual(await one.read(token), claims);
     assert.equal((await store.listSigningKeys(1000)).length, 1);
   });
 
-  it('verifies for an hour after another took its place, and signs no more', async () => {
+  it('verifies tokens for an hour after it was replaced, and signs no new ones', async () => {
     const old = await tokens.issue(claims);
     nowMs += 1000;
     const keyId = await node().rotateKey(false);
@@ -154,7 +154,7 @@ describe('A signing key', () => {
     assert.equal((await tokens.keySet()).keys.length, 1);
   });
 
-  it('is good for nothing more, on any node, from the moment one node dropped it', async () => {
+  it('verifies nothing on any node once one node has dropped it', async () => {
     const reader = node();
     assert.deepEqual(await reader.read(await tokens.issue(claims)), claims);
     const unread = await tokens.issue(claims);
@@ -181,14 +181,14 @@ describe('A signing key', () => {
     assert.equal(payload.sub, 'app_1');
   });
 
-  it('is there as soon as it is asked for, before any token', async () => {
+  it('is created on the first request for the keys, before any token', async () => {
     assert.equal((await tokens.keySet()).keys.length, 1);
   });
 });
 
-describe('Remembered tokens', () => {
+describe('Cached tokens', () => {
   // A dropped key shows which tokens are cached, because a cached token is not verified again.
-  it('are those that were asked for last, up to a bound', async () => {
+  it('are the most recently used ones, up to a limit', async () => {
     const reader = node({ rememberedMax: 2 });
     const [first, second, third] = [await issue(), await issue(), await issue()];
     for (const token of [first, second, first, third]) assert.deepEqual(await reader.read(token), claims);
@@ -212,11 +212,11 @@ describe('Remembered tokens', () => {
 });
 
 describe('A token that was signed with our key', () => {
-  it('is read when it is written as we write it', async () => {
+  it('is accepted in exactly the form that we issue', async () => {
     assert.deepEqual(await node().read(await signed()), claims);
   });
 
-  it('is refused when its header is not, byte for byte, ours', async () => {
+  it('is rejected when its header is not byte for byte ours', async () => {
     const kid = kidOf(await signed());
     for (const header of [
       { typ: 'at+jwt', alg: 'ES256', kid },
@@ -232,7 +232,7 @@ describe('A token that was signed with our key', () => {
     }
   });
 
-  it('is refused when a claim is missing or of another kind', async () => {
+  it('is rejected when a claim is missing or has another type', async () => {
     for (const name of ['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti', 'org_id', 'epoch']) {
       const { [name]: _, ...rest } = payload();
       assert.equal(await node().read(await signed({ text: JSON.stringify(rest) })), undefined, name);
@@ -256,7 +256,7 @@ describe('A token that was signed with our key', () => {
     }
   });
 
-  it('is refused when its payload could be read in two ways', async () => {
+  it('is rejected when its payload is ambiguous', async () => {
     const text = JSON.stringify(payload());
     for (const otherwise of [
       text.replace('"epoch":7', '"epoch":6,"epoch":7'),
@@ -295,7 +295,7 @@ describe('A text that is nearly an access token', () => {
     }
   });
 
-  it('is refused in every other spelling of the same bytes', async () => {
+  it('is rejected in every other encoding of the same bytes', async () => {
     const token = await tokens.issue(claims);
     const last = token.at(-1) as string;
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -313,7 +313,7 @@ describe('A text that is nearly an access token', () => {
     }
   });
 
-  it('is refused without a signature, or with one by a secret that everyone knows', async () => {
+  it('is rejected without a signature, or when it is signed with the public key as an HMAC secret', async () => {
     const token = await tokens.issue(claims);
     const [header = '', body = ''] = token.split('.');
     const [publicKey] = (await tokens.keySet()).keys as [JWK];
@@ -333,7 +333,7 @@ describe('A text that is nearly an access token', () => {
     }
   });
 
-  it('is refused when it is longer than any of ours', async () => {
+  it('is rejected when it is longer than any of ours', async () => {
     const long = async (length: number) => {
       const text = JSON.stringify({ ...payload(), scope: 'x'.repeat(length) });
       return signed({ text });

@@ -5,7 +5,7 @@ import { createPasswords } from './passwords.ts';
 describe('Passwords', () => {
   const passwords = createPasswords();
 
-  it('are kept as argon2id hashes of 19 MiB and two passes, each with a salt of its own', async () => {
+  it('are stored as argon2id hashes with 19 MiB, two passes and a unique salt', async () => {
     const [one, other] = await Promise.all([passwords.hash('violin sky'), passwords.hash('violin sky')]);
     assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     assert.notEqual(one, other);
@@ -43,7 +43,7 @@ describe('Passwords', () => {
     assert.equal(await passwords.find([hash], 'Zo\u00eb und Ame\u0301lie'), hash);
   });
 
-  it('are all heard when many come at once', async () => {
+  it('are all checked when many arrive at once', async () => {
     const hash = await passwords.hash('violin sky');
     const attempts = Array.from({ length: 12 }, (_, place) =>
       passwords.find([hash], place % 3 === 0 ? 'violin sky' : 'guess'),
@@ -52,7 +52,7 @@ describe('Passwords', () => {
     assert.equal(right.length, 4);
   });
 
-  it('that cannot be checked keep no place from others', async () => {
+  it('that cannot be checked do not block others', async () => {
     for (let time = 0; time < 3; time += 1) await assert.rejects(passwords.find(['not a hash'], 'x'));
     const hash = await passwords.hash('violin sky');
     assert.equal(await passwords.find([hash], 'violin sky'), hash);

@@ -13,13 +13,13 @@ const walk: Walk = {
 };
 
 describe('A cursor', () => {
-  it('gives back the walk it was made of, to any holder of the key', () => {
+  it('opens to the walk that was sealed, for any holder of the key', () => {
     const cursor = sealWalk(seal, 'listing', walk);
     assert.deepEqual(openWalk(seal, 'listing', cursor), walk);
     assert.deepEqual(openWalk(createSeal(new Uint8Array(32).fill(7)), 'listing', cursor), walk);
   });
 
-  it('says nothing to its reader', () => {
+  it('does not reveal its content', () => {
     const cursor = sealWalk(seal, 'listing', walk);
     assert.ok(!Buffer.from(cursor, 'base64url').includes('thr_x'));
     assert.notEqual(sealWalk(seal, 'listing', walk), cursor);

@@ -17,7 +17,7 @@ describe('Signals of threads', () => {
     assert.deepEqual(calls, ['first', 'second']);
   });
 
-  it('keep nothing of those who have stopped, also when they stop twice or follow again', () => {
+  it('release followers that have stopped, even if they stop twice or follow again', () => {
     const signals = new ChangeSignals<ThreadId>();
     let calls = 0;
     const tell = () => {

@@ -32,7 +32,7 @@ const reply: ThreadMessage = {
 };
 
 describe('A reply on a terminal', () => {
-  it('is its text, its sources by number, and where the thread is', () => {
+  it('shows its text, its numbered sources, and the id and URL of the thread', () => {
     assert.equal(
       replyText(reply, thread),
       [
@@ -48,7 +48,7 @@ describe('A reply on a terminal', () => {
     );
   });
 
-  it('moves no cursor and breaks no line, whatever the text contains', () => {
+  it('never moves the cursor or breaks a line, whatever the text contains', () => {
     const hostile = '\u001b]0;owned\u0007\u001b[2J\r\u0085x';
     const source = { id: 'doc_1', title: `a\n[9] forged${hostile}`, url: null, snippet: '' };
     const text = replyText(
@@ -64,8 +64,8 @@ describe('A reply on a terminal', () => {
   });
 });
 
-describe('A thread for people', () => {
-  it('has a head, and each message with its author and status', () => {
+describe('A thread on a terminal', () => {
+  it('has a header, and each message with its author and status', () => {
     const question = { ...reply, role: 'user', status: null, content: 'How long?', sources: null } as const;
     const status = { state: 'error', activeMessageId: null, latestUpdate: null, stepCount: 0 } as const;
     const failed: ThreadMessage = { ...reply, status: 'failed', content: 'It could not.', sources: null };

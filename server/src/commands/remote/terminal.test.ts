@@ -23,8 +23,8 @@ function terminalOf(stdout: WriteStream, stderr: WriteStream, env = {}): Termina
   return { stdin: process.stdin, stdout, stderr, env };
 }
 
-describe('The live line', () => {
-  it('shows what happens and for how long, in one line, and leaves nothing behind', ({ mock }) => {
+describe('The status line', () => {
+  it('shows the current step and the elapsed time on one line, and is removed at the end', ({ mock }) => {
     mock.timers.enable({ apis: ['setInterval'] });
     let nowMs = 5000;
     const { stream, visible, written } = fakeStream();
@@ -46,7 +46,7 @@ describe('The live line', () => {
     assert.equal(written(), before, 'nothing is drawn after the end');
   });
 
-  it('stays in its line, whatever a step is called', () => {
+  it('stays on one line, whatever a step is called', () => {
     const { stream, visible, written } = fakeStream({ columns: 20 });
     const line = new LiveLine(stream, 'a\nb\u001b[2Jc', () => 0);
     assert.equal(visible(), '0 s  a\uFFFDb\uFFFD[2Jc');
@@ -64,7 +64,7 @@ describe('The live line', () => {
 });
 
 describe('The steps of a reply', () => {
-  it('are shown in the live line where both streams are a terminal', () => {
+  it('are shown on the status line if both streams are a terminal', () => {
     const [out, err] = [fakeStream(), fakeStream()];
     const view = viewSteps(terminalOf(out.stream, err.stream), false);
     view.onStep?.({ description: 'Reading' });
@@ -74,7 +74,7 @@ describe('The steps of a reply', () => {
     assert.equal(out.written(), '');
   });
 
-  it('are neither shown nor asked for in a pipe, or where a line cannot be taken back', () => {
+  it('are neither requested nor shown in a pipe, or on a terminal that cannot clear a line', () => {
     const [terminal, pipe] = [fakeStream(), fakeStream({ isTTY: false })];
     const blind = [
       terminalOf(pipe.stream, terminal.stream),
@@ -89,7 +89,7 @@ describe('The steps of a reply', () => {
     assert.equal(`${terminal.written()}${pipe.written()}`, '');
   });
 
-  it('are lines of their own on standard error with --verbose', () => {
+  it('are printed one per line on standard error with --verbose', () => {
     const [out, err] = [fakeStream({ isTTY: false }), fakeStream({ isTTY: false })];
     const view = viewSteps(terminalOf(out.stream, err.stream), true);
     view.onStep?.({ description: 'Reading\u0007' });

@@ -104,13 +104,13 @@ describe('the extractive model', () => {
     assert.match(text, /\n\nI did not find an answer to “what is the melting point of tungsten\?”\.$/);
   });
 
-  it('marks what a thing is, where that is asked', async () => {
+  it('highlights the definition when the question asks for one', async () => {
     assert.match((await ask('What is a skein?')).text, /\*\*A skein is a length of yarn\.\*\*/);
     const { text } = await ask('What is the difference between a skein and a ball?');
     assert.match(text, /A skein is a length of yarn.*A ball is wound/s);
   });
 
-  it('quotes a list with what introduces it, and never the question above it', async () => {
+  it('quotes a list with its introduction, and never the question above it', async () => {
     const { text } = await ask('How do I ask for a refund?');
     assert.match(
       text,
@@ -131,7 +131,7 @@ describe('the extractive model', () => {
     assert.match(text, /\*\*Parcels are tracked with a command:\*\*\n\n```\ntrack --parcel 42\n```/);
   });
 
-  it('understands a short question from the one before', async () => {
+  it('understands a short follow-up question', async () => {
     const { text } = await ask('How long do I have for a refund of unused goods?', 'And for sale items?');
     assert.match(text, /Sale items are refunded within 14 days/);
   });
@@ -143,7 +143,7 @@ describe('the extractive model', () => {
     }
   });
 
-  it('offers the closest passages where it is not sure', async () => {
+  it('offers the closest passages if it is not sure', async () => {
     const { text, sources } = await ask('Which café serves the best almond cake in the shop?');
     assert.match(text, /^I did not find a direct answer\. The closest passages are:\n\n.*café/s);
     assert.ok(sources.length > 0);
@@ -165,7 +165,7 @@ describe('the extractive model', () => {
     );
   });
 
-  it('says where documents come from where there are none', async () => {
+  it('says how to add documents if there are none', async () => {
     const empty = await openLibrary(openSqliteStore, []);
     const [full] = [fixture];
     try {
@@ -205,7 +205,7 @@ describe('the extractive model', () => {
     assert.match(text, /9:30/);
   });
 
-  it('takes any prompt', async () => {
+  it('accepts any prompt', async () => {
     const prompts = [
       'how '.repeat(25_000),
       '?'.repeat(100_000),

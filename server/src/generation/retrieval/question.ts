@@ -2,20 +2,20 @@ import { stopWords } from './stop-words.ts';
 import { synonymsOf } from './synonyms.ts';
 import { termOf, wordsOf } from './terms.ts';
 
-/** One thing that a question speaks of. */
+/** One subject of a question. */
 export interface Concept {
   readonly term: string;
-  /** As it was asked. */
+  /** The term as written in the question. */
   readonly word: string;
   /** Terms that mean nearly the same. */
   readonly others: readonly string[];
 }
 
-/** What is read of a question; the rest of a long one changes nothing. */
+/** Only the start of a long question is read. */
 const readLengthMax = 2_000;
 const conceptsMax = 24;
 
-/** After 'how' they ask for a measure: a passage that answers 'how long' seldom says 'long'. */
+/** After 'how' these words ask for a measure: a passage that answers 'how long' rarely contains 'long'. */
 const measures = new Set('long soon often far big old fast quickly large heavy hot'.split(' '));
 
 export function conceptsOf(question: string): Concept[] {
@@ -38,7 +38,7 @@ const date =
 
 const price = /\bcosts?\b|\bprices?\b|\bhow much (?:is|are|do|does|for)\b/i;
 
-/** How measures are asked for, and what a sentence has that gives one. */
+/** Questions for a measure, and what a sentence that gives one contains. */
 const measured: readonly (readonly [RegExp, RegExp])[] = [
   [/\bhow (?:long|soon|quickly|fast)\b/i, new RegExp(span, 'iu')],
   [price, /[$€£¥]|\d ?%|\bfree\b/i],

@@ -76,7 +76,7 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
   return total === 0 ? 0 : score / total;
 }
 
-/** A file's name often says what its title does not: the tool that it describes. */
+/** A file's name often contains what its title lacks, such as the name of the tool that it describes. */
 export function titleAndName({ title, name }: FoundPassage): string {
   return `${title}\n${bareName(name)}`;
 }

@@ -36,7 +36,7 @@ describe('a search', () => {
     return passages.map(({ title, heading }) => (heading === '' ? title : `${title} › ${heading}`));
   }
 
-  it('finds the passage that speaks of what is asked, first', async () => {
+  it('ranks the passage about the subject of the question first', async () => {
     assert.equal((await titlesFor('When are goods refunded?'))[0], 'Refund policy › Shop');
   });
 
@@ -48,16 +48,16 @@ describe('a search', () => {
     );
   });
 
-  it('finds what is said in other words', async () => {
+  it('finds synonyms', async () => {
     assert.equal((await titlesFor('When do I get my money back?'))[0], 'Refund policy › Shop');
     assert.equal((await titlesFor('vacation of Dutch staff'))[0], 'Annual leave: Netherlands › Entitlement');
   });
 
-  it('finds what is misspelt by one letter', async () => {
+  it('finds words that are misspelled by one letter', async () => {
     assert.equal((await titlesFor('Where do bicicles stand?'))[0], 'Office');
   });
 
-  it('shows passages that say the same once, and those with other figures each', async () => {
+  it('shows equal passages once, and passages with different figures separately', async () => {
     const titles = await titlesFor('When does the office open, and where are bicycles?');
     assert.equal(titles[0], 'Office');
     assert.ok(!titles.includes('Old copy'));
@@ -71,7 +71,7 @@ describe('a search', () => {
     assert.deepEqual(await titlesFor('What is the discount?', 'acme'), ['Contract']);
   });
 
-  it('says how many passages there are, found or not', async () => {
+  it('reports how many passages were searched, even if none is found', async () => {
     const { library, organizationId } = fixture;
     const nothing = await library.search(organizationId, null, 'quantum', 5);
     assert.deepEqual([nothing.searched, nothing.passages.length], [6, 0]);
@@ -79,12 +79,12 @@ describe('a search', () => {
     assert.equal((await library.search(organizationId, 'acme', 'quantum', 5)).searched, 7);
   });
 
-  it('shows no more than asked for', async () => {
+  it('returns no more passages than the limit', async () => {
     const { passages } = await fixture.library.search(fixture.organizationId, null, 'leave days', 1);
     assert.equal(passages.length, 1);
   });
 
-  it('takes any text for a question', async () => {
+  it('accepts any text as a question', async () => {
     for (const text of [
       '',
       '   ',
@@ -101,7 +101,7 @@ describe('a search', () => {
 });
 
 describe('a search among many passages', () => {
-  it('finds the one that holds all words, where each of them is held by thousands', async () => {
+  it('finds the one that contains all words, even if thousands contain each of them', async () => {
     const noise = Array.from({ length: 3_000 }, (_, at) =>
       at % 2 === 0 ? `Invoice number ${at} was paid.` : `Supplier number ${at} was greeted.`,
     );

@@ -16,7 +16,7 @@ export interface SearchFindings extends Findings {
 
 /** How many texts are read and ranked. */
 const candidatesMax = 24;
-/** How many holders of a term are looked at: 1,000 take about 0.2 ms. */
+/** How many passages per term are read: 1,000 take about 0.2 ms. */
 const holdersMax = 500;
 /** Terms per call, so that requests on the event loop wait for about 2 ms at most. */
 const termsPerCall = 40;
@@ -24,10 +24,10 @@ const synonymCertainty = 0.6;
 const respellingCertainty = 0.8;
 const respelledMax = 2;
 const combinedMax = 6;
-/** No word decides alone: the most that one weighs in coverage, against the rarest there could be. */
+/** Limits the share of one word in the coverage, relative to the rarest possible word, so that none decides alone. */
 const shareMax = 0.65;
 
-/** In two stages: the index nominates candidates by their words, and the texts of the best are read and ranked. */
+/** Searches in two stages: finds candidates by their words in the index, then reads and ranks the texts of the best. */
 export async function searchPassages(
   store: PassageStore,
   organizationId: OrganizationId,
@@ -61,12 +61,12 @@ class TermIndex {
     this.#find = find;
   }
 
-  /** Passages that hold the term: all of them, or the first ones. */
+  /** Passages that contain the term: all of them, or the first ones. */
   holders(term: string): readonly PassageNumber[] {
     return this.#holders.get(term) ?? [];
   }
 
-  /** How many passages hold the term. Where only the first were looked at, it is taken to be frequent. */
+  /** How many passages contain the term. If only the first were read, it is assumed to be frequent. */
   held(term: string): number {
     const { length } = this.holders(term);
     return length < holdersMax ? length : Math.max(length, this.passageCount / 4);
@@ -81,7 +81,7 @@ class TermIndex {
     for (let from = 0; from === 0 || from < unknown.length; from += termsPerCall) {
       if (from > 0) await turn();
       const part = unknown.slice(from, from + termsPerCall);
-      // Without a term the answer still says how many passages there are.
+      // Without a term, the answer still contains the number of passages.
       if (part.length === 0 && this.passageCount > 0) return;
       const { passageCount, holders } = await this.#find(part);
       this.passageCount = passageCount;
@@ -89,7 +89,7 @@ class TermIndex {
     }
   }
 
-  /** Where only the first holders of a word were looked at, finds those that hold it with the question's other words. */
+  /** For words of which only the first passages were read, finds passages that contain other words of the question too. */
   async lookUpTogether(terms: readonly string[]): Promise<void> {
     const isPartial = (term: string) => this.holders(term).length >= holdersMax;
     const rarestFirst = terms
@@ -124,7 +124,7 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
       { term: concept.term, certainty: 1 },
       ...concept.others.map((term) => ({ term, certainty: synonymCertainty })),
     ];
-    // A word that no passage holds may be misspelt.
+    // A word that no passage contains may be misspelled.
     if (certainties.every(({ term }) => index.held(term) === 0) && index.passageCount > 0) {
       const terms = respelled++ < respelledMax ? respellings(concept.word) : [];
       await index.lookUp(terms);
@@ -133,7 +133,7 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
     }
     const wordings = certainties
       .filter(({ term }) => index.held(term) > 0)
-      // However rare, another word says no more than the one that was asked.
+      // A synonym never weighs more than the word in the question, however rare it is.
       .map(({ term, certainty }) => ({
         term,
         weight: certainty * Math.min(weight, index.rarity(index.held(term))),
@@ -145,7 +145,7 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
   return concepts.map((concept) => ({ ...concept, share: concept.share / total }));
 }
 
-/** The passages that hold the words that say most. */
+/** The passages that contain the most specific words. */
 function nominate(concepts: readonly WeighedConcept[], index: TermIndex): PassageNumber[] {
   const sums = new Map<PassageNumber, number>();
   for (const { wordings } of concepts) {

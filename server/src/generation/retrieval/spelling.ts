@@ -7,7 +7,7 @@ const forgotten = 'aeiou';
 /** Letters that sound alike or are close to each other on the keyboard. */
 const alike = ['aeiouy', 'csk', 'mn', 'dt', 'bvp', 'gj', 'fv', 'sz'];
 
-/** Terms that a misspelled word may stand for: one typing error away, with the same first letter. */
+/** Terms that a misspelled word may mean: one typing error away, with the same first letter. */
 export function respellings(word: string): string[] {
   if (word.length < lengthMin || word.length > lengthMax || !/^[a-z]+$/.test(word)) return [];
   const terms = new Set<string>();

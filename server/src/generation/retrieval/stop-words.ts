@@ -1,6 +1,6 @@
 /**
- * Words that nearly every passage holds, or that only make a sentence a question. They are left out of the index and of
- * questions: they nominate nothing, and each would cost a list as long as the library.
+ * Words that nearly every passage contains, or that only make a sentence a question. They are left out of the index and
+ * of questions: they select nothing, and each would need an index entry for nearly every passage.
  */
 export const stopWords: ReadonlySet<string> = new Set(
   `a about above across after again all almost already also although always am among an and another any anybody anyone

@@ -115,7 +115,7 @@ for (const line of families.trim().split('\n')) {
   }
 }
 
-/** Terms that can stand for a term. */
+/** The synonyms of a term. */
 export function synonymsOf(term: string): readonly string[] {
   return synonyms.get(term) ?? [];
 }

@@ -14,31 +14,31 @@ describe('the terms of a text', () => {
     assert.deepEqual(termsOf('Straße'), termsOf('strasse'));
   });
 
-  it('hold numbers whole, apart from their units', () => {
+  it('keep numbers whole and separate from their units', () => {
     assert.deepEqual(termsOf('30,000'), ['30000']);
     assert.deepEqual(wordsOf('5GB'), ['5', 'gb']);
   });
 
-  it('take apostrophes apart', () => {
+  it('split at apostrophes', () => {
     assert.deepEqual(wordsOf("The customer's card doesn’t work, can't it?"), [
       ...['the', 'customer', 'card', 'does', 'not', 'work', 'can', 'not', 'it'],
     ]);
   });
 
-  it('leave out words that say nothing', () => {
+  it('leave out stop words', () => {
     assert.deepEqual(termsOf('What is the a of to and?'), []);
   });
 
-  it('tell a word from a form of one that says nothing', () => {
+  it('keep a word that looks like a form of a stop word', () => {
     assert.deepEqual(termsOf('evening'), ['evening']);
   });
 
-  it('find words where a script has no spaces', () => {
+  it('find words in scripts without spaces', () => {
     assert.ok(termsOf('東京都の天気はどうですか').includes('天気'));
     assert.ok(termsOf('สวัสดีประเทศไทย').length > 1);
   });
 
-  it('are letters and digits, at most 64 of them, whatever the text holds', () => {
+  it('are at most 64 letters and digits, whatever the text contains', () => {
     const texts = [
       'a-b_c·d',
       'हिन्दी भाषा',

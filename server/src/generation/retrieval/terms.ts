@@ -3,14 +3,14 @@ import { stopWords } from './stop-words.ts';
 
 const termLengthMax = 64;
 
-/** The words by which a passage is found, each once: letters and digits only, without those that say nothing. */
+/** The words by which a passage is found, each once: letters and digits only, without stop words. */
 export function termsOf(text: string): string[] {
   const terms = new Set<string>();
   for (const word of wordsOf(text)) if (!stopWords.has(word)) terms.add(termOf(word));
   return [...terms];
 }
 
-/** Every word in order as a term, those that say nothing included: for what is near what. */
+/** Every word as a term, in order and with stop words, to find which words are close to each other. */
 export function tokensOf(text: string): string[] {
   return wordsOf(text).map(termOf);
 }
@@ -24,7 +24,7 @@ export function wordsOf(text: string): string[] {
 const stems = new Map<string, string>();
 const stemsMax = 20_000;
 
-/** What a word is indexed as. Stems are remembered: finding one takes a microsecond, remembering it a tenth. */
+/** The term of a word in the index. Stems are cached: computing one takes a microsecond, a lookup a tenth of that. */
 export function termOf(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;

@@ -92,7 +92,7 @@ describe('Model threads', () => {
     assert.equal(existsSync(`${file}-wal`), false, 'the last connection to a file removes its journal');
   });
 
-  it('ask the process where their own connection fails', async () => {
+  it('ask the main thread if their own connection fails', async () => {
     const threads = new ModelThreads(fixture.store, {
       threads: 1,
       passages: { module: `data:text/javascript,${encodeURIComponent(brokenPassages)}`, location: '' },
@@ -120,7 +120,7 @@ describe('Model threads', () => {
     assert.deepEqual(types, ['step', 'revision', 'sources', 'verdict']);
   });
 
-  it('ask a store that is away again until the task is aborted, and go on working', async () => {
+  it('retry an unavailable store until the task is aborted, and then take the next task', async () => {
     let failures = 0;
     let away = true;
     const { store } = fixture;
@@ -146,7 +146,7 @@ describe('Model threads', () => {
       threadedExtractive(new ModelThreads(noStore, { threads: 1, program, ...settings }));
 
     for (const how of ['crash', 'loop']) {
-      it(`fail that reply alone, for now, and write the next (${how})`, async () => {
+      it(`fail only that reply, as transient, and write the next (${how})`, async () => {
         const model = misbehaving({ taskMsMax: how === 'loop' ? 5_000 : 60_000 });
         const failed = replyOf(model, how, 'org_1');
         const next = replyOf(model, 'fine', 'org_2');

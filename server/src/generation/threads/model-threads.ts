@@ -26,17 +26,17 @@ type Settings = Required<Omit<ThreadSettings, 'passages'>> & Pick<ThreadSettings
 
 /**
  * Threads for work that would block the event loop: the embedded model, ranking and corroboration. Each runs one task at
- * a time, so a task that crashes or hangs ends itself and no other. Organizations take turns.
+ * a time, so a task that crashes or hangs affects no other task. Organizations take turns.
  *
- * Threads share the process's fate when memory runs out: V8 ends the process where one of them allocates far beyond its
- * own limit. What reaches them is bounded instead: prompts, passages and drafts have limits.
+ * Running out of memory is different: V8 ends the whole process if a thread allocates far beyond its own limit. Therefore
+ * their input is limited: prompts, passages and drafts have maximum sizes.
  */
 export class ModelThreads {
   readonly #store: PassageStore;
   readonly #settings: Settings;
   readonly #queue: FairQueue<OrganizationId>;
   readonly #threads = new Set<Worker>();
-  /** Started when first needed: a service that answers no prompts does without them. */
+  /** Started on first use: a service that answers no prompts does not need them. */
   readonly #idle: Worker[] = [];
 
   constructor(store: PassageStore, settings: ThreadSettings) {
@@ -50,7 +50,7 @@ export class ModelThreads {
     this.#queue = new FairQueue(settings.threads);
   }
 
-  /** What the task tells, in order. Rejects with a `ModelError` where its thread ended. */
+  /** The events of the task, in order. Rejects with a `ModelError` if its thread ended. */
   async *run<Event extends TaskEvent>(
     organizationId: OrganizationId,
     task: Task,
@@ -83,7 +83,7 @@ export class ModelThreads {
       const worker = this.#idle.pop() ?? this.#start();
       return new RunningTask(worker, task, this.#store, this.#settings, signal);
     } catch (error) {
-      // The system has no thread left, for now.
+      // The system cannot start another thread at the moment.
       this.#queue.release(organizationId);
       throw new ModelError(`No thread could be started: ${(error as Error).message}.`, { transient: true });
     }
@@ -94,7 +94,7 @@ export class ModelThreads {
       workerData: this.#settings.passages ?? null,
       // Not the flags of the process: a thread refuses some of them.
       execArgv: [],
-      // A task leaves little behind that outlives it. V8 would keep more for every thread.
+      // Little of a task's memory outlives it. By default, V8 would keep more for every thread.
       resourceLimits: { maxYoungGenerationSizeMb: 24 },
     });
     // It serves the process and must not keep it alive.

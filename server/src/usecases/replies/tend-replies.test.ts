@@ -4,7 +4,7 @@ import { LeaseWatch } from './tend-replies.ts';
 
 const leaseMs = 15_000;
 
-describe('The watch over leases', () => {
+describe('The monitoring of leases', () => {
   function watch() {
     const clock = { ms: 1_000 };
     const leases = new LeaseWatch(leaseMs, () => clock.ms);
@@ -46,7 +46,7 @@ describe('The watch over leases', () => {
     assert.equal(rounds(10, 200), true);
   });
 
-  it('goes on through rounds that are slow because the machine is busy', () => {
+  it('does not start over after rounds that are slow because the machine is busy', () => {
     const { rounds } = watch();
     assert.equal(rounds(10, 3_000), true);
   });

@@ -129,7 +129,7 @@ describe('Following a thread', () => {
     assert.deepEqual(await events.next(), { done: true, value: undefined });
   }
 
-  it('begins with all there is', async () => {
+  it('starts with the whole thread', async () => {
     await write('Half');
     const events = follow();
     const { thread: shown, messages, mine, createdBy, details } = await nextView(events);
@@ -169,7 +169,7 @@ describe('Following a thread', () => {
     await end(events);
   });
 
-  it('gives a slow consumer the newest state, and none in between', async () => {
+  it('gives a slow consumer only the newest state', async () => {
     const [slow, quick] = [follow(), follow()];
     await nextView(slow);
     await nextView(quick);
@@ -239,7 +239,7 @@ describe('Following a thread', () => {
     await end(events);
   });
 
-  it('loads no more of a thread that was deleted or taken back while it was sent', async () => {
+  it('stops loading a thread that was deleted or unpublished while it was sent', async () => {
     await publishOwnThread(context, ada, note(), thread.id, true);
     const events = follow(await memberOf(claim.organizationId));
     const event = await nextOf(events);
@@ -309,7 +309,7 @@ describe('Following a thread', () => {
     assert.equal((await events.next()).done, true);
   });
 
-  it('asks a store that does not answer again', async () => {
+  it('retries when the store does not answer', async () => {
     pollAt(onItsOwn);
     const events = follow();
     await nextView(events);
@@ -328,14 +328,14 @@ describe('Following a thread', () => {
     await end(events);
   });
 
-  it('is refused where the thread cannot be read, and keeps nothing of it', async () => {
+  it('is rejected if the thread cannot be read, and releases it', async () => {
     const stranger = await memberOf(claim.organizationId);
     await assert.rejects(nextOf(follow(stranger)), { code: 'NOT_FOUND' });
     const foreigner = await memberOf(await world.organization());
     await assert.rejects(nextOf(follow(foreigner)), { code: 'NOT_FOUND' });
   });
 
-  it('ends at once, also while it waits', async () => {
+  it('ends at once, even while it waits', async () => {
     const events = follow();
     await nextView(events);
     const next = events.next();

@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { listThreads } from './list-threads.ts';
 
 describe('A walk at the pagination window', () => {
-  it('says so when threads published meanwhile displace others', async (test) => {
+  it('is marked as truncated when threads published meanwhile displace others', async (test) => {
     const folder = mkdtempSync(join(tmpdir(), 'skein-list-'));
     const world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
     test.after(async () => {

@@ -63,7 +63,7 @@ describe('A search in the titles of 2,300 threads', () => {
     }
   });
 
-  it('fills a page before it ends one', async () => {
+  it('fills a page before it returns', async () => {
     const { answers } = await searchAll('hundred', 5);
     assert.deepEqual(
       answers
@@ -74,7 +74,7 @@ describe('A search in the titles of 2,300 threads', () => {
     );
   });
 
-  it('looks at 2,000 threads a call, and goes on from there though it found nothing', async () => {
+  it('scans 2,000 threads per call, and continues from there even if it found nothing', async () => {
     const first = await searchThreads(context, ada, { search: 'tres ancien', limit: 10 });
     assert.deepEqual(titlesOf(first), []);
     assert.ok(first.nextCursor !== null);
@@ -83,7 +83,7 @@ describe('A search in the titles of 2,300 threads', () => {
     assert.deepEqual([titlesOf(second), second.nextCursor], [['Très ancien'], null]);
   });
 
-  it('leaves the listing where it has looked: its cursor goes on with another search, or with none', async () => {
+  it('returns a cursor of the listing, which works with another search or without one', async () => {
     const { nextCursor } = await searchThreads(context, ada, { search: 'hundred', limit: 1 });
     const cursor = nextCursor as string;
     const listed = await listThreads(context, ada, { limit: 2, cursor });
@@ -92,7 +92,7 @@ describe('A search in the titles of 2,300 threads', () => {
     assert.deepEqual(titlesOf(searched), ['Thread 2150']);
   });
 
-  it('refuses a cursor of another scope, or account', async () => {
+  it('rejects a cursor of another scope or account', async () => {
     const { nextCursor } = await searchThreads(context, ada, { search: 'thread', limit: 1, scope: 'mine' });
     const cursor = nextCursor as string;
     const more = { search: 'thread', limit: 1, cursor };
@@ -106,13 +106,13 @@ describe('A search in the titles of 2,300 threads', () => {
     });
   });
 
-  it('reaches as far as the pagination window, and says that there are older ones', async () => {
+  it('reaches as far as the pagination window, and reports that there are older threads', async () => {
     const { answers, titles } = await searchAll('hundred', 4, contextWith(300));
     assert.deepEqual(titles, hundreds.slice(0, 3));
     assert.ok(answers.every(({ truncated }) => truncated));
   });
 
-  it('lets others work between its pages', async () => {
+  it('yields to other requests between its pages', async () => {
     let turns = 0;
     let searching = true;
     const countTurns = () => {

@@ -27,7 +27,7 @@ describe('the language of a text', () => {
     it(`of “${text}” is ${language}`, () => assert.equal(languageOf(text), language));
   }
 
-  it('is unknown where nothing tells', () => {
+  it('is unknown if nothing identifies it', () => {
     for (const text of ['', 'xyzzy', '42', 'wool']) assert.equal(languageOf(text), undefined);
   });
 });

@@ -37,7 +37,7 @@ function draftOf(part: TextStreamPart<ToolSet>): Draft {
 
 describe('a draft that arrives in a burst of small pieces', () => {
   for (const type of ['text-delta', 'reasoning-delta'] as const) {
-    it(`lets others have their turn (${type})`, async () => {
+    it(`yields to the event loop (${type})`, async () => {
       let turns = 0;
       const counted = () => {
         turns++;
