@@ -80,7 +80,8 @@ export function prepareInsertMessages(
   );
   return (organizationId, threadId, { prompt, replyId, replyDeadlineMs, traceId, claim }, at) => {
     if (prompt !== null) insertPrompt.run({ organizationId, threadId, ...prompt, at });
-    const held = { held: Number(claim !== undefined), token: 0, leaseMs: 0, ...claim };
+    const { token, leaseMs } = claim ?? { token: 0, leaseMs: 0 };
+    const held = { held: Number(claim !== undefined), token, leaseMs };
     insertReply.run({ organizationId, threadId, replyId, replyDeadlineMs, traceId, at, ...held });
   };
 }
