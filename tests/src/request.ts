@@ -40,7 +40,18 @@ export function request(url: string | URL, { method, headers, body }: HttpReques
   });
 }
 
-function headersOf({ rawHeaders }: IncomingMessage): Headers {
+/** Opens a response that is read as it arrives. `fetch` at times stops reading a stream of many megabytes. */
+export function openStream(
+  url: string | URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    requestOverHttp(url, { headers, signal }, resolve).on('error', reject).end();
+  });
+}
+
+export function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let place = 0; place < rawHeaders.length; place += 2) {
     headers.append(rawHeaders[place] as string, rawHeaders[place + 1] as string);

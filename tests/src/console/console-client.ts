@@ -38,7 +38,7 @@ export class ConsoleClient {
     const { text, ...response } = await request(new URL(`/console${path}`, this.baseUrl), {
       method,
       headers: {
-        ...this.#cookieHeader(),
+        ...this.cookieHeader(),
         ...(method !== 'GET' && { 'x-skein-csrf': this.csrfToken }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(file !== undefined && { 'content-type': 'application/octet-stream' }),
@@ -59,7 +59,7 @@ export class ConsoleClient {
 
   /** Requests any address of the service with the cookies, without following redirects. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { ...Object.fromEntries(new Headers(init.headers)), ...this.#cookieHeader() };
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), ...this.cookieHeader() };
     const response = await fetch(new URL(path, this.baseUrl), { redirect: 'manual', ...init, headers });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     return response;
@@ -99,7 +99,7 @@ export class ConsoleClient {
     return `/organizations/${organizationId}${path}`;
   }
 
-  #cookieHeader(): { cookie?: string } {
+  cookieHeader(): { cookie?: string } {
     const pairs = [...this.cookies].map(([name, value]) => `${name}=${value}`);
     return pairs.length === 0 ? {} : { cookie: pairs.join('; ') };
   }

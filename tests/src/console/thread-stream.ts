@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { headersOf, openStream } from '../request.ts';
 import { ConsoleClient } from './console-client.ts';
 
 export interface StreamEvent {
@@ -20,12 +23,12 @@ export class ThreadStream {
   #news: () => void = () => {};
   #ended = false;
 
-  private constructor(response: Response, controller: AbortController) {
-    this.headers = response.headers;
+  private constructor(response: IncomingMessage, controller: AbortController) {
+    this.headers = headersOf(response);
     this.#controller = controller;
-    this.#reading = this.#read(response).catch((error: Error) => {
+    this.#reading = this.#read(response).catch((error: NodeJS.ErrnoException) => {
       // The stream is cut off if the service is killed or the test closes it.
-      assert.ok(error instanceof TypeError || error.name === 'AbortError', String(error));
+      assert.ok(error.code === 'ECONNRESET' || error.name === 'AbortError', String(error));
     });
     this.#reading.finally(() => {
       this.#ended = true;
@@ -36,11 +39,9 @@ export class ThreadStream {
   /** `path` is under `/console`. */
   static async open(client: ConsoleClient, path: string): Promise<ThreadStream> {
     const controller = new AbortController();
-    const response = await client.fetch(`/console${path}`, {
-      headers: { accept: 'text/event-stream' },
-      signal: controller.signal,
-    });
-    if (response.status !== 200) assert.fail(`${response.status} ${await response.text()}`);
+    const headers = { accept: 'text/event-stream', ...client.cookieHeader() };
+    const response = await openStream(new URL(`/console${path}`, client.baseUrl), headers, controller.signal);
+    if (response.statusCode !== 200) assert.fail(`${response.statusCode} ${await text(response)}`);
     return new ThreadStream(response, controller);
   }
 
@@ -75,14 +76,12 @@ export class ThreadStream {
     await this.#reading;
   }
 
-  async #read(response: Response): Promise<void> {
+  async #read(response: IncomingMessage): Promise<void> {
     let rest = '';
-    const decoder = new TextDecoder();
-    for await (const piece of response.body as ReadableStream<Uint8Array>) {
-      const text = decoder.decode(piece, { stream: true });
+    for await (const part of response.setEncoding('utf8')) {
       // A long event is split once, when it is complete, and not with every chunk.
-      const completes = text.includes('\n\n') || (rest.endsWith('\n') && text.startsWith('\n'));
-      rest += text;
+      const completes = part.includes('\n\n') || (rest.endsWith('\n') && part.startsWith('\n'));
+      rest += part;
       if (!completes) continue;
       const blocks = rest.split('\n\n');
       rest = blocks.pop() ?? '';

@@ -75,25 +75,26 @@ export class EventStream {
       to = from + chunkLength;
       // Both halves of a character go into one chunk.
       if (isHighSurrogate(piece.charCodeAt(to - 1))) to += 1;
-      if (!this.#response.write(piece.slice(from, to))) await this.#drained();
+      await this.#writeChunk(piece.slice(from, to));
     }
   }
 
-  #drained(): Promise<void> {
+  /** Waits for the callback of the write and not for `drain`, which a response can miss although everything was sent. */
+  #writeChunk(chunk: string): Promise<void> {
     const { signal } = this.#closing;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      let timer: NodeJS.Timeout | undefined;
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      if (this.#response.write(chunk, done)) return done();
+      timer = setTimeout(() => {
         this.#reply.log.info({ trace_id: this.#reply.request.id }, 'stream closed: its peer does not read');
         this.#response.destroy();
         this.#closing.abort();
       }, this.#writeTimeoutMs);
-      const done = () => {
-        clearTimeout(timer);
-        this.#response.removeListener('drain', done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#response.once('drain', done);
       signal.addEventListener('abort', done);
       if (signal.aborted) done();
     });
