@@ -1,7 +1,7 @@
 import { conversationBefore } from '../domain/conversation.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import { retryDelayMs, sharePlaces } from '../domain/reply.ts';
-import type { ClaimedReply, FailedReply } from '../storage/store.ts';
+import type { ClaimedReply, FailedReply, ReplyClaim } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
 import type { ReplyTaker, ReservedPlace } from '../usecases/replies/reply-signals.ts';
 import { releaseOrphanedReplies, replyFailedNote } from '../usecases/replies/tend-replies.ts';
@@ -113,15 +113,23 @@ export class ReplyWorker implements ReplyTaker {
     if (this.#share(this.#free(), [organization]).length === 0) return undefined;
     this.#reserved += 1;
     this.#count(organization, 1);
+    const leave = () => {
+      this.#reserved -= 1;
+      this.#count(organization, -1);
+    };
     return {
       claim: {
         token: 1 + Math.floor(this.#context.timers.random() * tokenMax),
         leaseMs: this.#settings.leaseMs,
       },
       take: (created) => {
-        this.#reserved -= 1;
-        this.#count(organization, -1);
+        leave();
         if (created) this.#begin(created.reply, [{ role: 'user', content: created.prompt }]);
+      },
+      abandon: (reply) => {
+        leave();
+        // Once the lease has expired there is nothing left to release.
+        this.#release(reply, this.#settings.leaseMs).catch(() => {});
       },
     };
   }
@@ -269,10 +277,10 @@ export class ReplyWorker implements ReplyTaker {
     return 'stopped';
   }
 
-  async #release(reply: ClaimedReply): Promise<void> {
+  async #release(reply: ReplyClaim, withinMs = releaseWithinMs): Promise<void> {
     const { store, timers } = this.#context;
     const tooLate = new AbortController();
-    const cancelTimer = timers.after(releaseWithinMs, () => tooLate.abort());
+    const cancelTimer = timers.after(withinMs, () => tooLate.abort());
     await retryStore(() => store.releaseReply(reply), tooLate.signal, undefined, timers).finally(cancelTimer);
   }
 

@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
-import type { ClaimedReply, NewThread, ReplyName, ReplyNotice } from '../../storage/store.ts';
+import type { ClaimedReply, NewThread, ReplyClaim, ReplyName, ReplyNotice } from '../../storage/store.ts';
 
 interface Watch {
   readonly reply: ReplyName;
@@ -16,8 +16,10 @@ export interface ReplyTaker {
 
 export interface ReservedPlace {
   readonly claim: NonNullable<NewThread['claim']>;
-  /** Generates the reply, or without one frees the place. To be called once. */
+  /** Generates the reply, or without one frees the place. Either this or `abandon` is called once. */
   take(created?: { readonly reply: ClaimedReply; readonly prompt: string }): void;
+  /** Frees the place, and releases the reply as soon as the store answers, if it was created after all. */
+  abandon(reply: ReplyClaim): void;
 }
 
 /**

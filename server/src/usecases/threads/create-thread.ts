@@ -90,9 +90,8 @@ async function createWithReply(
     if (isCreated && !claim) replySignals.replyWaiting();
     return result;
   } catch (error) {
-    place?.take();
     // It may have been created although the answer was lost.
-    if (claim) store.releaseReply(claim).catch(() => {});
+    if (claim) place.abandon(claim);
     throw error;
   }
 }
