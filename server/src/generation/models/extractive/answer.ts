@@ -27,8 +27,12 @@ export const passagesMax = 10;
 const closestMax = 3;
 /** Words per quote, by the number of questions in the prompt, so that a reply has at most 120. */
 const words = { alone: [84, 42, 28], pair: [70, 44], closest: [27, 27, 15] } as const;
-/** A second quote is shown if its share is at least this part of the first one's. */
-const pairMin = 0.13;
+/**
+ * A second quote is shown if its share is at least this part of the first one's. Another passage of the same document rarely
+ * adds anything to a quote that covers the whole question.
+ */
+const pairMin = { covered: 0.5, uncovered: 0.13 };
+const wholeCoverage = 0.95;
 /** The share of the question that a quote must cover to be shown, to be an answer, and to be shown next to a better one. */
 const coverageMin = { closest: 0.3, answer: 0.5, besideBest: 0.7 };
 
@@ -79,7 +83,9 @@ export function candidatesFor(
 }
 
 export function isPair(best: Candidate, second: Candidate): boolean {
-  return second.share >= pairMin * best.share;
+  const isSameDocument = best.quote.passage.documentId === second.quote.passage.documentId;
+  const isCovered = isSameDocument && best.features.quote >= wholeCoverage;
+  return second.share >= (isCovered ? pairMin.covered : pairMin.uncovered) * best.share;
 }
 
 /** Positive if the quotes are likely enough to contain the answer. */
