@@ -15,7 +15,10 @@ export interface ClockJump {
   readonly jumpedMs: number;
   /** Another process has handled this jump if it recorded a jump at this time or later. */
   readonly seenByOthersFrom: number;
-  /** Rows created before this time were dated before the jump. */
+  /**
+   * Rows created before this time may be dated before the jump. All of them are, unless the last reading is longer ago
+   * than the jump is wide; a reply that started after the jump then gets more time than it was promised, never less.
+   */
   readonly datedBefore: number;
 }
 
@@ -34,12 +37,13 @@ export class ClockJumps {
   /** The jump since the last accepted reading. A slow reading makes it look smaller, never larger. */
   jumpAt(reading: ClockReading): ClockJump | undefined {
     const last = this.#last;
-    const jumpedMs = Math.floor(reading.time - last.time - (reading.afterMs - last.beforeMs));
+    const elapsedMs = reading.afterMs - last.beforeMs;
+    const jumpedMs = Math.floor(reading.time - last.time - elapsedMs);
     if (jumpedMs < jumpMsMin) return undefined;
     return {
       jumpedMs,
       seenByOthersFrom: last.time + jumpedMs - toleranceMs,
-      datedBefore: last.time + Math.ceil(jumpedMs / 2),
+      datedBefore: last.time + Math.max(jumpedMs, Math.ceil(elapsedMs)),
     };
   }
 

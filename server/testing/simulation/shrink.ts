@@ -9,20 +9,20 @@ export interface Shrunk {
 
 /**
  * Leaves out actions of the plan, first in large parts and then one by one, for as long as the run still breaks the same
- * invariant. Bounded by a number of runs: the result is short, not always the shortest.
+ * invariant. Bounded by a number of steps: the result is short, not always the shortest.
  */
-export async function shrink(failing: RunOptions, result: RunResult, runsMax = 300): Promise<Shrunk> {
+export async function shrink(failing: RunOptions, result: RunResult, stepsMax = 5_000_000): Promise<Shrunk> {
   const invariant = result.violation?.invariant;
   let best: Shrunk = { options: { ...failing, actionsMax: result.actions }, result };
   let kept = Array.from({ length: result.actions }, (_, number) => number);
-  let runs = 0;
-  for (let size = kept.length >> 1; size >= 1 && runs < runsMax; size >>= 1) {
-    for (let from = 0; from < kept.length && runs < runsMax; ) {
+  let steps = 0;
+  for (let size = kept.length >> 1; size >= 1 && steps < stepsMax; size >>= 1) {
+    for (let from = 0; from < kept.length && steps < stepsMax; ) {
       const rest = kept.toSpliced(from, size);
       const only = new Set(rest);
       const options = { ...best.options, only };
       const tried = await simulate(options);
-      runs += 1;
+      steps += tried.steps;
       if (tried.violation?.invariant === invariant) {
         best = { options, result: tried };
         kept = rest;

@@ -43,7 +43,7 @@ describe('The simulation', () => {
       failing = { ...failing, seed: failing.seed + 1 };
       result = await simulate(failing);
     }
-    const short = await shrink(failing, result, 100);
+    const short = await shrink(failing, result, 300_000);
     assert.equal(short.result.violation?.invariant, result.violation.invariant);
     const lines: string[] = [];
     await simulate({ ...short.options, record: (line) => lines.push(line) });
