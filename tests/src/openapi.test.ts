@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { root, Service } from './service.ts';
 
 describe('The OpenAPI document', () => {
@@ -15,6 +16,21 @@ describe('The OpenAPI document', () => {
     const served = await (await fetch(`${service.baseUrl}/openapi.json`)).text();
     const committed = readFileSync(join(root, 'openapi.json'), 'utf8');
     assert.equal(committed, served, "run 'npm run openapi' and commit openapi.json");
+  });
+
+  it('follows the recommended rules for OpenAPI documents', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const source = readFileSync(join(root, 'openapi.json'), 'utf8');
+    const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+    assert.deepEqual(
+      problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
+      [],
+    );
+  });
+
+  it('uses no format that a strict validator refuses', () => {
+    const formats = readFileSync(join(root, 'openapi.json'), 'utf8').matchAll(/"format": "([^"]+)"/g);
+    assert.deepEqual([...new Set(Array.from(formats, ([, format]) => format))], ['date-time']);
   });
 
   it('describes the five operations, each with an example and every error it can answer', async () => {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
 import { accessTokenScope } from '../domain/access-token.ts';
+import { textFormat } from './schema.ts';
 import { compilersFactory } from './validation.ts';
 
 const description = `Create a thread with a prompt; its reply is generated in the background. Read the thread until \`status.state\`
-is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "message", "trace_id"}}\` with one of six codes.`;
+is \`idle\` or \`error\`. Every failure has the body \`{"error": {"code", "message", "trace_id"}}\` with one of six codes. [Guides and concepts](/docs/).`;
 
 /** Allows the page's own script, by its hash, and inline styles; nothing from other origins. */
 function contentSecurityPolicy(page: string): string {
@@ -70,8 +71,13 @@ async function openApiDocument(api: FastifyPluginAsync): Promise<string> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Skein', version: '1', description, license: { name: 'MIT', identifier: 'MIT' } },
-      externalDocs: { description: 'Guides and concepts', url: '/docs/' },
+      info: {
+        title: 'Skein',
+        version: '1',
+        description,
+        contact: { name: 'The operator of this server' },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       servers: [{ url: '/', description: 'This server' }],
       tags: [{ name: 'threads', description: 'Conversation threads' }],
       components: {
@@ -101,5 +107,10 @@ async function openApiDocument(api: FastifyPluginAsync): Promise<string> {
   });
   await app.register(api, { prefix: apiPrefix });
   await app.ready();
-  return `${JSON.stringify(app.swagger(), null, 2)}\n`;
+  return `${JSON.stringify(app.swagger(), withoutOwnFormat, 2)}\n`;
+}
+
+/** Strict validators refuse a format that they do not know. */
+function withoutOwnFormat(key: string, value: unknown): unknown {
+  return key === 'format' && value === textFormat ? undefined : value;
 }

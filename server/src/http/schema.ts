@@ -74,10 +74,13 @@ export const count = Type.Integer({ minimum: 0 });
 /** The response of a change that has nothing to report. */
 export const nothing = object({});
 
+/** Checked by the service alone: text that the store can keep. */
+export const textFormat = 'text';
+
 /** Text that the store can keep, with a length in code points. */
 export const text = (lengthMin: number, lengthMax: number, description?: string) =>
   Type.String({
-    format: 'text',
+    format: textFormat,
     minLength: lengthMin,
     maxLength: lengthMax,
     ...(description !== undefined && { description }),

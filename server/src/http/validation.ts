@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { FastifyError, FastifyServerOptions } from 'fastify';
 import { isKeepable } from '../domain/text.ts';
+import { textFormat } from './schema.ts';
 
 type SchemaErrorFormatter = NonNullable<FastifyServerOptions['schemaErrorFormatter']>;
 type ValidationFault = Parameters<SchemaErrorFormatter>[0][number];
@@ -21,7 +22,7 @@ const validatorOptions = {
     // The schemas are our own: checking them takes as long as compiling all of them.
     validateSchema: false,
     formats: {
-      text: isKeepable,
+      [textFormat]: isKeepable,
     },
   },
 } as const;

@@ -1,3 +1,4 @@
+import { accessTokenScope } from '../../domain/access-token.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -37,7 +38,8 @@ export function describeRoute(route: Route): object {
     summary,
     description,
     tags: ['threads'],
-    security: [{ bearer: [] }],
+    // An application can only read.
+    security: [{ bearer: [] }, ...(route.method === 'GET' ? [{ application: [accessTokenScope] }] : [])],
     response: {
       [success.status]: {
         description: 'Success.',

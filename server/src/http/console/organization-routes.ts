@@ -19,7 +19,7 @@ import {
   removeMember,
 } from '../../usecases/people/members.ts';
 import { modelTestsMax, modelTestsWindowMs, testModel } from '../../usecases/replies/test-model.ts';
-import { Type, text } from '../schema.ts';
+import { Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {
   addedDocumentSchema,
@@ -102,7 +102,7 @@ function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     }),
     defineConsoleRoute('POST /documents', 'admin', {
       query: Type.Object({
-        name: Type.String({ format: 'text', minLength: 1 }),
+        name: Type.String({ format: textFormat, minLength: 1 }),
         accountId: Type.Optional(text(1, limits.linkLengthMax)),
       }),
       takesFile: true,

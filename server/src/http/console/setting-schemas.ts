@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.ts';
-import { count, type Json, nullable, object, Type, text, time } from '../schema.ts';
+import { count, type Json, nullable, object, Type, text, textFormat, time } from '../schema.ts';
 import { role } from './session-schemas.ts';
 
 /** The name of a key or an application. */
@@ -9,7 +9,11 @@ export const nameBody = object({ name });
 const scope = Type.Enum(['personal', 'org-wide']);
 
 /** The owner of a personal key is the admin or a service account, never another person. */
-export const newKeyBody = object({ name, scope, ownerId: Type.Optional(Type.String({ format: 'text' })) });
+export const newKeyBody = object({
+  name,
+  scope,
+  ownerId: Type.Optional(Type.String({ format: textFormat })),
+});
 export type NewKeyBody = Json<typeof newKeyBody>;
 
 /** How long the old key still works. */
