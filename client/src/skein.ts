@@ -6,7 +6,7 @@ import { Transport } from './transport.ts';
 import { version } from './version.ts';
 
 interface CommonOptions {
-  /** Where the service is: `https://skein.example`, without `/api/v1`. */
+  /** Where the service is: `https://skein.example`. A trailing `/api/v1` is ignored. */
   readonly baseUrl: string;
   /** Instead of the runtime's own. */
   readonly fetch?: Fetch | undefined;
@@ -61,7 +61,7 @@ export class Skein {
       attemptTimeoutMs,
       userAgent: options.userAgent ?? `skein-client/${version}`,
     };
-    const baseUrl = address('baseUrl', options.baseUrl);
+    const baseUrl = address('baseUrl', options.baseUrl).replace(/\/api\/v1$/, '');
     const credential = credentialOf(options, baseUrl, settings);
     this.threads = new Threads(new Transport({ ...settings, baseUrl, credential }), replyTimeoutMs);
   }

@@ -48,6 +48,31 @@ describe("The client's threads", () => {
     await assert.rejects(threads.get(thread.id), client.NotFoundError);
   });
 
+  it('are found at a base URL with and without /api/v1', async () => {
+    for (const [baseUrl, expected] of [
+      ['https://skein.example', 'https://skein.example'],
+      ['https://skein.example/api/v1', 'https://skein.example'],
+      ['https://skein.example/api/v1/', 'https://skein.example'],
+      ['https://proxy.example/skein/api/v1', 'https://proxy.example/skein'],
+      ['https://proxy.example/my-api/v1', 'https://proxy.example/my-api/v1'],
+    ] as const) {
+      const urls: string[] = [];
+      const fetch = async (url: string) => {
+        urls.push(url);
+        return Response.json({ access_token: 'at_1', token_type: 'Bearer', expires_in: 60 });
+      };
+      const credentials = { clientId: 'app_1', clientSecret: 'eas_1' };
+      const skein = new client.Skein({ baseUrl, ...credentials, fetch, retries: 0 });
+      await assert.rejects(skein.threads.get('thr_1'), client.UnexpectedAnswerError);
+      assert.deepEqual(urls, [`${expected}/oauth2/token`, `${expected}/api/v1/threads/thr_1`]);
+    }
+    assert.ok(
+      Array.isArray(
+        (await threadsOf(world.adaKey.key, `${world.service.baseUrl}/api/v1/`).list().page()).threads,
+      ),
+    );
+  });
+
   it('lets the service wait only where it is asked to', async () => {
     const address = proxy.address();
     const { thread } = await threads.create({ prompt: '#wait 2000\n#say Late.' });
