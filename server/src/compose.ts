@@ -17,7 +17,6 @@ import { termsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/messages.ts';
 import type { ReplyWorker } from './generation/worker.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
-import { relayReplies } from './reply-relay.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
 import { createPasswords } from './security/passwords.ts';
 import { createSeal } from './security/seal.ts';
@@ -142,11 +141,6 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
 export async function storeRisk({ store }: Config): Promise<string | undefined> {
   if (store.engine === 'sqlite') return undefined;
   return (await import('./storage/postgres-urls.ts')).tlsRisk(store.url);
-}
-
-/** Relays signals between nodes if the store supports it. Returns a function that stops it. */
-export function relaySignals({ store, replySignals, timers }: Context): () => Promise<void> {
-  return relayReplies(store, replySignals, timers);
 }
 
 /** Copies the embedded store into `copy`, an empty file, and checks the copy. Others may write to the store meanwhile. */

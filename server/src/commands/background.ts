@@ -3,7 +3,7 @@ import type { openLog, startWorker } from '../compose.ts';
 import { sweepDocuments } from '../usecases/documents/documents.ts';
 import { enforceRetention } from '../usecases/organization/retention.ts';
 import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
-import { keepTending } from '../usecases/replies/keep-tending.ts';
+import { keepTending } from '../usecases/replies/tend-replies.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 type Log = Awaited<ReturnType<typeof openLog>>;

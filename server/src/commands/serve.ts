@@ -1,19 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import {
-  composeApp,
-  openContext,
-  openLog,
-  openMetrics,
-  relaySignals,
-  startWorker,
-  storeRisk,
-} from '../compose.ts';
+import { composeApp, openContext, openLog, openMetrics, startWorker, storeRisk } from '../compose.ts';
 import { type Config, ConfigError, listeningUrl } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
 import { Drain } from '../usecases/drain.ts';
 import { listOrganizations } from '../usecases/organization/organization.ts';
+import { relaySignals } from '../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { startBackgroundWork } from './background.ts';
 import { demoGreeting, firstSteps, makeDemo } from './demo.ts';

@@ -15,7 +15,7 @@ import {
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import type { NewThread } from '../storage/store.ts';
-import { cancelReply } from '../usecases/replies/cancel-reply.ts';
+import { cancelReply } from '../usecases/replies/change-reply.ts';
 import { failureTexts, tendReplies } from '../usecases/replies/tend-replies.ts';
 import { deleteThread } from '../usecases/threads/change-thread.ts';
 import { type Model, ModelError } from './model.ts';
@@ -75,8 +75,11 @@ describe('The claims of the reply worker', () => {
   });
 
   for (const [how, stop] of [
-    ['deleted', (thread: Asked) => deleteThread(context, thread.principal, note(), thread.thread.id)],
-    ['stopped', (thread: Asked) => cancelReply(context, thread.principal, thread.thread.id)],
+    [
+      'deleted',
+      ({ principal, thread }: Asked) => deleteThread({ context, principal, initiator: note() }, thread.id),
+    ],
+    ['stopped', ({ principal, thread }: Asked) => cancelReply({ context, principal }, thread.id)],
   ] as const) {
     it(`aborts the model at once when the thread is ${how}, and keeps the text so far`, async () => {
       const asked = await ask('#say Half\n#hang');

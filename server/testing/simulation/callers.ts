@@ -1,7 +1,7 @@
 import type { Initiator } from '../../src/domain/audit.ts';
 import type { UserPrincipal } from '../../src/domain/principal.ts';
-import { addPrompt, retryReply } from '../../src/usecases/replies/add-prompt.ts';
-import { cancelReply } from '../../src/usecases/replies/cancel-reply.ts';
+import type { Context } from '../../src/usecases/context.ts';
+import { addPrompt, cancelReply, retryReply } from '../../src/usecases/replies/change-reply.ts';
 import {
   deleteThread,
   publishOwnThread,
@@ -102,7 +102,7 @@ export function remove(world: World, random: Random): void {
     random,
     person,
     { text: `delete ${thread.title.value}` },
-    (context, principal) => deleteThread(context, principal, initiator, thread.id),
+    (context, principal) => deleteThread({ context, principal, initiator }, thread.id),
     (outcome, { began }) => {
       const isGone = outcome.code !== 'OK' || thread.deleted.heldSince(began, (deleted) => deleted);
       world.oracle.expect(isGone, 'acknowledged', () => `${thread.id} was not deleted`);
@@ -117,7 +117,7 @@ function restore(world: World, random: Random, person: Person, thread: ThreadTru
     world,
     random,
     `restore ${thread.title.value}`,
-    (context) => restoreThread(context, inConsole(person), initiator, thread.id),
+    (context) => restoreThread({ context, principal: inConsole(person), initiator }, thread.id),
     (outcome) => checkOwn(world, person, thread, outcome),
   );
 }
@@ -131,11 +131,11 @@ export function converse(world: World, random: Random): void {
   const principal = inConsole(person);
   const published = random.chance(0.6);
   const verbs = {
-    prompt: (context) => addPrompt(context, principal, thread.id, { prompt: `p${number}`, traceId }),
-    retry: (context) => retryReply(context, principal, thread.id, traceId),
-    stop: (context) => cancelReply(context, principal, thread.id),
-    publish: (context) => publishOwnThread(context, principal, initiator, thread.id, published),
-  } satisfies Record<string, (context: Parameters<typeof addPrompt>[0]) => Promise<unknown>>;
+    prompt: (context) => addPrompt({ context, principal, initiator }, thread.id, `p${number}`),
+    retry: (context) => retryReply({ context, principal, initiator }, thread.id),
+    stop: (context) => cancelReply({ context, principal }, thread.id),
+    publish: (context) => publishOwnThread({ context, principal, initiator }, thread.id, published),
+  } satisfies Record<string, (context: Context) => Promise<unknown>>;
   const verb = random.pick(Object.keys(verbs) as (keyof typeof verbs)[]);
   send(
     world,

@@ -4,12 +4,11 @@ import { createIdGenerator, type ThreadId, type UserId } from '../../src/domain/
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Model } from '../../src/generation/model.ts';
 import { ReplyWorker } from '../../src/generation/worker.ts';
-import { relayReplies } from '../../src/reply-relay.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { ChangeSignals } from '../../src/usecases/change-signals.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { keepTending } from '../../src/usecases/replies/keep-tending.ts';
-import { ReplySignals } from '../../src/usecases/replies/reply-signals.ts';
+import { ReplySignals, relaySignals } from '../../src/usecases/replies/reply-signals.ts';
+import { keepTending } from '../../src/usecases/replies/tend-replies.ts';
 import { noTelemetry } from '../../src/usecases/telemetry.ts';
 import { FollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
 import type { Timers } from '../../src/usecases/timers.ts';
@@ -52,7 +51,7 @@ export class SimulatedNode {
   }
 
   async start(): Promise<void> {
-    const { role, model, unexpected, store, timers } = this.#parts;
+    const { role, model, unexpected } = this.#parts;
     const error = (details: object) => {
       const { err } = details as { err?: unknown };
       // A reply that cannot be released in time, because the store is away, expires.
@@ -63,7 +62,7 @@ export class SimulatedNode {
     const settings = { concurrency, leaseMs };
     const worker = role === 'all' ? await ReplyWorker.start(this.context, model, settings, log) : undefined;
     const stopTending = keepTending(this.context, { worker, leaseMs, log });
-    const stopRelaying = relayReplies(store, this.context.replySignals, timers);
+    const stopRelaying = relaySignals(this.context);
     this.#stops = [stopTending, async () => worker?.stop(), stopRelaying];
   }
 

@@ -16,7 +16,7 @@ export const deleteThreadRoute = defineRoute({
   errors: { FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.' },
   async handle({ context, principal, path, traceId }) {
     const initiator = { actor: { kind: 'user', userId: principal.userId }, traceId } as const;
-    const id = await deleteThread(context, principal, initiator, path.id);
+    const id = await deleteThread({ context, principal, initiator }, path.id);
     return { body: { id, deleted: true as const } };
   },
 });

@@ -89,24 +89,20 @@ export function credentialRoutes({ baseUrl, authUrl }: ConsoleOptions): readonly
       body: nameBody,
       status: 201,
       response: keyRequestedSchema,
-      async handle({ context, principal, initiator, body: { name } }) {
-        return { id: await requestApiKey(context, principal, initiator, name) };
-      },
+      handle: async (call) => ({ id: await requestApiKey(call, call.body.name) }),
     }),
     defineConsoleRoute('POST /key-requests/:id/approve', 'admin', {
-      handle: ({ context, principal, initiator, path }) =>
-        decideKeyRequest(context, principal, initiator, path.id, 'approved'),
+      handle: (call) => decideKeyRequest(call, call.path.id, 'approved'),
     }),
     defineConsoleRoute('POST /key-requests/:id/decline', 'admin', {
-      handle: ({ context, principal, initiator, path }) =>
-        decideKeyRequest(context, principal, initiator, path.id, 'declined'),
+      handle: (call) => decideKeyRequest(call, call.path.id, 'declined'),
     }),
     defineConsoleRoute('POST /key-requests/:id/reveal', 'member', {
       status: 201,
       response: newKeySchema,
-      async handle({ context, principal, initiator, path }) {
-        const { id, key } = await revealApiKey(context, principal, initiator, path.id);
-        return shownOnce(id, key, principal.userId);
+      async handle(call) {
+        const { id, key } = await revealApiKey(call, call.path.id);
+        return shownOnce(id, key, call.principal.userId);
       },
     }),
     defineConsoleRoute('GET /applications', 'admin', {

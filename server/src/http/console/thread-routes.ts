@@ -1,6 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { addPrompt, retryReply } from '../../usecases/replies/add-prompt.ts';
-import { cancelReply } from '../../usecases/replies/cancel-reply.ts';
+import { addPrompt, cancelReply, retryReply } from '../../usecases/replies/change-reply.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
 import {
   deleteThread,
@@ -111,47 +110,45 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       status: 201,
       response: threadViewSchema,
       async handle(call) {
-        const { context, principal, path, body, traceId } = call;
-        await limitPrompts(context, principal);
-        await addPrompt(context, principal, path.id, { prompt: body.prompt, traceId });
-        return viewFor(call, path.id);
+        await limitPrompts(call.context, call.principal);
+        await addPrompt(call, call.path.id, call.body.prompt);
+        return viewFor(call, call.path.id);
       },
     }),
     defineConsoleRoute('PUT /threads/:id/published', 'member', {
       body: publishedBody,
       response: changedThreadSchema,
-      async handle({ context, principal, initiator, path, body }) {
-        const thread = await publishOwnThread(context, principal, initiator, path.id, body.published);
+      async handle(call) {
+        const thread = await publishOwnThread(call, call.path.id, call.body.published);
         return { thread: presentThread(thread, true) };
       },
     }),
     defineConsoleRoute('DELETE /threads/:id', 'member', {
       response: deletedSchema,
-      async handle({ context, principal, initiator, path }) {
-        await deleteThread(context, principal, initiator, path.id);
+      async handle(call) {
+        await deleteThread(call, call.path.id);
         return { undoSeconds: undoMs / 1000 };
       },
     }),
     defineConsoleRoute('POST /threads/:id/restore', 'member', {
       response: changedThreadSchema,
-      async handle({ context, principal, initiator, path }) {
-        const thread = await restoreThread(context, principal, initiator, path.id);
+      async handle(call) {
+        const thread = await restoreThread(call, call.path.id);
         return { thread: presentThread(thread, true) };
       },
     }),
     defineConsoleRoute('POST /threads/:id/retry', 'member', {
       response: threadViewSchema,
       async handle(call) {
-        const { context, principal, path, traceId } = call;
-        await limitPrompts(context, principal);
-        await retryReply(context, principal, path.id, traceId);
-        return viewFor(call, path.id);
+        await limitPrompts(call.context, call.principal);
+        await retryReply(call, call.path.id);
+        return viewFor(call, call.path.id);
       },
     }),
     defineConsoleRoute('POST /threads/:id/stop', 'member', {
       response: threadViewSchema,
       async handle(call) {
-        await cancelReply(call.context, call.principal, call.path.id);
+        await cancelReply(call, call.path.id);
         return viewFor(call, call.path.id);
       },
     }),

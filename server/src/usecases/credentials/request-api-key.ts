@@ -1,11 +1,9 @@
-import type { Initiator } from '../../domain/audit.ts';
 import type { KeyRequest, KeyRequestId } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { KeyId, OrganizationId } from '../../domain/id.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-log.ts';
+import { auditNote, type UserChange } from '../organization/audit-log.ts';
 import { apiDisabled } from '../organization/organization.ts';
 import { type KeyOwners, newKey } from './api-keys.ts';
 
@@ -13,12 +11,9 @@ import { type KeyOwners, newKey } from './api-keys.ts';
 const keepMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Requests a personal key for a member. An admin decides, because only admins create credentials (§5.2). */
-export async function requestApiKey(
-  context: Context,
-  { organizationId, userId }: UserPrincipal,
-  initiator: Initiator,
-  name: string,
-): Promise<KeyRequestId> {
+export async function requestApiKey(change: UserChange, name: string): Promise<KeyRequestId> {
+  const { context, principal, initiator } = change;
+  const { organizationId, userId } = principal;
   const fault = nameFault(name, 1, context.limits.nameLengthMax);
   if (fault !== undefined) throw new ServiceError('INVALID_PARAMS', `name: ${fault}.`);
   const id = context.ids.keyRequest();
@@ -68,9 +63,7 @@ export async function listKeyRequests(
 
 /** For admins. Approving does not show the key: only its owner can reveal it. */
 export async function decideKeyRequest(
-  context: Context,
-  { organizationId, userId: by }: UserPrincipal,
-  initiator: Initiator,
+  { context, principal: { organizationId, userId: by }, initiator }: UserChange,
   requestId: string,
   state: 'approved' | 'declined',
 ): Promise<void> {
@@ -84,9 +77,7 @@ export async function decideKeyRequest(
 
 /** Creates the approved key and returns it this once, to its owner only. */
 export async function revealApiKey(
-  context: Context,
-  { organizationId, userId }: UserPrincipal,
-  initiator: Initiator,
+  { context, principal: { organizationId, userId }, initiator }: UserChange,
   requestId: string,
 ): Promise<{ id: KeyId; key: string }> {
   const request = await findRequest(context, organizationId, requestId, userId);

@@ -1,6 +1,7 @@
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
 import type { AuditNote, AuditPosition } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
@@ -48,6 +49,13 @@ export function actorName({ actor, actorEmail }: AuditEvent): string {
 export interface Change {
   readonly context: Context;
   readonly organizationId: OrganizationId;
+  readonly initiator: Initiator;
+}
+
+/** A change that a user makes. The calls of console routes have these fields. */
+export interface UserChange {
+  readonly context: Context;
+  readonly principal: UserPrincipal;
   readonly initiator: Initiator;
 }
 

@@ -1,5 +1,13 @@
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
-import type { ClaimedReply, NewThread, ReplyClaim, ReplyName, ReplyNotice } from '../../storage/store.ts';
+import type {
+  ClaimedReply,
+  NewThread,
+  ReplyClaim,
+  ReplyName,
+  ReplyNotice,
+  Store,
+} from '../../storage/store.ts';
+import type { Timers } from '../timers.ts';
 
 interface Watch {
   readonly reply: ReplyName;
@@ -92,4 +100,46 @@ export class ReplySignals {
     for (const [watch] of this.#watches.values()) if (watch !== undefined) replies.push(watch.reply);
     return replies;
   }
+}
+
+interface RelayParts {
+  readonly store: Pick<Store, 'sendNotice' | 'onNotice'>;
+  readonly replySignals: ReplySignals;
+  readonly timers: Timers;
+}
+
+/** Batches notices, so that a node under load sends fifty a second, not thousands. */
+const gatherMs = 20;
+
+/** Passes the signals of this process to the other nodes, and theirs to this one. Returns a function that stops it. */
+export function relaySignals({ store, replySignals, timers }: RelayParts): () => Promise<void> {
+  let ended: ReplyName[] = [];
+  let waiting = false;
+  let cancelDue: (() => void) | undefined;
+  let telling: Promise<void> = Promise.resolve();
+
+  function tellNow(): void {
+    const notice: ReplyNotice = { waiting, ended };
+    ended = [];
+    waiting = false;
+    cancelDue = undefined;
+    // The next poll makes up for a lost notice.
+    telling = store.sendNotice(notice).catch(() => {});
+  }
+
+  replySignals.onNotice((notice) => {
+    waiting ||= notice.waiting;
+    ended.push(...notice.ended);
+    cancelDue ??= timers.after(gatherMs, tellNow);
+  });
+  store.onNotice((notice) => replySignals.hear(notice));
+
+  return async () => {
+    replySignals.onNotice(() => {});
+    if (cancelDue !== undefined) {
+      cancelDue();
+      tellNow();
+    }
+    await telling;
+  };
 }

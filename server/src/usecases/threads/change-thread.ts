@@ -1,11 +1,10 @@
-import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import { changeRefused, isCreator, type UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
-import { auditNote, type Change } from '../organization/audit-log.ts';
+import { auditNote, type Change, type UserChange } from '../organization/audit-log.ts';
 import { findReadableThread } from './get-thread.ts';
 
 export async function renameThread(
@@ -25,12 +24,8 @@ export async function renameThread(
   throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'rename it');
 }
 
-export async function deleteThread(
-  context: Context,
-  principal: UserPrincipal,
-  initiator: Initiator,
-  threadId: string,
-): Promise<ThreadId> {
+export async function deleteThread(change: UserChange, threadId: string): Promise<ThreadId> {
+  const { context, principal, initiator } = change;
   const { store, replySignals, threadSignals, telemetry } = context;
   const { organizationId } = principal;
   if (!isThreadId(threadId)) throw threadNotFound();
@@ -51,12 +46,8 @@ export async function deleteThread(
 export const undoMs = 600_000;
 
 /** Undoes a deletion. Only the thread's creator can, and only for a limited time; otherwise the thread is not found. */
-export async function restoreThread(
-  context: Context,
-  principal: UserPrincipal,
-  initiator: Initiator,
-  threadId: string,
-): Promise<Thread> {
+export async function restoreThread(change: UserChange, threadId: string): Promise<Thread> {
+  const { context, principal, initiator } = change;
   const { organizationId, userId } = principal;
   if (!isThreadId(threadId)) throw cannotRestore();
   const note = auditNote(context, initiator, 'thread.restored', threadId);
@@ -84,9 +75,7 @@ export async function publishThread(change: Change, threadId: string, published:
 
 /** For the thread's creator. */
 export async function publishOwnThread(
-  context: Context,
-  principal: UserPrincipal,
-  initiator: Initiator,
+  { context, principal, initiator }: UserChange,
   threadId: string,
   published: boolean,
 ): Promise<Thread> {

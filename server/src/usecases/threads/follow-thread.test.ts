@@ -72,6 +72,8 @@ describe('Following a thread', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  const byAda = () => ({ context, principal: ada, initiator: note() });
+
   async function memberOf(
     organizationId: UserPrincipal['organizationId'],
     email = `${Math.random()}@acme.example`,
@@ -240,11 +242,11 @@ describe('Following a thread', () => {
   });
 
   it('stops loading a thread that was deleted or unpublished while it was sent', async () => {
-    await publishOwnThread(context, ada, note(), thread.id, true);
+    await publishOwnThread(byAda(), thread.id, true);
     const events = follow(await memberOf(claim.organizationId));
     const event = await nextOf(events);
     assert.ok(event.type === 'view');
-    await publishOwnThread(context, ada, note(), thread.id, false);
+    await publishOwnThread(byAda(), thread.id, false);
     assert.deepEqual(await nextOf(events), { type: 'gone' });
     await assert.rejects(allOf(event.parts), { code: 'NOT_FOUND' });
     await end(events);
@@ -258,7 +260,7 @@ describe('Following a thread', () => {
     assert.equal((await nextView(events)).status.state, 'idle');
     await renameThread(context, ada, thread.id, 'Another');
     assert.equal((await nextView(events)).thread.title, 'Another');
-    await publishOwnThread(context, ada, note(), thread.id, true);
+    await publishOwnThread(byAda(), thread.id, true);
     assert.equal((await nextView(events)).thread.published, true);
     await end(events);
   });
@@ -292,7 +294,7 @@ describe('Following a thread', () => {
   });
 
   it('ends with the thread, and for others when it is no longer published', async () => {
-    await publishOwnThread(context, ada, note(), thread.id, true);
+    await publishOwnThread(byAda(), thread.id, true);
     const events = follow();
     const ofOther = follow(await memberOf(claim.organizationId));
     const seen = await nextView(ofOther);
@@ -300,11 +302,11 @@ describe('Following a thread', () => {
     // Neither the trace id nor the failure.
     assert.deepEqual([...seen.details.values()], [{ verdict: null }]);
     await nextView(events);
-    await publishOwnThread(context, ada, note(), thread.id, false);
+    await publishOwnThread(byAda(), thread.id, false);
     assert.deepEqual(await nextOf(ofOther), { type: 'gone' });
     assert.equal((await ofOther.next()).done, true);
     assert.equal((await nextView(events)).thread.published, false);
-    await deleteThread(context, ada, note(), thread.id);
+    await deleteThread(byAda(), thread.id);
     assert.deepEqual(await nextOf(events), { type: 'gone' });
     assert.equal((await events.next()).done, true);
   });

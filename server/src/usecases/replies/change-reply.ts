@@ -1,38 +1,28 @@
 import { ServiceError, threadNotFound } from '../../domain/errors.ts';
-import { isThreadId } from '../../domain/id.ts';
+import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes, type Limits } from '../../domain/limits.ts';
-import { changeRefused, type UserPrincipal } from '../../domain/principal.ts';
+import { changeRefused, isCreator } from '../../domain/principal.ts';
 import type { NewReply } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
+import type { UserChange } from '../organization/audit-log.ts';
+import { findReadableThread } from '../threads/get-thread.ts';
 
 /** Adds a prompt to the thread. Its reply is pending once this resolves. */
-export function addPrompt(
-  context: Context,
-  principal: UserPrincipal,
-  threadId: string,
-  { prompt, traceId }: { readonly prompt: string; readonly traceId: string },
-): Promise<void> {
-  const messageId = context.ids.message();
-  return addReply(context, principal, threadId, { prompt: { messageId, content: prompt }, traceId });
+export function addPrompt(change: UserChange, threadId: string, content: string): Promise<void> {
+  return addReply(change, threadId, { messageId: change.context.ids.message(), content });
 }
 
 /** Answers the last prompt again after its reply has failed or was stopped. */
-export function retryReply(
-  context: Context,
-  principal: UserPrincipal,
-  threadId: string,
-  traceId: string,
-): Promise<void> {
-  return addReply(context, principal, threadId, { prompt: null, traceId });
+export function retryReply(change: UserChange, threadId: string): Promise<void> {
+  return addReply(change, threadId, null);
 }
 
 /** Only the thread's creator may add a reply, and only one reply may run at a time. */
 async function addReply(
-  { store, ids, limits, replySignals, threadSignals }: Context,
-  principal: UserPrincipal,
+  { context, principal, initiator: { traceId } }: UserChange,
   threadId: string,
-  { prompt, traceId }: Pick<NewReply, 'prompt' | 'traceId'>,
+  prompt: NewReply['prompt'],
 ): Promise<void> {
+  const { store, ids, limits, replySignals, threadSignals } = context;
   if (!isThreadId(threadId)) throw threadNotFound();
   const result = await store.addReply(principal.organizationId, threadId, principal.userId, {
     prompt,
@@ -65,4 +55,24 @@ function fullText(exceeded: 'messages' | 'bytes', { threadMessagesMax, threadByt
       ? `${threadMessagesMax.toLocaleString('en')} messages`
       : formatBytes(threadBytesMax);
   return `This would take the thread beyond its limit of ${limit}. Start a new thread.`;
+}
+
+/**
+ * Stops the thread's running reply: keeps its text so far and aborts its model call. Returns the cancelled message, or
+ * undefined if no reply was running. Only the thread's creator may.
+ */
+export async function cancelReply(
+  { context, principal }: Pick<UserChange, 'context' | 'principal'>,
+  threadId: string,
+): Promise<MessageId | undefined> {
+  const { store, replySignals, telemetry } = context;
+  const thread = await findReadableThread(context, principal, threadId);
+  if (!isCreator(principal, thread)) throw changeRefused(principal, thread, 'stop its reply');
+  const { organizationId } = principal;
+  const cancelled = await store.cancelReplies(organizationId, thread.id);
+  for (const messageId of cancelled) {
+    replySignals.replyEnded({ organizationId, threadId: thread.id, messageId });
+  }
+  telemetry.repliesEnded('cancelled', cancelled.length);
+  return cancelled[0];
 }
