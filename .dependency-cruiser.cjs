@@ -90,6 +90,12 @@ module.exports = {
       ],
       'The worker knows the domain, the use cases and the ports: which model and which store it has is decided in compose.ts.',
     ),
+    only(
+      'otlp',
+      `${source}/otlp/`,
+      [`${source}/usecases/tracing\\.ts$`, '^node_modules/@opentelemetry/'],
+      'OTLP knows the tracing port and its libraries, and is loaded only if a receiver is named.',
+    ),
     {
       name: 'generation',
       severity: 'error',

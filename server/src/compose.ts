@@ -17,6 +17,7 @@ import { termsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/messages.ts';
 import type { ReplyWorker } from './generation/worker.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
+import type { Otlp } from './otlp/open.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
 import { createPasswords } from './security/passwords.ts';
 import { createSeal } from './security/seal.ts';
@@ -34,6 +35,7 @@ import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
 import { FollowedThreads } from './usecases/threads/followed-threads.ts';
 import { machineTimers } from './usecases/timers.ts';
+import { noTracing, type Tracing } from './usecases/tracing.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
 
@@ -44,6 +46,7 @@ export interface ContextOptions {
   readonly baseUrl?: () => string;
   readonly watch?: StoreWatch;
   readonly telemetry?: Telemetry | undefined;
+  readonly tracing?: Tracing | undefined;
   /** Fails if there is no store yet, instead of creating one. */
   readonly mustExist?: boolean;
 }
@@ -55,10 +58,11 @@ export async function openContext(
     baseUrl = () => config.baseUrl ?? '',
     watch = noWatch,
     telemetry = noTelemetry,
+    tracing = noTracing,
     mustExist = false,
   }: ContextOptions = {},
 ): Promise<SurfaceContext> {
-  const store = await openStore(config, watch, mustExist);
+  const store = traceCalls(await openStore(config, watch, mustExist), tracing);
   const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
   const replySignals = new ReplySignals();
   const threadSignals = new ChangeSignals<ThreadId>();
@@ -92,10 +96,24 @@ export async function openContext(
     threadSignals,
     followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),
     telemetry,
+    tracing,
     usage: new UsageCounter(),
     library: createLibrary(store, config.limits),
   };
   return { ...context, store: store as never, storeHealth: store, close: () => store.close() };
+}
+
+/** Every call of the store within a trace is a span. */
+function traceCalls(store: Store, tracing: Tracing): Store {
+  if (tracing === noTracing) return store;
+  return new Proxy(store, {
+    get(target, name, receiver) {
+      const method: unknown = Reflect.get(target, name, receiver);
+      if (typeof method !== 'function') return method;
+      return (...args: unknown[]) =>
+        tracing.span(`store ${String(name)}`, {}, () => Reflect.apply(method, target, args));
+    },
+  });
 }
 
 function openAccessTokens(config: Config, store: Store, baseUrl: () => string): AccessTokens {
@@ -193,10 +211,10 @@ export async function startWorker(config: Config, context: Context, log: Logger)
     leaseMs: config.replyLeaseMs,
   };
   const { ReplyWorker } = await import('./generation/worker.ts');
-  return ReplyWorker.start(context, await createModel(config, context.store), settings, log);
+  return ReplyWorker.start(context, await createModel(config, context), settings, log);
 }
 
-async function createModel(config: Config, store: Store): Promise<Model> {
+async function createModel(config: Config, { store, tracing }: Context): Promise<Model> {
   if (config.model.kind === 'scripted')
     return (await import('./generation/models/scripted.ts')).scriptedModel;
   const { ModelThreads } = await import('./generation/threads/model-threads.ts');
@@ -205,7 +223,7 @@ async function createModel(config: Config, store: Store): Promise<Model> {
   );
   const threads = new ModelThreads(store, { threads: config.replyThreads, passages: passageSource(config) });
   const close = () => threads.close();
-  const drafter = await createDrafter(config, threadedSearch(threads));
+  const drafter = await createDrafter(config, threadedSearch(threads), tracing.headers);
   if (drafter === undefined) return { ...threadedExtractive(threads), close };
   const { corroborated } = await import('./generation/corroboration/corroborated.ts');
   return { ...corroborated(drafter, threadedCorroborate(threads)), close };
@@ -221,11 +239,12 @@ function passageSource({ store }: Config): PassageSource | undefined {
 async function createDrafter(
   { model, limits }: Config,
   library: PassageSearch,
+  traceHeaders?: () => Record<string, string>,
 ): Promise<Drafter | undefined> {
   if (model.kind !== 'language') return undefined;
   const { languageModel } = await import('./generation/models/language.ts');
   const { modelSilenceMs: silenceMs, replyLengthMax } = limits;
-  return languageModel({ ...model, library, silenceMs, replyLengthMax });
+  return languageModel({ ...model, library, silenceMs, replyLengthMax, traceHeaders });
 }
 
 const noDocuments = { search: async () => ({ searched: 0, passages: [] }) };
@@ -275,13 +294,21 @@ export async function composeApp(
   });
 }
 
+/** Undefined if nothing is sent: OpenTelemetry is not loaded then. */
+export async function openOtlp({ otlp }: Config): Promise<Otlp | undefined> {
+  return otlp && (await import('./otlp/open.ts')).openOtlp(otlp, readVersion());
+}
+
+function readVersion(): string {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')).version;
+}
+
 /** Undefined if metrics are off: their library is not loaded then. */
 export async function openMetrics(config: Config, role: string): Promise<MetricsServer | undefined> {
-  if (config.metricsPort === undefined) return undefined;
+  if (config.metricsPort === undefined && config.otlp?.metrics !== true) return undefined;
   const { MetricsServer } = await import('./metrics/metrics-server.ts');
-  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
   return new MetricsServer({
-    version,
+    version: readVersion(),
     role,
     store: config.store.engine,
     ...(config.store.engine === 'sqlite' && { storeFile: config.store.file }),

@@ -18,6 +18,7 @@ import { personIn } from '../src/usecases/people/sessions.ts';
 import { ReplySignals } from '../src/usecases/replies/reply-signals.ts';
 import { noTelemetry } from '../src/usecases/telemetry.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
+import { noTracing } from '../src/usecases/tracing.ts';
 import { World } from './contract/fixture.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.
@@ -46,6 +47,7 @@ export function useWorkers(): void {
       replySignals: new ReplySignals(),
       threadSignals: new ChangeSignals<ThreadId>(),
       telemetry: noTelemetry,
+      tracing: noTracing,
       limits: { replyAttempts: 3 } as Limits,
     };
     context = used as Partial<Context> as Context;

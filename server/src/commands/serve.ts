@@ -1,6 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { composeApp, openContext, openLog, openMetrics, startWorker, storeRisk } from '../compose.ts';
+import {
+  composeApp,
+  openContext,
+  openLog,
+  openMetrics,
+  openOtlp,
+  startWorker,
+  storeRisk,
+} from '../compose.ts';
 import { type Config, ConfigError, listeningUrl } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
@@ -24,6 +32,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const stopRequested = untilStopRequested();
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
+  const otlp = await openOtlp(config);
   const log = await openLog(config.logLevel, metrics?.telemetry.logLineDropped);
   const context = await openContext(config, {
     baseUrl: () => address.baseUrl,
@@ -33,10 +42,11 @@ export async function serve(config: Config, role: Role): Promise<number> {
       writesSucceed: () => log.info('the store takes writes again'),
     },
     telemetry: metrics?.telemetry,
+    tracing: otlp?.tracing,
   });
   // After the store is open, so that a failed start prints only its error.
   await warnOfRisks(config, role, log);
-  const metricsUrl = metrics && (await listenForScrapes(config, metrics, context));
+  const metricsUrl = metrics && (await publishMetrics(config, metrics, otlp, context));
   const drain = new Drain(config.drainMs);
   const app = role === 'worker' ? undefined : await listen(config, context, log, address, drain);
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
@@ -66,6 +76,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   await worker?.stop();
   await stopRelaying();
   await background.stop();
+  await otlp?.close();
   await metrics?.close();
   await context.close();
   log.info('stopped');
@@ -78,6 +89,11 @@ async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> 
   const risk = await storeRisk(config);
   if (risk !== undefined) {
     log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);
+  }
+  if (config.otlp?.unsupportedProtocol !== undefined) {
+    log.warn(
+      `OTEL_EXPORTER_OTLP_PROTOCOL is ${config.otlp.unsupportedProtocol}, but traces and metrics are sent as http/json`,
+    );
   }
   if (role !== 'worker' && hidesCallers(config)) {
     log.warn(
@@ -136,11 +152,18 @@ async function listen(
   return app;
 }
 
-/** Returns the URL to scrape. */
-async function listenForScrapes(config: Config, metrics: Metrics, context: SurfaceContext): Promise<string> {
-  const { host, metricsPort = 0 } = config;
+/** Returns the URL to scrape, if there is one. */
+async function publishMetrics(
+  { host, metricsPort }: Config,
+  metrics: Metrics,
+  otlp: Awaited<ReturnType<typeof openOtlp>>,
+  context: SurfaceContext,
+): Promise<string | undefined> {
+  metrics.watch(context.storeHealth);
+  otlp?.sendMetrics(() => metrics.collect());
+  if (metricsPort === undefined) return undefined;
   try {
-    const address = await metrics.listen(host, metricsPort, context.storeHealth);
+    const address = await metrics.listen(host, metricsPort);
     return `${urlOf(address, undefined)}/metrics`;
   } catch (error) {
     await context.close();

@@ -128,6 +128,23 @@ describe('readConfig', () => {
       );
   });
 
+  it('sends traces and metrics over OTLP only if a receiver is named', () => {
+    const sent = (environment: NodeJS.ProcessEnv) => {
+      const { otlp } = readConfig(environment);
+      return otlp && { traces: otlp.traces, metrics: otlp.metrics };
+    };
+    const receiver = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+    assert.equal(sent({}), undefined);
+    assert.equal(sent({ OTEL_SERVICE_NAME: 'skein' }), undefined);
+    assert.deepEqual(sent(receiver), { traces: true, metrics: true });
+    assert.deepEqual(sent({ ...receiver, OTEL_METRICS_EXPORTER: 'none' }), { traces: true, metrics: false });
+    assert.deepEqual(sent({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318/v1/metrics' }), {
+      traces: false,
+      metrics: true,
+    });
+    assert.equal(sent({ ...receiver, OTEL_SDK_DISABLED: 'true' }), undefined);
+  });
+
   it('rejects invalid values and names the variable', () => {
     const invalid: [VariableName, string][] = [
       ['SKEIN_PORT', '65536'],

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { isLoopback } from '../domain/address.ts';
 import { type LimitVariable, limitValues } from '../domain/limits.ts';
+import { readOtlp } from './otlp.ts';
 import { httpUrl, optional, type StoreChoice, storeUrl } from './parsers.ts';
 import { ConfigError, parseAs, parseVariable, type VariableName, type VariableValue } from './variables.ts';
 
@@ -70,6 +71,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     limits: limitValues(({ variable, default: fixed }) =>
       variable === undefined ? fixed : read(variable as LimitVariable),
     ),
+    /** Undefined: nothing is sent over OTLP. */
+    otlp: readOtlp(environment),
     tls: readTls(read('SKEIN_TLS_CERT'), read('SKEIN_TLS_KEY')),
   };
 }

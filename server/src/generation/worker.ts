@@ -197,17 +197,17 @@ export class ReplyWorker implements ReplyTaker {
       done: Promise.resolve(),
     };
     this.#running.add(running);
-    this.#context.telemetry.replyBegan();
     this.#count(reply.organizationId, 1);
-    running.done = this.#write(running)
+    const { tracing, telemetry } = this.#context;
+    telemetry.replyBegan();
+    running.done = tracing
+      .afterRequest(reply.traceId, 'reply', { 'skein.model': this.#model.name }, () => this.#write(running))
       .catch((error: unknown): AttemptOutcome => {
         // No retry here: the lease expires and the reply is claimed again.
         this.#log.error({ err: error, ...nameForLog(reply) }, 'reply could not be stored');
         return 'stopped';
       })
-      .then((outcome) =>
-        this.#context.telemetry.replyLeft(outcome, this.#context.timers.steadyMs() - running.beganMs),
-      )
+      .then((outcome) => telemetry.replyLeft(outcome, this.#context.timers.steadyMs() - running.beganMs))
       .finally(() => {
         this.#running.delete(running);
         this.#count(reply.organizationId, -1);
@@ -223,7 +223,7 @@ export class ReplyWorker implements ReplyTaker {
 
   async #write(running: Running): Promise<AttemptOutcome> {
     const { reply, abort } = running;
-    const { store, replySignals, threadSignals, now, timers } = this.#context;
+    const { store, replySignals, threadSignals, now, timers, tracing } = this.#context;
     const lost = () => end(running, 'lost');
     const unwatch = replySignals.watch(reply, lost);
     // Measured from the claim with a monotonic clock. The sweep marks the reply as failed.
@@ -237,7 +237,9 @@ export class ReplyWorker implements ReplyTaker {
     });
     try {
       const request = await this.#persist(running, () => this.#requestFor(running));
-      for await (const event of untilAborted(this.#model.reply(request), abort.signal)) writer.take(event);
+      await tracing.span('model', {}, async () => {
+        for await (const event of untilAborted(this.#model.reply(request), abort.signal)) writer.take(event);
+      });
       unwatch();
       // The claim's token prevents overwriting a successor's reply.
       if (!(await this.#persist(running, () => writer.settle(this.#model.name)))) return 'stopped';

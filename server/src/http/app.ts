@@ -16,6 +16,7 @@ import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
 import { apiPrefix, publishReference } from './reference.ts';
 import { reportRequest } from './request-log.ts';
+import { traceRequests } from './trace-requests.ts';
 import { normalizeUrl } from './url.ts';
 import { compilersFactory, formatFaults } from './validation.ts';
 
@@ -71,6 +72,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.decorateRequest('credentialId');
   app.decorateRequest('admission');
   app.decorateRequest('personId');
+  if (context.tracing.request) traceRequests(app, context.tracing.request);
   app.addHook('preClose', async () => {
     closing = true;
     listener?.closeWhenIdle();

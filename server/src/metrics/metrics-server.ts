@@ -32,9 +32,19 @@ export class MetricsServer {
     this.#server.unref();
   }
 
-  /** Returns the listening address. */
-  listen(host: string, port: number, store: StoreHealth): Promise<AddressInfo> {
+  /** From now on the metrics include those of the store. */
+  watch(store: StoreHealth): void {
     this.#storeGauges = new StoreGauges(this.#registry, store);
+  }
+
+  /** Every metric and its values. */
+  async collect() {
+    await this.#storeGauges?.refresh();
+    return this.#registry.getMetricsAsJSON();
+  }
+
+  /** Returns the listening address. */
+  listen(host: string, port: number): Promise<AddressInfo> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject).listen(port, host, () => {
         this.#server.removeListener('error', reject);
@@ -44,6 +54,7 @@ export class MetricsServer {
   }
 
   async close(): Promise<void> {
+    if (!this.#server.listening) return;
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
     await closed;

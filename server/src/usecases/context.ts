@@ -14,6 +14,7 @@ import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';
 import type { Timers } from './timers.ts';
+import type { Tracing } from './tracing.ts';
 
 /** The dependencies of every use case, including the clock, random numbers and hashing. */
 export interface Context {
@@ -46,6 +47,7 @@ export interface Context {
   readonly sessionSignals: ChangeSignals<UserId>;
   readonly followedThreads: FollowedThreads;
   readonly telemetry: Telemetry;
+  readonly tracing: Tracing;
   readonly usage: UsageCounter;
   readonly library: Library;
 }

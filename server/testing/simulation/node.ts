@@ -12,6 +12,7 @@ import { keepTending } from '../../src/usecases/replies/tend-replies.ts';
 import { noTelemetry } from '../../src/usecases/telemetry.ts';
 import { FollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
 import type { Timers } from '../../src/usecases/timers.ts';
+import { noTracing } from '../../src/usecases/tracing.ts';
 import type { SimulatedProcess } from './event-loop.ts';
 import { StoreUnavailable } from './network.ts';
 import type { Random } from './random.ts';
@@ -93,6 +94,7 @@ function contextOf({ store, timers, random, wall }: NodeParts): Context {
     sessionSignals: new ChangeSignals<UserId>(),
     followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers }),
     telemetry: noTelemetry,
+    tracing: noTracing,
   };
   return used as Context;
 }

@@ -19,6 +19,8 @@ export interface LanguageModelOptions {
   readonly silenceMs: number;
   readonly replyLengthMax: number;
   readonly now?: () => number;
+  /** Headers that continue the trace of a reply at the provider. */
+  readonly traceHeaders?: (() => Record<string, string>) | undefined;
 }
 
 const answerBytesMax = 32 * 1024 * 1024;
@@ -30,9 +32,9 @@ const statusesOfRefusedTools = new Set([400, 404, 422, 501]);
  * retry: the worker does, and its retries survive a restart.
  */
 export function languageModel(options: LanguageModelOptions): Drafter {
-  const { apiKey, silenceMs, now = Date.now } = options;
+  const { apiKey, silenceMs, traceHeaders, now = Date.now } = options;
   assertComplete(options);
-  const bounded = boundedFetch({ silenceMs, answerBytesMax, lineBytesMax, now });
+  const bounded = boundedFetch({ silenceMs, answerBytesMax, lineBytesMax, now, traceHeaders });
   let sdk: Promise<LanguageSdk> | undefined;
   /** False once the provider answered without tools a request that it refused with them. */
   let supportsTools = true;

@@ -11,6 +11,7 @@ import { personIn } from '../../usecases/people/sessions.ts';
 import { ReplySignals } from '../../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { noTelemetry } from '../../usecases/telemetry.ts';
+import { noTracing } from '../../usecases/tracing.ts';
 import { getThreadRoute } from './get-thread.ts';
 
 describe('The ETag of a thread', () => {
@@ -34,6 +35,7 @@ describe('The ETag of a thread', () => {
       store,
       replySignals: new ReplySignals(),
       telemetry: noTelemetry,
+      tracing: noTracing,
     } as Partial<SurfaceContext> as SurfaceContext;
     const organizationId = await world.organization();
     ada = personIn(organizationId, await world.member(organizationId));

@@ -18,6 +18,7 @@ import type { MessagesView } from '../replies/reply-details.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
 import { noTelemetry } from '../telemetry.ts';
 import { machineTimers } from '../timers.ts';
+import { noTracing } from '../tracing.ts';
 import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';
 import { FollowedThreads, type FollowPace } from './followed-threads.ts';
@@ -55,6 +56,7 @@ describe('Following a thread', () => {
       replySignals: new ReplySignals(),
       threadSignals: new ChangeSignals<ThreadId>(),
       telemetry: noTelemetry,
+      tracing: noTracing,
     };
     context = used as Partial<Context> as Context;
     pollAt(onSignals);

@@ -8,6 +8,7 @@ export interface FetchBounds {
   /** Without it, an event that never ends would be buffered as a whole. */
   readonly lineBytesMax: number;
   readonly now: () => number;
+  readonly traceHeaders?: (() => Record<string, string>) | undefined;
 }
 
 const refusalBytesMax = 65_536;
@@ -22,7 +23,9 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
     const silence = new SilenceTimer(bounds.silenceMs);
     const signal = AbortSignal.any([silence.signal, ...(init?.signal ? [init.signal] : [])]);
     try {
-      const response = await silence.during(fetch(input, { ...init, signal, redirect: 'manual' }));
+      const headers = new Headers(init?.headers);
+      for (const [name, value] of Object.entries(bounds.traceHeaders?.() ?? {})) headers.set(name, value);
+      const response = await silence.during(fetch(input, { ...init, headers, signal, redirect: 'manual' }));
       await assertEventStream(response, bounds, silence);
       return new Response(
         response.body && boundedBody(response.body, bounds, silence, init?.signal),

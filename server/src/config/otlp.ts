@@ -1,0 +1,34 @@
+/** What to send over OTLP, from the variables that OpenTelemetry defines. The exporters read their addresses themselves. */
+export interface OtlpChoice {
+  readonly traces: boolean;
+  readonly metrics: boolean;
+  readonly sampler: string;
+  readonly samplerArgument: string;
+  readonly spanDelayMs: number;
+  readonly metricsEveryMs: number;
+  /** A protocol that was asked for and is not supported. */
+  readonly unsupportedProtocol: string | undefined;
+}
+
+const protocol = 'http/json';
+
+/** Undefined if no receiver is named, or if OpenTelemetry is switched off. */
+export function readOtlp(environment: NodeJS.ProcessEnv): OtlpChoice | undefined {
+  if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
+  const isSent = (signal: 'TRACES' | 'METRICS') =>
+    Boolean(
+      environment.OTEL_EXPORTER_OTLP_ENDPOINT || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`],
+    ) && environment[`OTEL_${signal}_EXPORTER`] !== 'none';
+  const [traces, metrics] = [isSent('TRACES'), isSent('METRICS')];
+  if (!traces && !metrics) return undefined;
+  const asked = environment.OTEL_EXPORTER_OTLP_PROTOCOL || protocol;
+  return {
+    traces,
+    metrics,
+    sampler: environment.OTEL_TRACES_SAMPLER || 'parentbased_always_on',
+    samplerArgument: environment.OTEL_TRACES_SAMPLER_ARG || '1',
+    spanDelayMs: Number(environment.OTEL_BSP_SCHEDULE_DELAY) || 5000,
+    metricsEveryMs: Number(environment.OTEL_METRIC_EXPORT_INTERVAL) || 60_000,
+    unsupportedProtocol: asked === protocol ? undefined : asked,
+  };
+}

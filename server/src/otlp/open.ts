@@ -1,0 +1,45 @@
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import type { Tracing } from '../usecases/tracing.ts';
+import { type CollectedMetric, exportMetrics } from './metrics.ts';
+import { openOtlpTracing, type TracingOptions } from './tracing.ts';
+
+export interface OtlpOptions extends TracingOptions {
+  readonly traces: boolean;
+  readonly metrics: boolean;
+  readonly metricsEveryMs: number;
+}
+
+export interface Otlp {
+  /** Undefined if only metrics are sent. */
+  readonly tracing: Tracing | undefined;
+  /** Sends metrics from now on, if they are sent at all. */
+  sendMetrics(collect: () => Promise<readonly CollectedMetric[]>): void;
+  /** Sends what is left, for a few seconds at most. */
+  close(): Promise<void>;
+}
+
+const closeWithinMs = 3000;
+
+export function openOtlp(options: OtlpOptions, version: string): Otlp {
+  const resource = defaultResource()
+    .merge(resourceFromAttributes({ 'service.name': 'skein', 'service.version': version }))
+    .merge(detectResources({ detectors: [envDetector] }));
+  const tracing = options.traces ? openOtlpTracing(resource, options) : undefined;
+  let stopMetrics = async () => {};
+  return {
+    tracing,
+    sendMetrics(collect) {
+      if (options.metrics) stopMetrics = exportMetrics(resource, options.metricsEveryMs, collect);
+    },
+    async close() {
+      const closed = Promise.allSettled([tracing?.close(), stopMetrics()]);
+      const late = new Promise((resolve) => setTimeout(resolve, closeWithinMs).unref());
+      await Promise.race([closed, late]);
+    },
+  };
+}

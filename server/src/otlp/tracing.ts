@@ -1,0 +1,172 @@
+import {
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  trace,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import type { Resource } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  type IdGenerator,
+  ParentBasedSampler,
+  RandomIdGenerator,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { SpanAttributes, Tracing } from '../usecases/tracing.ts';
+
+/** How many requests are remembered, so that a reply joins the trace that its caller began. */
+const requestsMax = 10_000;
+
+const headerGetter: TextMapGetter<NodeJS.Dict<string | string[]>> = {
+  keys: (headers) => Object.keys(headers),
+  get: (headers, name) => headers[name],
+};
+
+export interface TracingOptions {
+  /** As in the standard variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. */
+  readonly sampler: string;
+  readonly samplerArgument: string;
+  readonly spanDelayMs: number;
+}
+
+export interface OtlpTracing extends Tracing {
+  /** Sends what is left. */
+  close(): Promise<void>;
+}
+
+/** Sends spans over OTLP. The exporter reads its address and headers from the standard `OTEL_EXPORTER_OTLP_*` variables. */
+export function openOtlpTracing(resource: Resource, options: TracingOptions): OtlpTracing {
+  const ids = new TraceIds();
+  const provider = new TracerProvider({
+    resource,
+    idGenerator: ids,
+    sampler: samplerOf(options),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter(),
+        scheduledDelayMillis: options.spanDelayMs,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('skein');
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  const propagator = new W3CTraceContextPropagator();
+  const requests = new Map<string, SpanContext>();
+
+  function remember(traceId: string, span: Span): void {
+    requests.set(traceId, span.spanContext());
+    if (requests.size > requestsMax) requests.delete(requests.keys().next().value!);
+  }
+
+  function within<T>(span: Span, parent: Context, work: () => T): T {
+    const end = (error?: unknown) => {
+      if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    };
+    try {
+      const result = contexts.with(trace.setSpan(parent, span), work);
+      if (result instanceof Promise) result.then(() => end(), end);
+      else end();
+      return result;
+    } catch (error) {
+      end(error);
+      throw error;
+    }
+  }
+
+  return {
+    request(traceId, method, headers) {
+      const parent = propagator.extract(ROOT_CONTEXT, headers, headerGetter);
+      const options = {
+        kind: SpanKind.SERVER,
+        attributes: { 'http.request.method': method, 'skein.trace_id': traceId },
+      };
+      const span = ids.using(traceId, () => tracer.startSpan(method, options, parent));
+      remember(traceId, span);
+      const context = trace.setSpan(parent, span);
+      return {
+        run: (work) => contexts.with(context, work),
+        end(route, status, attributes) {
+          span.updateName(`${method} ${route}`);
+          span.setAttributes({ 'http.route': route, 'http.response.status_code': status, ...attributes });
+          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+          span.end();
+        },
+      };
+    },
+
+    span(name, attributes, work) {
+      const parent = contexts.active();
+      if (trace.getSpan(parent) === undefined) return work();
+      return within(tracer.startSpan(name, { attributes }, parent), parent, work);
+    },
+
+    afterRequest(traceId, name, attributes, work) {
+      const asked = requests.get(traceId);
+      const parent = asked ? trace.setSpanContext(ROOT_CONTEXT, asked) : ROOT_CONTEXT;
+      const options = { attributes: { ...attributes, 'skein.trace_id': traceId } satisfies SpanAttributes };
+      const span = ids.using(traceId, () => tracer.startSpan(name, options, parent));
+      return within(span, parent, work);
+    },
+
+    headers() {
+      const headers: Record<string, string> = {};
+      propagator.inject(contexts.active(), headers, {
+        set: (carrier, name, value) => (carrier[name] = value),
+      });
+      return headers;
+    },
+
+    close: () => provider.shutdown(),
+  };
+}
+
+/**
+ * A trace that begins here has the trace id of its request, without the hyphens. So a reply that another process writes
+ * is part of the same trace, and a trace is found by the id that a caller quotes.
+ */
+class TraceIds implements IdGenerator {
+  #chosen: string | undefined;
+  readonly #random = new RandomIdGenerator();
+
+  generateTraceId(): string {
+    return this.#chosen ?? this.#random.generateTraceId();
+  }
+
+  generateSpanId(): string {
+    return this.#random.generateSpanId();
+  }
+
+  using<T>(traceId: string, start: () => T): T {
+    const plain = traceId.replaceAll('-', '');
+    this.#chosen = /^(?!0+$)[0-9a-f]{32}$/.test(plain) ? plain : undefined;
+    try {
+      return start();
+    } finally {
+      this.#chosen = undefined;
+    }
+  }
+}
+
+function samplerOf({ sampler: name, samplerArgument }: TracingOptions): Sampler {
+  const ratio = Number(samplerArgument);
+  const [, root = name] = /^parentbased_(.+)$/.exec(name) ?? [];
+  const samplers: Record<string, () => Sampler> = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio >= 0 && ratio <= 1 ? ratio : 1),
+  };
+  const sampler = (samplers[root] ?? samplers.always_on!)();
+  return root === name ? sampler : new ParentBasedSampler({ root: sampler });
+}
