@@ -149,17 +149,19 @@ export function storm(world: World, random: Random): void {
   if (weather.lostShare > 0 || weather.slowness > 1 || weather.noticesLost > 0) return;
   const lostShare = random.pick([0, 0.05, 0.2]);
   const slowness = random.pick([1, 10, 40]);
+  const rejectedShare = random.pick([0, 0.1]);
   const noticesLost = random.pick([0, 0.5, 1]);
-  const text = `${lostShare} of calls and ${noticesLost} of notices are lost, ${slowness} times slower,`;
+  const lost = `${lostShare} of calls and ${noticesLost} of notices are lost`;
+  const text = `${lost}, ${rejectedShare} of gathered calls are rejected, ${slowness} times slower,`;
   during(
     world,
     text,
     random.integer(10_000, 50),
     () => {
-      Object.assign(weather, { lostShare, slowness, noticesLost });
+      Object.assign(weather, { lostShare, rejectedShare, slowness, noticesLost });
     },
     () => {
-      Object.assign(weather, { lostShare: 0, slowness: 1, noticesLost: 0 });
+      Object.assign(weather, { lostShare: 0, rejectedShare: 0, slowness: 1, noticesLost: 0 });
     },
   );
 }

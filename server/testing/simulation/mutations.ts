@@ -218,6 +218,23 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
       },
     })),
   },
+  'an outcome is given to the wrong caller of a flight': {
+    breaks: ['acknowledged', 'tenants', 'revoked', 'quota', 'errors', 'whole', 'fenced'],
+    withinSeeds: 10,
+    mutation: {
+      gathering: ({ fly, settings }) => ({
+        settings,
+        fly: async (calls) => [...(await fly(calls))].reverse(),
+      }),
+    },
+  },
+  'the error of one caller is given to the others of its flight': {
+    breaks: ['errors'],
+    withinSeeds: 10,
+    mutation: {
+      gathering: ({ fly, settings }) => ({ fly, settings: { ...settings, mayBeOneCallsFault: () => false } }),
+    },
+  },
 };
 
 /** The claim with the token of the reply's current holder. */

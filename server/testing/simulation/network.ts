@@ -1,3 +1,4 @@
+import { type Fly, Gatherer, type GathererSettings } from '../../src/storage/postgres/gatherer.ts';
 import type { ReplyNotice } from '../../src/storage/store.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import type { Link, Transactions } from './memory-store/open.ts';
@@ -5,6 +6,16 @@ import type { Random } from './random.ts';
 
 /** The store did not answer. Whether it did what it was asked is unknown. */
 export class StoreUnavailable extends Error {}
+
+/** The database rejected this call, as it does when a constraint is violated, and changed nothing. */
+class CallRejected extends StoreUnavailable {
+  readonly call: Call;
+
+  constructor(call: Call) {
+    super(`${call.method} was rejected`);
+    this.call = call;
+  }
+}
 
 /** How badly the network and the database behave now. */
 export interface Weather {
@@ -14,13 +25,15 @@ export interface Weather {
   readonly cutOff: Set<SimulatedProcess>;
   /** Of calls: the share that is lost on the way, and of answers: the share that is lost after the commit. */
   lostShare: number;
+  /** Of gathered calls: the share that the database rejects. */
+  rejectedShare: number;
   /** Multiplies the time that calls take. */
   slowness: number;
   noticesLost: number;
 }
 
 export function calm(): Weather {
-  return { outage: false, cutOff: new Set(), lostShare: 0, slowness: 1, noticesLost: 0 };
+  return { outage: false, cutOff: new Set(), lostShare: 0, rejectedShare: 0, slowness: 1, noticesLost: 0 };
 }
 
 /** Called in the moment of each commit. */
@@ -31,24 +44,79 @@ export type Observer = (
   result: unknown,
 ) => void;
 
+interface Call {
+  readonly method: keyof Transactions;
+  readonly args: readonly unknown[];
+  readonly run: () => unknown;
+}
+
+type CallResult = { readonly value: unknown } | { readonly error: unknown };
+
+/** How the calls of a node are gathered, with the real gatherer. A test may change it to plant a bug. */
+export interface Gathering {
+  readonly fly: Fly<Call, CallResult>;
+  readonly settings: GathererSettings<Call>;
+}
+
+/** The methods that the PostgreSQL adapter gathers, and the calls of each that may share a flight. */
+const lanes: Partial<Record<keyof Transactions, (args: readonly unknown[]) => string>> = {
+  admitKey: () => '',
+  getThread: () => '',
+  createThread: ([organizationId]) => String(organizationId),
+  renameThread: ([organizationId]) => String(organizationId),
+};
+
+const settings: GathererSettings<Call> = {
+  // One flight at a time, so that calls often meet.
+  flightsMax: 1,
+  callsMax: 8,
+  laneOf: ({ method, args }) => `${method} ${lanes[method]!(args)}`,
+  keyOf: ({ method, args }) => (method === 'renameThread' ? String(args[1]) : undefined),
+  mayBeOneCallsFault: (error) => error instanceof CallRejected,
+  defer: queueMicrotask,
+};
+
 /** Connects the nodes to the database and to each other. */
 export class Network {
   readonly weather = calm();
   readonly #loop: EventLoop;
   readonly #random: Random;
   readonly #observe: Observer;
+  readonly #rejected = new WeakMap<Call, boolean>();
   readonly #listeners = new Map<SimulatedProcess, (notice: ReplyNotice) => void>();
 
-  constructor(loop: EventLoop, random: Random, observe: Observer) {
+  readonly #plant: (gathering: Gathering) => Gathering;
+
+  constructor(
+    loop: EventLoop,
+    random: Random,
+    observe: Observer,
+    plant: (gathering: Gathering) => Gathering = (gathering) => gathering,
+  ) {
     this.#loop = loop;
     this.#random = random;
     this.#observe = observe;
+    this.#plant = plant;
   }
 
   link(node: SimulatedProcess): Link {
+    const gathering = this.#plant({ fly: (calls) => this.#fly(node, calls), settings });
+    const gatherer = new Gatherer(gathering.fly, gathering.settings);
+    const send = async <T>(call: Call): Promise<T> => {
+      const gathered = lanes[call.method] !== undefined;
+      const result = gathered ? await gatherer.call(call) : (await this.#fly(node, [call]))[0]!;
+      if ('error' in result) throw result.error;
+      return result.value as T;
+    };
     return {
-      call: (method, args, run) => this.#call(node, method, args, run),
-      sendNotice: (notice) => this.#call(node, 'ping', [], () => this.#spread(node, notice)),
+      call: <T>(method: keyof Transactions, args: readonly unknown[], run: () => T) => {
+        const call = { method, args, run };
+        return send<T>(call).catch((error) => {
+          const isNeighbours = error instanceof CallRejected && error.call !== call;
+          throw isNeighbours ? new Error(`${method} got the error of another call`) : error;
+        });
+      },
+      sendNotice: (notice) => send({ method: 'ping', args: [], run: () => this.#spread(node, notice) }),
       onNotice: (listener) => this.#listeners.set(node, listener),
     };
   }
@@ -57,32 +125,50 @@ export class Network {
     this.#listeners.delete(node);
   }
 
-  #call<T>(
-    node: SimulatedProcess,
-    method: keyof Transactions,
-    args: readonly unknown[],
-    run: () => T,
-  ): Promise<T> {
+  /** One round trip for all calls. If the database rejects one of them, it changes nothing. */
+  #fly(node: SimulatedProcess, calls: readonly Call[]): Promise<CallResult[]> {
     const loop = this.#loop;
+    const { method } = calls[0]!;
     return new Promise((resolve, reject) => {
       const fail = (ms: number) =>
         loop.after(ms, `${node.name} ${method} fails`, () => reject(new StoreUnavailable(method)), node);
       if (this.#isLost(node)) return void fail(this.#random.integer(1500, 1));
-      // The call itself has left the node: it arrives even if the node dies.
+      // The calls have left the node: they arrive even if the node dies.
       loop.after(this.#latencyMs(), `${method} arrives`, () => {
         if (this.#isLost(node)) return void fail(this.#random.integer(1500, 1));
-        let result: T;
-        try {
-          result = run();
-        } catch (error) {
-          return void loop.after(this.#latencyMs(), `${method} throws`, () => reject(error), node);
+        const rejected = calls.find((call) => this.#isRejected(call));
+        if (rejected !== undefined) {
+          const answer = () => reject(new CallRejected(rejected));
+          return void loop.after(this.#latencyMs(), `${node.name} ${method} is rejected`, answer, node);
         }
-        this.#observe(node, method, args, result);
+        const results = calls.map((call) => this.#run(node, call));
         const answer = () =>
-          this.#isLost(node) ? reject(new StoreUnavailable(`${method}, after the commit`)) : resolve(result);
+          this.#isLost(node) ? reject(new StoreUnavailable(`${method}, after the commit`)) : resolve(results);
         loop.after(this.#latencyMs(), `${node.name} ${method} answers`, answer, node);
       });
     });
+  }
+
+  #run(node: SimulatedProcess, { method, args, run }: Call): CallResult {
+    let value: unknown;
+    try {
+      value = run();
+    } catch (error) {
+      return { error };
+    }
+    this.#observe(node, method, args, value);
+    return { value };
+  }
+
+  /** A call that is rejected once is always rejected. */
+  #isRejected(call: Call): boolean {
+    if (lanes[call.method] === undefined || this.weather.rejectedShare === 0) return false;
+    let isRejected = this.#rejected.get(call);
+    if (isRejected === undefined) {
+      isRejected = this.#random.chance(this.weather.rejectedShare);
+      this.#rejected.set(call, isRejected);
+    }
+    return isRejected;
   }
 
   #isLost(node: SimulatedProcess): boolean {

@@ -1,97 +1,86 @@
 import { keyIsLive } from '../sql/api-keys.ts';
-import { empty, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
+import { empty, type Sql, sql, statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions, UsageCount, Usages } from '../store.ts';
-import type { Database } from './database.ts';
+import { askedWith, type Database } from './database.ts';
 
 type AdmissionRow = Omit<Admission, 'use'> & {
   apiEnabled: boolean;
   dailyQuota: number;
-  usedBefore: number | null;
+  /** The number of this request among those of its organization and day, from 1; null if that day has no row yet. */
+  number: number | null;
 };
 
-/** Requests with the same credential that arrived in the same turn of the event loop: one statement admits them all. */
-interface Batch {
-  count: number;
-  readonly row: Promise<AdmissionRow | undefined>;
-}
+const columns = {
+  day: 'bigint',
+  keyHash: 'text',
+  applicationId: 'text',
+  organizationId: 'text',
+  epoch: 'bigint',
+} as const;
 
 /**
- * Checks the credential and takes from the quota in one statement. The row of the day is locked before it is read, so
- * that it is read as the latest commit left it. An invalid credential, or one of a disabled organization, takes nothing.
+ * Checks credentials and takes from quotas in one statement. The row of a day is locked before it is read, so that it is
+ * read as the latest commit left it; rows are locked in the order of their keys, so that two nodes cannot deadlock. An
+ * invalid credential, or one of a disabled organization, takes nothing.
  */
-const admit = (holder: Sql) => sql`WITH holder AS (${holder}
+const admit = statement('admit')`WITH asked AS (
+    SELECT * FROM ${askedWith(columns)}
+  ), holder AS (
+    SELECT place, day, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
+    FROM asked JOIN api_key ON hash = key_hash AND ${keyIsLive}
+    UNION ALL
+    SELECT place, day, application.organization_id, NULL, application.id
+    FROM asked JOIN application ON application.id = asked.application_id
+      AND application.organization_id = asked.organization_id AND application.epoch = asked.epoch
+      AND deleted_at IS NULL
+  ), request AS (
+    SELECT holder.*, api_enabled, daily_quota FROM holder JOIN organization ON organization.id = organization_id
+  ), due AS (
+    SELECT organization_id, day, daily_quota, count(*) AS requests FROM request WHERE api_enabled
+    GROUP BY organization_id, day, daily_quota
   ), before AS (
-    SELECT used FROM quota_use JOIN holder USING (organization_id) WHERE day = :day AND api_enabled
-    FOR UPDATE OF quota_use
+    SELECT due.*, used FROM due JOIN quota_use USING (organization_id, day)
+    ORDER BY organization_id, day FOR UPDATE OF quota_use
   ), taken AS (
-    UPDATE quota_use SET used = greatest(before.used, least(before.used + :count, daily_quota)) FROM before, holder
-    WHERE quota_use.organization_id = holder.organization_id AND day = :day RETURNING before.used AS used_before
+    UPDATE quota_use SET used = greatest(before.used, least(before.used + requests, daily_quota)) FROM before
+    WHERE quota_use.organization_id = before.organization_id AND quota_use.day = before.day
+    RETURNING before.organization_id, before.day, before.used AS used_before
   )
-  SELECT organization_id AS "organizationId", user_id AS "userId", credential_id AS "credentialId",
-    api_enabled AS "apiEnabled", daily_quota AS "dailyQuota", used_before AS "usedBefore",
-    set_config('synchronous_commit', 'off', true)
-  FROM holder LEFT JOIN taken ON true`;
-
-const admitKey = statement('admit-key')`${admit(sql`
-    SELECT organization_id, user_id, api_key.id AS credential_id, api_enabled, daily_quota
-    FROM api_key JOIN organization ON organization.id = organization_id WHERE hash = :hash AND ${keyIsLive}`)}`;
-const admitApplication = statement('admit-application')`${admit(sql`
-    SELECT organization_id, NULL::text AS user_id, application.id AS credential_id, api_enabled, daily_quota
-    FROM application JOIN organization ON organization.id = organization_id
-    WHERE application.id = :applicationId AND organization_id = :organizationId AND epoch = :epoch
-      AND deleted_at IS NULL`)}`;
+  SELECT place, organization_id AS "organizationId", user_id AS "userId", credential_id AS "credentialId",
+    api_enabled AS "apiEnabled", daily_quota AS "dailyQuota",
+    used_before + row_number() OVER (PARTITION BY organization_id, day ORDER BY place) AS number,
+    (SELECT set_config('synchronous_commit', 'off', true))
+  FROM request LEFT JOIN taken USING (organization_id, day)`;
+const dayColumns = { organizationId: 'text', day: 'bigint' } as const;
 const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, day, used)
-  SELECT id, :day, 0 FROM organization WHERE id = :organizationId ON CONFLICT DO NOTHING`;
+  SELECT id, day, 0 FROM ${askedWith(dayColumns)} JOIN organization ON organization.id = organization_id
+  ORDER BY id, day ON CONFLICT DO NOTHING`;
 
-export function postgresAdmissions({ run }: Database): Admissions {
-  const batches = new Map<string, Batch>();
+export function postgresAdmissions(database: Database): Admissions {
+  const gatherAdmissions = database.gather<AdmissionRow>(admit, columns, { flightsMax: 2 });
+  const gatherDays = database.gather(startDay, dayColumns, { flightsMax: 1 });
 
-  async function take(admission: Statement, values: Values & { day: number }) {
-    const [row] = await run<AdmissionRow>(admission, values);
-    if (row === undefined || !row.apiEnabled || row.usedBefore !== null) return row;
+  async function take(credential: Values & { day: number }): Promise<Admission | undefined> {
+    const [row] = await gatherAdmissions(credential);
+    if (row === undefined || !row.apiEnabled || row.number !== null) return row && toAdmission(row);
     // The organization's first request of the day.
-    await run(startDay, { organizationId: row.organizationId, day: values.day });
-    return (await run<AdmissionRow>(admission, values))[0];
+    await gatherDays({ organizationId: row.organizationId, day: credential.day });
+    return take(credential);
   }
 
-  async function admitTogether(
-    admission: Statement,
-    values: Values & { day: number },
-  ): Promise<Admission | undefined> {
-    const credential = Object.values(values).join(' ');
-    let batch = batches.get(credential);
-    if (batch === undefined) {
-      const fresh: Batch = {
-        count: 0,
-        row: new Promise((resolve, reject) => {
-          setImmediate(() => {
-            batches.delete(credential);
-            take(admission, { ...values, count: fresh.count }).then(resolve, reject);
-          });
-        }),
-      };
-      batches.set(credential, fresh);
-      batch = fresh;
-    }
-    batch.count += 1;
-    const place = batch.count;
-    return toAdmission(await batch.row, place);
-  }
-
+  const none = { keyHash: null, applicationId: null, organizationId: null, epoch: null };
   return {
-    admitKey: (hash, day) => admitTogether(admitKey, { hash, day }),
+    admitKey: (keyHash, day) => take({ ...none, keyHash, day }),
     admitApplication: (organizationId, applicationId, epoch, day) =>
-      admitTogether(admitApplication, { applicationId, organizationId, epoch, day }),
+      take({ ...none, applicationId, organizationId, epoch, day }),
   };
 }
 
-/** `place` is the position in the batch, from 1. */
-function toAdmission(row: AdmissionRow | undefined, place: number): Admission | undefined {
-  if (row === undefined) return undefined;
-  const { organizationId, userId, credentialId, apiEnabled, dailyQuota, usedBefore } = row;
-  if (!apiEnabled || usedBefore === null) return { organizationId, userId, credentialId, use: undefined };
-  const left = dailyQuota - usedBefore;
-  const use = { granted: place <= left, limit: dailyQuota, remaining: Math.max(0, left - place) };
+function toAdmission(row: AdmissionRow): Admission {
+  const { organizationId, userId, credentialId, apiEnabled, dailyQuota, number } = row;
+  if (!apiEnabled || number === null) return { organizationId, userId, credentialId, use: undefined };
+  const left = dailyQuota - number;
+  const use = { granted: left >= 0, limit: dailyQuota, remaining: Math.max(0, left) };
   return { organizationId, userId, credentialId, use };
 }
 

@@ -37,15 +37,23 @@ export const insertUserMessage = (moment: Sql, at: Sql) => sql`
       INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
       SELECT :organizationId, :threadId, :messageId, 'user', :prompt, ${at} FROM ${moment}`;
 
-/** `claim`: whether the reply is held, its token, and until when it is held or waits for a worker. */
-export const insertReply = (moment: Sql, at: Sql, claim = sql`false, 0, ${at}`) => sql`
+export const insertReply = (moment: Sql, at: Sql) => sql`
       INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
         held, claim_token, available_at, attempts, deadline_at, trace_id)
-      SELECT :organizationId, :threadId, :replyId, 'assistant', '', ${at}, 'in_progress', '[]', ${claim}, 0,
+      SELECT :organizationId, :threadId, :replyId, 'assistant', '', ${at}, 'in_progress', '[]', false, 0, ${at}, 0,
         ${at} + :replyDeadlineMs::bigint, :traceId FROM ${moment}`;
 
 /** A condition on the organization's row, which the write locks: a write with an API key needs the API enabled. */
 export const isApiOpen = sql`(:keyHash::text IS NULL OR api_enabled)`;
+
+/**
+ * A condition on a call (`asked`) and its organization's row, which `gate` has locked: a write with an API key needs the API
+ * enabled and the key live. The key is read after the wait for the row and locked until the commit, so that a revocation
+ * committed in the meantime counts. Only one flight of an organization holds the row at a time.
+ */
+export const isGranted = (gate: Sql) => sql`(asked.key_hash IS NULL OR ${gate}.api_enabled AND EXISTS (
+        SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = ${gate}.gate_id
+          AND user_id = asked.user_id AND ${keyIsLive} FOR SHARE))`;
 
 /**
  * Part of a statement that may write with an API key: the row of `gate`, which holds the organization's row as `gate_id`,
