@@ -137,12 +137,14 @@ export class Service {
     folder = temporaryFolder(),
     environment = {},
     words = [],
+    command = launcher,
   }: {
     folder?: string;
     environment?: Environment;
     words?: string[];
+    command?: string;
   } = {}): Promise<Service> {
-    const child = spawn(launcher, ['serve', ...words], {
+    const child = spawn(command, ['serve', ...words], {
       cwd: folder,
       env: cleanEnvironment({ SKEIN_PORT: '0', ...environment }),
       stdio: ['ignore', 'pipe', 'pipe'],

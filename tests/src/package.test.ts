@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { cleanEnvironment, root, Service, temporaryFolder } from './service.ts';
+
+const run = promisify(execFile);
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+describe('The packed files, installed in an empty folder', () => {
+  const folder = temporaryFolder();
+  const modules = join(folder, 'node_modules');
+  const skein = join(modules, '.bin/skein');
+  let service: Service;
+  let key: string;
+  before(async () => {
+    const packed = temporaryFolder();
+    await run(process.execPath, [join(root, 'release/pack.ts'), '--to', packed]);
+    const files = [`skein-${version}.tgz`, `skein-client-${version}.tgz`].map((name) => join(packed, name));
+    const began = performance.now();
+    const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', ...files];
+    await run('npm', words, { cwd: folder, env: cleanEnvironment({ NO_UPDATE_NOTIFIER: '1' }) });
+    console.log(`npm install took ${Math.round(performance.now() - began)} ms`);
+    service = await Service.start({ folder, command: skein });
+    key = /^ {2}(eak_\w+)$/m.exec(service.output.join('\n'))?.[1] ?? '';
+  });
+  after(() => service?.end());
+
+  it('hold the service as JavaScript, and no build tools', () => {
+    const files = globSync('**/*', { cwd: join(modules, 'skein') });
+    assert.ok(files.includes('server/src/main.js'));
+    assert.ok(files.includes('server/src/storage/postgres/migrations/001-initial.sql'));
+    assert.deepEqual(
+      files.filter((file) => /\.(ts|tsx|map)$|\.test\./.test(file)),
+      [],
+    );
+    const installed = readdirSync(modules);
+    for (const tool of ['typescript', 'vite', 'astro', 'react', '@biomejs']) {
+      assert.ok(!installed.includes(tool), tool);
+    }
+  });
+
+  it('serve the console and the documentation as soon as the service is ready, and build nothing', async () => {
+    for (const [path, title] of [
+      ['/', /<title>Skein<\/title>/],
+      ['/docs/', /<title>Documentation \| Skein<\/title>/],
+      ['/docs/reference/', /Skein/],
+    ] as const) {
+      const response = await fetch(`${service.baseUrl}${path}`, { headers: { accept: 'text/html' } });
+      assert.equal(response.status, 200, path);
+      assert.match(await response.text(), title);
+    }
+    assert.ok(!existsSync(join(modules, 'skein/console/dist.building')));
+    assert.ok(!service.output.some((line) => line.includes('built')));
+  });
+
+  it('answer a question about a document that was just added', async () => {
+    writeFileSync(join(folder, 'cat.html'), '<h1>The cat</h1><p>The cat of the shop is called Bobbin.</p>');
+    const added = await run(skein, ['doc', 'add', 'Demo', 'cat.html'], {
+      cwd: folder,
+      env: cleanEnvironment({}),
+    });
+    assert.match(added.stdout, /The cat/);
+    const { Skein } = await import(pathToFileURL(join(modules, '@skein/client/dist/index.js')).href);
+    const client = new Skein({ baseUrl: service.baseUrl, apiKey: key });
+    const { text, sources } = await client.threads.ask('What is the name of the cat?');
+    assert.match(text, /Bobbin/);
+    assert.equal(sources[0].title, 'The cat');
+  });
+
+  it('keep their data in the folder where the service was started', () => {
+    assert.ok(existsSync(join(folder, 'data/skein.db')));
+  });
+});
