@@ -27,9 +27,10 @@ export async function buildOnce(folder: string, build: (fresh: string) => Promis
   if (!isBuilt(dist, stamp)) {
     const fresh = `${dist}.${process.pid}`;
     await build(fresh);
-    await compressAll(fresh);
-    writeFileSync(join(fresh, stampName), stamp);
     takePlace(fresh, dist);
+    // Compression takes longer than the build, and the files can be served meanwhile.
+    await compressAll(dist);
+    writeFileSync(join(dist, stampName), stamp);
   }
   // What is written from now on is newer, also if this build has not seen it.
   utimesSync(join(dist, stampName), beganAt, beganAt);
@@ -58,10 +59,16 @@ async function compressAll(built: string): Promise<void> {
     files.map(async (file) => {
       const path = join(built, file);
       const bytes = readFileSync(path);
-      writeFileSync(`${path}.br`, await promisify(brotliCompress)(bytes, quality));
-      writeFileSync(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }));
+      writeWhole(`${path}.br`, await promisify(brotliCompress)(bytes, quality));
+      writeWhole(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }));
     }),
   );
+}
+
+/** A running service never sends a part of the file. */
+function writeWhole(path: string, bytes: Buffer): void {
+  writeFileSync(`${path}.part`, bytes);
+  renameSync(`${path}.part`, path);
 }
 
 /** Another process may have built the same meanwhile: whoever comes last wins, and nobody serves a mixture. */

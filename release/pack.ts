@@ -3,16 +3,31 @@
  * It prints the size of each.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-type Manifest = Record<string, any>;
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly [field: string]: unknown;
+}
+
+type Versions = Record<string, string>;
 
 const root = join(import.meta.dirname, '..');
 const bin = (name: string) => join(root, 'node_modules/.bin', name);
-const readJson = (...path: string[]): Manifest => JSON.parse(readFileSync(join(root, ...path), 'utf8'));
+const readJson = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
 
 const { values } = parseArgs({ options: { to: { type: 'string', default: 'dist' } } });
 const destination = resolve(root, values.to);
@@ -37,7 +52,8 @@ try {
 function stageServer(folder: string): string {
   execFileSync(bin('tsc'), ['-p', import.meta.dirname, '--outDir', folder], { stdio: 'inherit' });
   for (const file of globSync('**/*.js', { cwd: folder })) nameEmittedPrograms(folder, file);
-  const { name, version, description, license, type, engines, optionalDependencies } = readJson('package.json');
+  const { name, version, description, license, type, engines, optionalDependencies } =
+    readJson('package.json');
   const { dependencies } = readJson('server/package.json');
   const files = [
     ...globSync('server/src/**/*.sql', { cwd: root }),
@@ -67,7 +83,7 @@ function nameEmittedPrograms(folder: string, file: string): void {
 }
 
 /** The exact versions of direct dependencies that the tests ran with. npm ignores a lock file inside a package. */
-function testedVersions(dependencies: Record<string, string>): Record<string, string> {
+function testedVersions(dependencies: Versions): Versions {
   const { packages } = readJson('package-lock.json');
   return Object.fromEntries(
     Object.keys(dependencies).map((name) => [name, packages[`node_modules/${name}`].version]),
@@ -88,10 +104,17 @@ function writeJson(file: string, value: Manifest): void {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly entryCount: number;
+}
+
 function pack(folder: string): void {
   const words = ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', destination];
   const output = execFileSync('npm', words, { cwd: folder, encoding: 'utf8' });
-  const [packed] = Object.values<any>(JSON.parse(output));
+  const [packed] = Object.values<Packed>(JSON.parse(output)) as [Packed];
   const mb = (bytes: number) => `${(bytes / 1e6).toFixed(2)} MB`;
   console.log(
     `${join(destination, packed.filename)}: ${mb(packed.size)}, ${mb(packed.unpackedSize)} in ${packed.entryCount} files unpacked`,

@@ -1,12 +1,15 @@
 import { write, writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { iso } from './domain/iso-time.ts';
+import { terminalLine } from './terminal-log.ts';
 
 /** API keys, client secrets and access tokens, also after the letter of a JSON escape: `\neak_…`. */
 const credentialInText = /(ea[ks]_)[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
 
+const redacted = (line: string) => line.replace(credentialInText, '$1[redacted]');
+
 /**
- * JSON lines on standard output, written in batches at least every tenth of a second. Credentials are redacted from every
+ * Lines on standard output, JSON unless it is a terminal, written in batches at least every tenth of a second. Credentials are redacted from every
  * line. `onDrop` is called for each line that is dropped because the output is blocked.
  */
 export function createLog(level: string, onDrop: () => void = () => {}): Logger {
@@ -16,7 +19,9 @@ export function createLog(level: string, onDrop: () => void = () => {}): Logger 
       base: null,
       timestamp: () => `,"time":"${iso(Date.now())}"`,
       redact: ['req.headers', 'headers', 'authorization', 'prompt', 'content', 'body'],
-      hooks: { streamWrite: (line) => line.replace(credentialInText, '$1[redacted]') },
+      hooks: {
+        streamWrite: process.stdout.isTTY ? (line) => terminalLine(redacted(line)) : redacted,
+      },
     },
     new LogOutput(onDrop, (lines) => log.warn({ lines }, 'log lines were dropped: the output took none')),
   );

@@ -73,7 +73,7 @@ describeOnEachEngine('Retention', ({ engine, freshStore }) => {
     assert.ok(removed(scraped, 'usage_days') > 0 && removed(scraped, 'audit_events') > 0);
     const lastPass = (each: Scrape) => each.value('skein_retention_last_pass_timestamp_seconds');
     // Until its first pass has ended, the metric is the time of the start, which is before the service listened.
-    const listening = service.output.find((line) => line.includes('Server listening'));
+    const listening = service.output.find((line) => line.includes('"msg":"listening"'));
     const listeningAt = Date.parse(JSON.parse(listening ?? '').time) / 1000;
     await untilScraped(service, (each) => lastPass(each) >= listeningAt);
     const { stdout: after } = await runSkein(folder, ['doctor', '--json'], later);

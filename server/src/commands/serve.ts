@@ -52,6 +52,9 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const worker = role === 'api' ? undefined : await startWorker(config, context, log);
   const background = startBackgroundWork(context, worker, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
+  const servedFiles = app && buildServedFiles(log);
+  // Whoever opens the address that is printed now finds the console there.
+  await Promise.race([servedFiles?.consoleReady, stopRequested]);
   if (app) await greetNewcomer(context, config, address.baseUrl);
   log.info(
     {
@@ -63,14 +66,13 @@ export async function serve(config: Config, role: Role): Promise<number> {
     },
     'ready',
   );
-  const stopBuilding = app && buildServedFiles(log);
 
   const reason = await Promise.race([stopRequested, untilUncaughtError(log)]);
   log.info(reason, 'stopping');
   if (app) await drain.start();
   // Replies that are still claimed then are claimed by other workers when their leases expire.
   setTimeout(() => process.exit(1), stopMs).unref();
-  await stopBuilding?.();
+  await servedFiles?.stop();
   if (app) await finish(app);
   await background.stopTending();
   await worker?.stop();
@@ -143,7 +145,9 @@ async function listen(
 ): Promise<FastifyInstance> {
   const app = await composeApp(config, context, log, () => address.baseUrl, drain);
   try {
-    await app.listen({ host: config.host, port: config.port });
+    // The address is logged once the console is built.
+    const listenTextResolver = () => 'listening';
+    await app.listen({ host: config.host, port: config.port, listenTextResolver });
   } catch (error) {
     await context.close();
     throw listenError(error as NodeJS.ErrnoException, 'SKEIN_PORT', config.host, config.port);

@@ -2,50 +2,78 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { openLog } from '../compose.ts';
 
 type Log = Awaited<ReturnType<typeof openLog>>;
 
-/** Workspaces whose built files are served. */
-const served = [
-  { folder: 'console', name: 'the web application' },
-  { folder: 'site', name: 'the documentation' },
-];
+const lookEveryMs = 100;
+
+/** A build in a child process. */
+interface Build {
+  readonly ended: Promise<void>;
+  stop(): void;
+}
+
+const noBuild: Build = { ended: Promise.resolve(), stop() {} };
+
+export interface ServedFiles {
+  /** Resolves as soon as there is a web application to serve, even an outdated one, or its build has failed. */
+  readonly consoleReady: Promise<void>;
+  /** Stops a running build and leaves the existing files. */
+  stop(): Promise<void>;
+}
 
 /**
- * Builds the console and the documentation in the background if they are missing or older than their sources. Does nothing
- * in an installation without these sources. Returns a function that stops the build and leaves the existing files.
+ * Builds the console and then the documentation in the background if they are missing or older than their sources. Does
+ * nothing in an installation without these sources.
  */
-export function buildServedFiles(log: Log): () => Promise<void> {
-  const stops = served.map(({ folder, name }) =>
-    buildBeside(log, join(import.meta.dirname, '../../..', folder), name),
-  );
-  return async () => {
-    await Promise.all(stops.map((stop) => stop()));
+export function buildServedFiles(log: Log): ServedFiles {
+  const sources = (folder: string) => join(import.meta.dirname, '../../..', folder);
+  let current = buildBeside(log, sources('console'), 'the console');
+  let stopped = false;
+  const consoleReady = untilServed(log, sources('console'), current);
+  const ended = current.ended.then(() => {
+    if (!stopped) current = buildBeside(log, sources('site'), 'the documentation');
+    return current.ended;
+  });
+  return {
+    consoleReady,
+    async stop() {
+      stopped = true;
+      current.stop();
+      await ended;
+    },
   };
 }
 
+async function untilServed(log: Log, folder: string, build: Build): Promise<void> {
+  const page = join(folder, 'dist/index.html');
+  if (build === noBuild || existsSync(page)) return;
+  log.info('building the console, which takes some seconds at the first start');
+  let building = true;
+  void build.ended.then(() => {
+    building = false;
+  });
+  while (building && !existsSync(page)) await pause(lookEveryMs);
+}
+
 /** A failed build does not stop the service. */
-function buildBeside(log: Log, folder: string, name: string): () => Promise<void> {
+function buildBeside(log: Log, folder: string, name: string): Build {
   const failed = (error: unknown) => log.warn({ err: error }, `${name} could not be built`);
   try {
     return startBuild(log, folder, name, failed);
   } catch (error) {
     failed(error);
-    return async () => {};
+    return noBuild;
   }
 }
 
-function startBuild(
-  log: Log,
-  folder: string,
-  name: string,
-  failed: (error: unknown) => void,
-): () => Promise<void> {
+function startBuild(log: Log, folder: string, name: string, failed: (error: unknown) => void): Build {
   const buildFile = join(folder, 'build.ts');
   const dist = join(folder, 'dist');
   const lock = `${dist}.building`;
-  if (!existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock)) return async () => {};
+  if (!existsSync(buildFile) || !isOutdated(folder, dist) || !takeLock(lock)) return noBuild;
   const build = spawn(process.execPath, [buildFile], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   // A build survives a killed service. The lock names the build, so that no other process starts a second one.
   writeFileSync(holderOf(lock), String(build.pid));
@@ -68,10 +96,12 @@ function startBuild(
       else log.warn({ code, output }, `${name} could not be built: npm ci, then npm run build`);
     })
     .catch(failed);
-  return async () => {
-    stopping = true;
-    build.kill();
-    await ended;
+  return {
+    ended,
+    stop() {
+      stopping = true;
+      build.kill();
+    },
   };
 }
 

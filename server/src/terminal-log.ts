@@ -1,0 +1,44 @@
+import { styleText } from 'node:util';
+
+/** Colours follow the terminal and `NO_COLOR`. */
+const coloured = (format: Parameters<typeof styleText>[0], text: string) =>
+  styleText(format, text, { stream: process.stdout });
+
+/**
+ * A JSON line of the log as a person reads it: local time, level unless it is info, message, and the other fields. A
+ * request is its method, route, status and time.
+ */
+export function terminalLine(json: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(json);
+  const clock = coloured('dim', new Date(time).toTimeString().slice(0, 8));
+  const text =
+    msg === 'request' ? requestText(fields) : `${printable(String(msg ?? ''))}${fieldsText(fields)}`;
+  const stack =
+    err === undefined ? '' : `\n${printable(String(err.stack ?? err.message)).replaceAll(/^/gm, '  ')}`;
+  return `${clock} ${levelText(level)}${text}${stack}\n`;
+}
+
+function levelText(level: number): string {
+  if (level >= 50) return `${coloured('red', 'error')} `;
+  if (level >= 40) return `${coloured('yellow', 'warning')} `;
+  return level >= 30 ? '' : `${coloured('dim', 'debug')} `;
+}
+
+function requestText({ trace_id, method, route, status, ms, ...fields }: Record<string, unknown>): string {
+  const colour = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
+  const text = `${printable(`${method} ${route}`)} ${coloured(colour, String(status))} ${ms} ms`;
+  return `${text}${fieldsText(Number(status) >= 400 ? { ...fields, trace_id } : fields)}`;
+}
+
+function fieldsText(fields: Record<string, unknown>): string {
+  const texts = Object.entries(fields).map(([name, value]) => {
+    const text = typeof value === 'string' && /^[\w:/.@-]+$/.test(value) ? value : JSON.stringify(value);
+    return coloured('dim', ` ${name}=${printable(text ?? '')}`);
+  });
+  return texts.join('');
+}
+
+/** Replaces control characters other than line ends, which could change what the terminal shows. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]/gu, '\uFFFD');
+}
