@@ -33,7 +33,7 @@ function requestText({ trace_id, method, route, status, ms, ...fields }: Record<
 function fieldsText(fields: Record<string, unknown>): string {
   const texts = Object.entries(fields).map(([name, value]) => {
     const text = typeof value === 'string' && /^[\w:/.@-]+$/.test(value) ? value : JSON.stringify(value);
-    return coloured('dim', ` ${name}=${printable(text ?? '')}`);
+    return coloured('dim', ` ${printable(`${name}=${text}`)}`);
   });
   return texts.join('');
 }

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { Api } from './api.ts';
+import { findProgram } from './machine.ts';
 import { RawConnection } from './raw-http.ts';
-import { operate, Service, temporaryFolder } from './service.ts';
+import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
 
 /** Never sent by anything else, so that finding one in the log means that it leaked. */
 const secret = {
@@ -45,6 +49,31 @@ describe('The log', () => {
     for (const text of [key, key.slice(4), ...Object.values(secret)]) {
       assert.ok(!log.includes(text), `the log holds ${text}`);
     }
+  });
+});
+
+const script = findProgram('script');
+
+describe('The log on a terminal', { skip: script === undefined && 'needs script, of util-linux' }, () => {
+  it('is for people, while the greeting stays as it is', async () => {
+    const launcher = join(root, 'node_modules/.bin/skein');
+    const terminal = spawn(script as string, ['-qfec', `${launcher} serve`, '/dev/null'], {
+      cwd: temporaryFolder(),
+      env: cleanEnvironment({ SKEIN_PORT: '0', NO_COLOR: '1' }),
+    });
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: terminal.stdout })) {
+      lines.push(line);
+      if (/ ready /.test(line)) break;
+    }
+    // The terminal hangs up, which ends the service.
+    terminal.kill('SIGKILL');
+    assert.match(
+      lines.at(-1) ?? '',
+      /^\d\d:\d\d:\d\d ready role=all address=http:\S+ store=sqlite model=extractive$/,
+    );
+    assert.ok(lines.some((line) => line.startsWith('Skein is ready with a demo organization')));
+    assert.ok(!lines.some((line) => line.includes('{"level"') || line.includes('\u001b[')), lines.join('\n'));
   });
 });
 
