@@ -43,7 +43,17 @@ export default defineConfig({
         { label: 'Examples', items: slugs.filter((slug) => slug.startsWith('project/examples')) },
         {
           label: 'Operating',
-          items: ['deploying', 'operating', 'security', 'troubleshooting', 'scale', 'project/bench'],
+          items: [
+            'deploying',
+            'virtual-machine',
+            'containers',
+            'operating',
+            'security',
+            'troubleshooting',
+            'compatibility',
+            'scale',
+            'project/bench',
+          ],
         },
         {
           label: 'Project',

@@ -64,7 +64,7 @@ describe('The log on a terminal', { skip: script === undefined && 'needs script,
     const lines: string[] = [];
     for await (const line of createInterface({ input: terminal.stdout })) {
       lines.push(line);
-      if (/ ready /.test(line)) break;
+      if (line.includes(' ready role=')) break;
     }
     // The terminal hangs up, which ends the service.
     terminal.kill('SIGKILL');

@@ -21,6 +21,14 @@ const run = ['sh', 'ts'];
 
 /** Samples that are not run, with the reason. */
 export const exempt: readonly { page: string; text: string; because: string }[] = [
+  ...commandsOf(
+    'docs/virtual-machine.md',
+    'it needs root and systemd: package.test.ts installs the package, and deploy.test.ts checks the unit',
+  ),
+  ...commandsOf(
+    'docs/containers.md',
+    'it needs a container engine or a cluster: npm run image:test runs the image',
+  ),
   {
     page: 'docs/getting-started.md',
     text: 'npm ci && npm start',
@@ -80,6 +88,13 @@ export function samplesOf(markdown: string): Sample[] {
       markdown.slice(end, next.begin).trim() === '';
     return { language, text, output: isOutput ? next.text : undefined };
   });
+}
+
+/** All commands of a page, which has to be exempted as a whole. */
+function commandsOf(page: string, because: string): { page: string; text: string; because: string }[] {
+  return samplesOf(readFileSync(join(root, page), 'utf8'))
+    .filter(({ language }) => language === 'sh')
+    .map(({ text }) => ({ page, text, because }));
 }
 
 function readSample(page: string): string {
