@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { findProgram } from './machine.ts';
+import { sectionOf, tableRows } from './markdown.ts';
+import { root, temporaryFolder } from './service.ts';
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const settings = tableRows(sectionOf(read('docs/operating.md'), '## Settings')).map(([name]) => name);
+const health = tableRows(sectionOf(read('docs/operating.md'), '## Health')).map(([path]) => path);
+/** After the drain, which takes twice its time at most, the service ends within this time. */
+const stopSeconds = 20;
+
+/** What a stop may take with these settings. */
+const stopTime = (drainMs: string) => (2 * Number(drainMs)) / 1000 + stopSeconds;
+
+function assertSettings(names: string[]): void {
+  assert.ok(names.length > 0);
+  for (const name of names) assert.ok(settings.includes(name), `${name} is no setting`);
+}
+
+describe('deploy/compose.yaml', () => {
+  const { services } = parse(read('deploy/compose.yaml'), { merge: true });
+
+  it('runs two nodes of the image with known settings, read-only, and with time to drain', () => {
+    const { one, two, postgres } = services;
+    assert.deepEqual(one, two);
+    assert.equal(one.build.dockerfile, 'deploy/Dockerfile');
+    assertSettings(Object.keys(one.environment));
+    assert.equal(one.read_only, true);
+    assert.ok(Number.parseInt(one.stop_grace_period, 10) > stopTime(one.environment.SKEIN_DRAIN_MS));
+    assert.equal(one.depends_on.postgres.condition, 'service_healthy');
+    assert.ok(postgres.healthcheck.test.includes('pg_isready'));
+  });
+
+  it('has a proxy that knows both nodes and asks for their readiness', () => {
+    const proxy = read('deploy/haproxy.cfg');
+    assert.deepEqual(services.proxy.depends_on, ['one', 'two']);
+    for (const node of services.proxy.depends_on)
+      assert.match(proxy, new RegExp(`^  server ${node} ${node}:8080$`, 'm'));
+    assert.match(proxy, /option httpchk GET \/readyz/);
+  });
+
+  const haproxy = findProgram('haproxy');
+  it('has a proxy whose configuration is valid', { skip: haproxy === undefined && 'needs haproxy' }, () => {
+    const { status, stderr } = spawnSync(haproxy as string, ['-c', '-f', 'deploy/haproxy.cfg'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+  });
+});
+
+describe('deploy/kubernetes.yaml', () => {
+  const documents = parseAllDocuments(read('deploy/kubernetes.yaml'));
+  const objects = documents.map((document) => document.toJS());
+  const [deployment, service, budget] = objects;
+  const pod = deployment.spec.template;
+  const [container] = pod.spec.containers;
+
+  it('has a Deployment, a Service and a PodDisruptionBudget that select the same pods', () => {
+    assert.deepEqual(
+      documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]),
+      [],
+    );
+    assert.deepEqual(
+      objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`),
+      ['apps/v1 Deployment', 'v1 Service', 'policy/v1 PodDisruptionBudget'],
+    );
+    const { labels } = pod.metadata;
+    assert.deepEqual(deployment.spec.selector.matchLabels, labels);
+    assert.deepEqual(service.spec.selector, labels);
+    assert.deepEqual(budget.spec.selector.matchLabels, labels);
+    assert.ok(deployment.spec.replicas > budget.spec.maxUnavailable);
+  });
+
+  it('has probes at the addresses of the service, and ports that exist', () => {
+    const ports = container.ports.map(({ name }: { name: string }) => name);
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
+      const { path, port } = container[probe].httpGet;
+      assert.ok(health.includes(path), path);
+      assert.ok(ports.includes(port), port);
+    }
+    assert.equal(container.readinessProbe.httpGet.path, '/readyz');
+    assert.equal(container.livenessProbe.httpGet.path, '/healthz');
+    for (const { targetPort } of service.spec.ports) assert.ok(ports.includes(targetPort));
+  });
+
+  it('sets known settings and gives a pod the time to drain', () => {
+    assertSettings(container.env.map(({ name }: { name: string }) => name));
+    const { value: drainMs } = container.env.find(({ name }: { name: string }) => name === 'SKEIN_DRAIN_MS');
+    assert.ok(pod.spec.terminationGracePeriodSeconds > stopTime(drainMs));
+    const { periodSeconds, failureThreshold } = container.readinessProbe;
+    assert.ok(
+      periodSeconds * failureThreshold * 1000 < Number(drainMs),
+      'a pod is taken out while it drains',
+    );
+  });
+
+  it('runs as the user of the image, on a read-only file system', () => {
+    const [, uid] = /^USER (\d+):\d+$/m.exec(read('deploy/Dockerfile')) ?? [];
+    assert.equal(pod.spec.securityContext.runAsUser, Number(uid));
+    assert.equal(container.securityContext.readOnlyRootFilesystem, true);
+  });
+});
+
+describe('deploy/skein.service', () => {
+  const unit = read('deploy/skein.service');
+  const values = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value as string);
+
+  it('gives the service the time to drain by default, and a folder for its store', () => {
+    assert.ok(Number(values('TimeoutStopSec')[0]) > stopTime('5000'));
+    const [store] = values('Environment');
+    assert.equal(store, `SKEIN_DATABASE_URL=sqlite:/var/lib/${values('StateDirectory')[0]}/skein.db`);
+  });
+
+  const analyze = findProgram('systemd-analyze');
+  it('is accepted by systemd', { skip: analyze === undefined && 'needs systemd-analyze' }, () => {
+    const file = join(temporaryFolder(), 'skein.service');
+    // The package and its user are not on this machine.
+    writeFileSync(
+      file,
+      unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true').replaceAll(/^(User|Group)=skein$/gm, '$1=root'),
+    );
+    const { status, stderr, error } = spawnSync(analyze as string, ['verify', file], { encoding: 'utf8' });
+    assert.equal(status, 0, `${error ?? ''}${stderr}`);
+    assert.ok(!stderr.includes('skein.service'), stderr);
+  });
+});
