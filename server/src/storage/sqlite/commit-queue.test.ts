@@ -5,17 +5,41 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CommitQueue } from './commit-queue.ts';
 import { type Database, openDatabase } from './database.ts';
+import type { Scope } from './scopes.ts';
 
-const full = 2;
-const normal = 1;
+/** Syncs that end when the test says so. */
+class ManualSyncs {
+  readonly #started: PromiseWithResolvers<void>[] = [];
+  readonly sync = () => {
+    const started = Promise.withResolvers<void>();
+    this.#started.push(started);
+    return started.promise;
+  };
+
+  get count(): number {
+    return this.#started.length;
+  }
+
+  /** Ends the latest. */
+  async end(error?: Error): Promise<void> {
+    if (error === undefined) this.#started.at(-1)!.resolve();
+    else this.#started.at(-1)!.reject(error);
+    await nextTurn();
+  }
+}
+
+/** The writes of this turn are committed, and every answer has arrived. */
+async function nextTurn(): Promise<void> {
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+}
 
 describe('The commit queue', () => {
   let folder: string;
   let database: Database;
   let commits: CommitQueue;
   let wall: number;
-  let steady: number;
-  const synchronous = () => database.pragma('synchronous', { simple: true });
+  const clock = { wall: () => wall, steady: () => 0 };
   const kept = () => database.prepare<[], string>('SELECT name FROM secret ORDER BY name').pluck().all();
   const keep = (name: string) => {
     database.prepare('INSERT INTO secret (name, value) VALUES (?, ?)').run(name, Buffer.alloc(1));
@@ -26,8 +50,7 @@ describe('The commit queue', () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-commits-'));
     database = openDatabase(join(folder, 'x.db'));
     wall = 1000;
-    steady = 0;
-    commits = new CommitQueue(database, { wall: () => wall, steady: () => steady });
+    commits = new CommitQueue(database, clock, async () => {});
   });
   afterEach(() => {
     database.close();
@@ -50,34 +73,124 @@ describe('The commit queue', () => {
     assert.deepEqual(kept(), ['a', 'b', 'c']);
   });
 
-  it('syncs only commits that contain a durable write', async () => {
-    assert.equal(await commits.durable(synchronous), full);
-    assert.equal(await commits.unsynced(synchronous), normal);
-    assert.deepEqual(await Promise.all([commits.unsynced(synchronous), commits.durable(synchronous)]), [
-      full,
-      full,
-    ]);
-    assert.equal(await commits.unsynced(synchronous), normal);
-  });
+  describe('with a disk that takes time', () => {
+    let syncs: ManualSyncs;
+    let failures: Error[];
+    let order: string[];
+    const commit = (name: string, kind: 'durable' | 'unsynced', scope?: Scope) => {
+      const enqueue = () => commits[kind](() => keep(name));
+      const kept = scope === undefined ? enqueue() : commits.inScope(scope, enqueue);
+      return kept.then(
+        () => order.push(name),
+        () => order.push(`${name} failed`),
+      );
+    };
 
-  it('gathers durable writes after a slow sync for as long as it took, and lets other writes pass', async () => {
-    let syncMs = 5;
-    const slow = { wall: () => wall, steady: () => (database.inTransaction ? steady : steady + syncMs) };
-    commits = new CommitQueue(database, slow);
-    const order: string[] = [];
-    const commit = (name: string, kind: 'durable' | 'unsynced') =>
-      commits[kind](() => keep(name)).then(() => order.push(name));
-    await commit('slow', 'durable');
-    syncMs = 0;
-    steady += 6;
-    const gathered = ['a', 'b'].map((name) => commit(name, 'durable'));
-    await commit('count', 'unsynced');
-    assert.deepEqual(order, ['slow', 'count']);
-    await Promise.all(gathered);
-    assert.deepEqual(order, ['slow', 'count', 'a', 'b']);
-    steady += 100;
-    await Promise.all([commit('late', 'durable'), new Promise(setImmediate)]);
-    assert.equal(order.at(-1), 'late');
+    beforeEach(() => {
+      syncs = new ManualSyncs();
+      failures = [];
+      order = [];
+      const watch = { syncFailed: (error: Error) => failures.push(error) };
+      commits = new CommitQueue(database, clock, syncs.sync, watch);
+    });
+
+    it('answers a durable write after a sync that started after its commit, and other writes at once', async () => {
+      void commit('a', 'durable');
+      void commit('count', 'unsynced');
+      await nextTurn();
+      assert.deepEqual(kept(), ['a', 'count']);
+      assert.deepEqual(order, ['count']);
+      void commit('b', 'durable');
+      void commit('c', 'durable');
+      void commit('later count', 'unsynced');
+      await nextTurn();
+      assert.deepEqual(kept(), ['a', 'count', 'later count'], 'b and c wait: they share the next sync');
+      assert.equal(syncs.count, 1);
+      await syncs.end();
+      assert.deepEqual(order, ['count', 'later count', 'a']);
+      assert.equal(syncs.count, 2);
+      await syncs.end();
+      assert.deepEqual(order, ['count', 'later count', 'a', 'b', 'c']);
+    });
+
+    it('does not sync commits without a durable write', async () => {
+      await commit('count', 'unsynced');
+      assert.equal(syncs.count, 0);
+    });
+
+    it('holds back a read until everything that it may have seen is synced', async () => {
+      const ours = { organizationId: 'org_a' };
+      const thread = { ...ours, threadId: 'thr_1' };
+      const others = { organizationId: 'org_b' };
+      void commit('renamed', 'durable', thread);
+      await nextTurn();
+      const reads = [thread, ours, { ...ours, threadId: 'thr_2' }, { ...others, threadId: 'thr_3' }, others];
+      assert.deepEqual(
+        reads.map((scope) => commits.whenSynced(scope) !== undefined),
+        [true, true, false, false, false],
+      );
+      const seen = commits.whenSynced(thread)!.then(() => order.push('read'));
+      await syncs.end();
+      await seen;
+      assert.deepEqual(order, ['renamed', 'read']);
+      assert.equal(commits.whenSynced(thread), undefined);
+
+      void commit('key', 'durable', ours);
+      await nextTurn();
+      assert.notEqual(
+        commits.whenSynced(thread),
+        undefined,
+        'a write to the organization may change its threads',
+      );
+      assert.equal(commits.whenSynced(others), undefined);
+      await syncs.end();
+
+      void commit('sweep', 'durable');
+      await nextTurn();
+      assert.notEqual(commits.whenSynced(others), undefined, 'a write without a scope may change anything');
+      await syncs.end();
+    });
+
+    it('never acknowledges a write whose sync failed, nor any later one', async () => {
+      const scope = { organizationId: 'org_a' };
+      void commit('lost', 'durable', scope);
+      await nextTurn();
+      const read = assert.rejects(commits.whenSynced(scope)!, /EIO/);
+      await syncs.end(new Error('EIO'));
+      await read;
+      assert.deepEqual(order, ['lost failed']);
+      assert.deepEqual(
+        failures.map(({ message }) => message),
+        ['EIO'],
+      );
+      await commit('next', 'durable');
+      assert.deepEqual(order, ['lost failed', 'next failed']);
+      assert.equal(syncs.count, 1, 'a second sync could succeed without writing what the first lost');
+      await assert.rejects(commits.whenSynced(scope)!, /EIO/);
+    });
+
+    it('commits nothing while it is held', async () => {
+      const released = Promise.withResolvers<void>();
+      const held = commits.hold(() => released.promise);
+      void commit('a', 'unsynced');
+      await nextTurn();
+      assert.deepEqual(kept(), []);
+      released.resolve();
+      await held;
+      await nextTurn();
+      assert.deepEqual(order, ['a']);
+    });
+
+    it('commits and syncs what is waiting when it is drained', async () => {
+      void commit('a', 'durable');
+      await nextTurn();
+      void commit('b', 'durable');
+      const drained = commits.drain().then(() => order.push('drained'));
+      await syncs.end();
+      await syncs.end();
+      await drained;
+      assert.deepEqual(order, ['a', 'b', 'drained']);
+    });
   });
 
   it('rolls back only the write that fails', async () => {
@@ -117,7 +230,7 @@ describe('The commit queue', () => {
     assert.equal(await commits.durable((clock) => clock.after()), 1001);
     wall = 10;
     assert.equal(await commits.durable((clock) => clock.now()), 1002);
-    const restarted = new CommitQueue(database, { wall: () => 10, steady: () => 0 });
+    const restarted = new CommitQueue(database, { wall: () => 10, steady: () => 0 }, async () => {});
     assert.equal(await restarted.durable((clock) => clock.now()), 1003);
     wall = 2000;
     assert.equal(await commits.durable((clock) => clock.after()), 2000);

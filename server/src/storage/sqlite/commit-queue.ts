@@ -1,6 +1,7 @@
 import type { ClockReading } from '../clock-jumps.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';
+import { type Scope, Scopes } from './scopes.ts';
 
 /** The store's time within one commit. It never runs backwards, whatever happens to the machine's clock. */
 export interface CommitClock {
@@ -25,40 +26,49 @@ export const machineClock: MachineClock = { wall: Date.now, steady: () => perfor
 
 interface Write {
   readonly durable: boolean;
+  readonly scope: Scope | undefined;
   readonly run: (clock: CommitClock) => unknown;
   readonly resolve: (value: never) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** A disk that stalls for longer must not delay the next commit as long again. */
-const pauseMsMax = 20;
+/** Syncs the journal to the disk without blocking the event loop. */
+export type Sync = () => Promise<void>;
+
+export interface CommitWatch {
+  readonly guard?: DiskGuard;
+  /** Is called after every commit. */
+  committed?(queue: CommitQueue): void;
+  /** The disk did not confirm a commit. What it holds is unknown, so the process must end. */
+  syncFailed?(error: Error): void;
+}
 
 /**
- * Writes that arrive in one turn of the event loop are committed together: durability costs one sync per batch, not per
- * request. While a sync blocks the loop the next requests queue in their sockets, so batches grow with the load.
- *
- * After a slow sync, durable writes gather for as long as it took, so that syncs block the loop for half of the time at
- * most. A durable write that comes later than that is committed at once.
+ * Writes that arrive in one turn of the event loop are committed together. Durable writes are answered when a sync that
+ * started after their commit has ended. One sync runs at a time, outside the event loop. Durable writes that arrive
+ * meanwhile wait and share the next commit, so batches grow with the load; other writes are committed at once.
  */
 export class CommitQueue {
   readonly #database: Database;
   readonly #machineClock: MachineClock;
-  readonly #guard: DiskGuard | undefined;
+  readonly #sync: Sync;
+  readonly #watch: CommitWatch;
   readonly #statements;
   #waiting: Write[] = [];
-  /** Durable writes that wait for the end of the pause after a sync. */
-  #gathered: Write[] = [];
-  /** On the steady clock. */
-  #pausedUntilMs = 0;
-  /** Whether commits wait for the disk. They do not on a connection that `openDatabase` has just opened. */
-  #isSynced = false;
+  #isScheduled = false;
+  #isHeld = false;
+  /** The commit that is being synced. */
+  #syncing: { readonly scopes: Scopes; readonly ended: Promise<void> } | undefined;
+  #syncFailure: Error | undefined;
+  #scope: Scope | undefined;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
   #seen: { committed: number; steadyMs: number };
 
-  constructor(database: Database, machineClock: MachineClock, guard?: DiskGuard) {
+  constructor(database: Database, machineClock: MachineClock, sync: Sync, watch: CommitWatch = {}) {
     this.#database = database;
     this.#machineClock = machineClock;
-    this.#guard = guard;
+    this.#sync = sync;
+    this.#watch = watch;
     this.#seen = { committed: 0, steadyMs: machineClock.steady() };
     this.#statements = {
       begin: database.prepare('BEGIN IMMEDIATE'),
@@ -72,14 +82,48 @@ export class CommitQueue {
     };
   }
 
-  /** Runs `write` in the next commit and resolves when the commit is on the disk. */
+  /** Runs `write` in a commit and resolves when the commit is on the disk. */
   durable<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(true, write);
   }
 
-  /** Runs `write` in the next commit, without a sync of its own: it survives a killed process, but maybe not a power cut. */
+  /** Runs `write` in the next commit and does not wait for a sync: it survives a killed process, but maybe not a power cut. */
   unsynced<T>(write: (clock: CommitClock) => T): Promise<T> {
     return this.#enqueue(false, write);
+  }
+
+  /** Durable writes that `act` enqueues before it first awaits something change nothing outside `scope`. */
+  inScope<T>(scope: Scope, act: () => T): T {
+    this.#scope = scope;
+    try {
+      return act();
+    } finally {
+      this.#scope = undefined;
+    }
+  }
+
+  /** Resolves when everything that a read in this scope may have seen is on the disk; undefined if it is already. */
+  whenSynced(scope: Scope): Promise<void> | undefined {
+    if (this.#syncFailure !== undefined) return Promise.reject(this.#syncFailure);
+    return this.#syncing?.scopes.has(scope) ? this.#syncing.ended : undefined;
+  }
+
+  /** Commits nothing while `act` runs. */
+  async hold(act: () => Promise<unknown>): Promise<void> {
+    this.#isHeld = true;
+    try {
+      await act();
+    } finally {
+      this.#isHeld = false;
+      this.#schedule();
+    }
+  }
+
+  /** Commits and syncs the waiting writes. */
+  async drain(): Promise<void> {
+    await this.#syncing?.ended.catch(() => {});
+    this.#commitReady();
+    await this.#syncing?.ended.catch(() => {});
   }
 
   /** The store's time for a read: not earlier than anything committed so far. */
@@ -97,82 +141,100 @@ export class CommitQueue {
     return Math.max(0, this.#committedTime() - this.#machineClock.wall());
   }
 
-  /** Commits the waiting writes now, without waiting for the end of the turn or of the pause. */
-  flush(): void {
-    this.#commitAll([...this.#gathered.splice(0), ...this.#waiting.splice(0)]);
-  }
-
   #enqueue<T>(durable: boolean, run: (clock: CommitClock) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ durable, run, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.#endTurn());
+      this.#waiting.push({ durable, scope: this.#scope, run, resolve, reject });
+      if (!durable || this.#syncing === undefined) this.#schedule();
     });
   }
 
-  #endTurn(): void {
-    const pauseMs = this.#pausedUntilMs - this.#machineClock.steady();
-    // A timer takes a millisecond or more.
-    if (pauseMs < 1) this.flush();
-    else this.#gather(pauseMs);
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (!this.#isHeld) this.#commitReady();
+    });
   }
 
-  #gather(pauseMs: number): void {
-    const writes = this.#waiting.splice(0);
-    const durable = writes.filter((write) => write.durable);
-    if (durable.length > 0 && this.#gathered.length === 0) setTimeout(() => this.flush(), pauseMs);
-    this.#gathered.push(...durable);
-    this.#commitAll(writes.filter((write) => !write.durable));
+  #commitReady(): void {
+    const waiting = this.#waiting;
+    const isSyncing = this.#syncing !== undefined;
+    this.#waiting = isSyncing ? waiting.filter(({ durable }) => durable) : [];
+    const batch = isSyncing ? waiting.filter(({ durable }) => !durable) : waiting;
+    if (batch.length > 0) this.#commit(batch);
   }
 
-  #commitAll(batch: readonly Write[]): void {
-    if (batch.length === 0) return;
-    for (const settle of this.#commit(batch)) settle();
-  }
-
-  /** Returns the functions that answer the callers, once the whole batch is on the disk or has failed. */
-  #commit(batch: readonly Write[]): Array<() => void> {
-    const statements = this.#statements;
-    const durable = batch.some((write) => write.durable);
+  #commit(batch: readonly Write[]): void {
+    const durable = batch.filter((write) => write.durable);
+    let answers: (() => void)[];
     try {
-      this.#guard?.beforeCommit();
-      this.#setSync(durable);
-      statements.begin.run();
-      const clock = new StoreClock(
-        () => this.#committedTime(),
-        (committed) => this.#nextTime(committed),
-      );
-      const settle =
-        batch.length === 1
-          ? [runAlone(batch[0] as Write, clock)]
-          : batch.map((write) => this.#runApart(write, clock));
-      if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
-      const beganMs = this.#machineClock.steady();
-      statements.commit.run();
-      if (durable) this.#pause(beganMs);
-      if (clock.latest !== undefined) this.#see(clock.latest);
-      this.#guard?.committed(durable);
-      return settle;
+      if (durable.length > 0 && this.#syncFailure !== undefined) throw this.#syncFailure;
+      answers = this.#runAll(batch);
     } catch (error) {
-      this.#guard?.failed(error as Error);
-      if (this.#database.inTransaction) tryTo(() => statements.rollback.run());
-      return batch.map(
-        ({ reject }) =>
-          () =>
-            reject(error),
-      );
+      this.#watch.guard?.failed(error as Error);
+      if (this.#database.inTransaction) tryTo(() => this.#statements.rollback.run());
+      for (const { reject } of batch) reject(error);
+      return;
     }
+    if (durable.length === 0) this.#watch.guard?.committed(false);
+    else
+      this.#startSync(
+        durable,
+        answers.filter((_, place) => batch[place]!.durable),
+      );
+    for (const [place, write] of batch.entries()) if (!write.durable) answers[place]!();
+    this.#watch.committed?.(this);
   }
 
-  #pause(syncBeganMs: number): void {
-    const now = this.#machineClock.steady();
-    this.#pausedUntilMs = now + Math.min(now - syncBeganMs, pauseMsMax);
+  /** Returns the functions that answer the writes, after the commit. */
+  #runAll(batch: readonly Write[]): (() => void)[] {
+    const statements = this.#statements;
+    this.#watch.guard?.beforeCommit();
+    statements.begin.run();
+    const clock = new StoreClock(
+      () => this.#committedTime(),
+      (committed) => this.#nextTime(committed),
+    );
+    const answers =
+      batch.length === 1
+        ? [runAlone(batch[0] as Write, clock)]
+        : batch.map((write) => this.#runApart(write, clock));
+    if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
+    statements.commit.run();
+    if (clock.latest !== undefined) this.#see(clock.latest);
+    return answers;
   }
 
-  /** The pragma takes effect only outside a transaction, and has no effect as a prepared statement. */
-  #setSync(durable: boolean): void {
-    if (durable === this.#isSynced) return;
-    this.#database.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
-    this.#isSynced = durable;
+  #startSync(writes: readonly Write[], answers: readonly (() => void)[]): void {
+    const ended = this.#syncThenAnswer(writes, answers);
+    // Nobody may be waiting for it.
+    ended.catch(() => {});
+    this.#syncing = { scopes: new Scopes(writes.map(({ scope }) => scope)), ended };
+  }
+
+  /**
+   * Rejects if the sync fails. From then on every durable write fails: the system reports a lost page only once, so a
+   * second sync could succeed although the page is not on the disk.
+   */
+  async #syncThenAnswer(writes: readonly Write[], answers: readonly (() => void)[]): Promise<void> {
+    try {
+      await this.#sync();
+    } catch (error) {
+      this.#syncFailure = error as Error;
+      for (const { reject } of writes) reject(error);
+      this.#watch.syncFailed?.(error as Error);
+      throw error;
+    } finally {
+      this.#syncing = undefined;
+      this.#schedule();
+    }
+    try {
+      this.#watch.guard?.committed(true);
+      for (const answer of answers) answer();
+    } catch (error) {
+      for (const { reject } of writes) reject(error);
+    }
   }
 
   #committedTime(): number {

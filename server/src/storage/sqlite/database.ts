@@ -38,7 +38,7 @@ export function openDatabase(
     // a file that is truncated while it is mapped ends the process with SIGBUS.
     database.pragma('cache_size = -16384');
     database.pragma('mmap_size = 0');
-    // Raised to FULL for every durable commit: see commit-queue.ts.
+    // A commit does not wait for the disk: commit-queue.ts syncs the journal.
     database.pragma('synchronous = NORMAL');
     migrate(database, migrations);
     if (!unfinished && isUnfinished(database)) throw new Error(unfinishedCopyFault);

@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { WriteHealth } from '../write-health.ts';
 
 /** SQLite errors about the disk or the file rather than the statement. */
@@ -66,6 +67,11 @@ export class DiskGuard {
     }
   }
 
+  /** Syncs the database file, without its journal. */
+  syncFile(): Promise<void> {
+    return promisify(fdatasync)(this.#openFile());
+  }
+
   /** To be called after the database was closed. */
   close(): void {
     clearInterval(this.#timer);
@@ -103,13 +109,17 @@ export class DiskGuard {
 
   /** Infinity if the header is gone. */
   #sizeByHeader(): number {
-    // Kept open, because closing a descriptor releases every POSIX lock of the process on the file, also SQLite's.
-    this.#descriptor ??= openSync(this.#file, 'r');
     const header = Buffer.alloc(headerLength);
-    if (readSync(this.#descriptor, header, 0, headerLength, 0) < headerLength)
+    if (readSync(this.#openFile(), header, 0, headerLength, 0) < headerLength)
       return Number.POSITIVE_INFINITY;
     const pageSize = header.readUInt16BE(16);
     return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize);
+  }
+
+  /** Kept open, because closing a descriptor releases every POSIX lock of the process on the file, including SQLite's. */
+  #openFile(): number {
+    this.#descriptor ??= openSync(this.#file, 'r+');
+    return this.#descriptor;
   }
 }
 

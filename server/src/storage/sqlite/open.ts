@@ -2,31 +2,45 @@ import { sharedStore } from '../sql/shared-store.ts';
 import type { Store, StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
 import { sqliteAdmissions, sqliteUsages } from './admissions.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts';
 import { openDatabase } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
+import { Journal } from './journal.ts';
 import { sqlitePurges } from './purge.ts';
 import { sqliteReplies } from './replies.ts';
 import { sqliteRetention } from './retention.ts';
+import { syncedReads } from './synced-reads.ts';
 import { sqliteThreads } from './threads.ts';
 import { sqliteTransactions } from './transactions.ts';
 import { sqliteWalks } from './walks.ts';
 import { createWorkerLock } from './worker-lock.ts';
 
 /** The embedded store: one file and one connection. One process serves it; the operator's commands may run besides. */
-export function openSqliteStore(file: string, clock: MachineClock = machineClock, watch?: StoreWatch): Store {
+export function openSqliteStore(
+  file: string,
+  clock: MachineClock = machineClock,
+  watch?: StoreWatch,
+  sync: (journal: Journal) => Promise<void> = (journal) => journal.sync(),
+): Store {
   const database = openDatabase(file);
+  const journal = new Journal(file);
   const health = new WriteHealth(watch);
   const guard = new DiskGuard(file, health);
-  const commits = new CommitQueue(database, clock, guard);
+  const checkpoints = new Checkpoints(file, database, guard, stopProcess);
+  const commits = new CommitQueue(database, clock, () => sync(journal), {
+    guard,
+    committed: (queue) => checkpoints.committed(queue),
+    syncFailed: stopProcess,
+  });
   const workerLock = createWorkerLock(file);
   const ping = database.prepare('SELECT latest_at FROM store_clock');
 
   const shared = sharedStore(sqliteTransactions(database, commits));
 
-  return {
+  const store: Store = {
     ...shared,
     ...sqliteAdmissions(database, commits, shared),
     ...sqliteThreads(database, commits),
@@ -51,10 +65,23 @@ export function openSqliteStore(file: string, clock: MachineClock = machineClock
     diagnose: async () => diagnose(database, clock.wall),
 
     async close() {
-      commits.flush();
+      await checkpoints.close();
+      await commits.drain();
       database.close();
+      journal.close();
       guard.close();
       workerLock.release();
     },
   };
+  return syncedReads(store, commits);
+}
+
+/** Throws outside of any call, so that the service stops in order and is restarted. Nothing unconfirmed is acknowledged. */
+function stopProcess(error: Error): void {
+  setImmediate(() => {
+    throw new Error(
+      `The disk did not confirm a write to the store (${error.message}): check the disk and its file system.`,
+      { cause: error },
+    );
+  });
 }

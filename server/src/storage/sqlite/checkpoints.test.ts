@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, it } from 'node:test';
+import { openDatabase } from './database.ts';
+import { openSqliteStore } from './open.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'skein-checkpoints-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+it('The journal starts over while writes never stop, and no commit waits for a checkpoint', async () => {
+  const file = join(folder, 'x.db');
+  openDatabase(file).close();
+  const store = openSqliteStore(file);
+  const journal = openSync(`${file}-wal`, 'r');
+  /** Changes when the journal starts over: https://www.sqlite.org/fileformat.html#the_write_ahead_log. */
+  const sequence = () => {
+    const header = Buffer.alloc(16);
+    readSync(journal, header, 0, header.length, 0);
+    return header.readUInt32BE(12);
+  };
+  const value = new Uint8Array(20_000);
+  let written = 0;
+  await store.secret('first', value);
+  const first = sequence();
+  const write = async () => {
+    while (sequence() === first) {
+      written += 1;
+      await store.secret(`secret-${written}`, value);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: 16 }, write));
+    const frames = fstatSync(journal).size / 4120;
+    assert.ok(frames > 8000, `${frames} frames: one checkpoint was enough`);
+    assert.ok(frames < 32_000, `${frames} frames: the commit itself ran the checkpoint`);
+  } finally {
+    closeSync(journal);
+    await store.close();
+  }
+  assert.equal(statSync(`${file}-wal`, { throwIfNoEntry: false }), undefined, 'every connection was closed');
+  const reopened = openDatabase(file);
+  assert.equal(reopened.prepare('SELECT count(*) FROM secret').pluck().get(), written + 1);
+  reopened.close();
+});

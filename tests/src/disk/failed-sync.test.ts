@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { Api } from '../api.ts';
+import { Service, temporaryFolder } from '../service.ts';
+import { startWorld } from '../world.ts';
+
+it('A service whose disk does not confirm a write acknowledges nothing more and stops', async () => {
+  const broken = join(temporaryFolder(), 'broken');
+  const preload = join(import.meta.dirname, 'failing-sync.mjs');
+  const { service, ada, adaKey } = await startWorld({
+    FAIL_SYNCS: broken,
+    NODE_OPTIONS: `--import=${preload}`,
+  });
+  const { body } = await ada.create({ prompt: 'Before the fault.' });
+  await ada.untilDone(body.thread.id);
+  writeFileSync(broken, '');
+  const unconfirmed = await Promise.all([1, 2, 3].map(() => ada.create({ prompt: 'After the fault.' })));
+  assert.deepEqual(
+    unconfirmed.map(({ status }) => status),
+    [500, 500, 500],
+  );
+  assert.equal(await service.exit(), 1);
+  const fatal = service.output.filter((line) => line.includes('"level":60'));
+  assert.equal(fatal.length, 1, service.output.join('\n'));
+  assert.match(fatal[0]!, /The disk did not confirm a write to the store \(EIO.*check the disk/);
+
+  const restarted = await Service.start({
+    folder: service.folder,
+    environment: { SKEIN_MODEL: 'scripted' },
+  });
+  const { thread, messages } = (await new Api(restarted.baseUrl, adaKey.key).get(body.thread.id)).body;
+  assert.equal(thread.id, body.thread.id);
+  assert.equal(messages.at(-1).status, 'completed');
+  assert.equal(await restarted.end(), 0);
+});
