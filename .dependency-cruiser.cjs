@@ -61,7 +61,7 @@ module.exports = {
         `${source}/storage/sql/`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
-        '^(crypto|fs|path|timers/promises)$',
+        '^(crypto|fs|path|timers/promises|util|worker_threads)$',
         '^node:',
       ],
       'The SQLite adapter knows the domain, its port and its driver, and never another adapter.',

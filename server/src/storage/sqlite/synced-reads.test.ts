@@ -55,17 +55,16 @@ describe('Reads of the embedded store', () => {
     const order: string[] = [];
     const settle = () => store.settleReply(claim, result).then(() => order.push('settled'));
     await duringSync(settle, async (end) => {
-      const read = store.getThread(organizationId, id).then((found) => {
-        order.push(String(found?.messages.at(-1)?.status));
-      });
+      const read = store.getThreadHead(organizationId, id).then((head) => order.push(head!.latest.status));
       const listed = store.beginWalk(organizationId, { userId }, 10).then(() => order.push('listed'));
-      const other = await store.getThread(organizationId, otherId);
-      assert.equal(other?.messages.at(-1)?.status, 'in_progress', 'another thread is shown at once');
+      const other = await store.getThreadHead(organizationId, otherId);
+      assert.equal(other?.latest.status, 'in_progress', 'another thread is shown at once');
       await new Promise(setImmediate);
       assert.deepEqual(order, []);
       end();
       await Promise.all([read, listed]);
-      assert.deepEqual(order, ['settled', 'completed', 'listed']);
+      assert.equal(order[0], 'settled');
+      assert.deepEqual(order.slice(1).sort(), ['completed', 'listed']);
     });
   });
 
