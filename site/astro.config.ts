@@ -15,6 +15,9 @@ export default defineConfig({
       favicon: '/favicon.svg',
       logo: { src: './public/favicon.svg' },
       customCss: ['./src/looks.css'],
+      components: { SocialIcons: './src/components/header-links.astro' },
+      // Whole words before longer ones that begin the same.
+      pagefind: { ranking: { termSimilarity: 30 } },
       // Plain blocks: what is a shell's and what is a file's is said in the text.
       expressiveCode: { defaultProps: { frame: 'none' } },
       sidebar: [
@@ -33,7 +36,7 @@ export default defineConfig({
         {
           label: 'Reference',
           items: [
-            { label: 'API reference', link: '/reference/' },
+            'reference',
             'errors',
             'replies',
             'spec-coverage',

@@ -19,6 +19,8 @@ describe('Pages', () => {
   write('docs/operating.md', '# Operating\n\n[a dashboard](grafana-dashboard.json)\n');
   write('docs/grafana-dashboard.json', '{}');
   write('docs/decisions/README.md', '# Decisions\n');
+  for (const page of ['authentication', 'api-guide']) write(`docs/${page}.md`, `# ${page}\n`);
+  write('openapi.json', '{"info":{"description":"An API."},"paths":{},"components":{"schemas":{}}}');
 
   it('have addresses that follow from their files', () => {
     const slugs = [
@@ -52,7 +54,7 @@ describe('Pages', () => {
     assert.equal(addressOf('docs/errors.md', 'operating.md#settings'), '/docs/operating/#settings');
     assert.equal(addressOf('docs/decisions/README.md', '../README.md'), '/docs/');
     assert.equal(addressOf('README.md', 'docs/decisions'), '/docs/decisions/');
-    assert.equal(addressOf('docs/errors.md', '../openapi.json'), '/docs/reference');
+    assert.equal(addressOf('docs/errors.md', '../openapi.json'), '/docs/reference/');
     assert.deepEqual(linkedFiles(repository), [
       { file: 'LICENSE', address: '/docs/files/LICENSE.txt' },
       { file: 'docs/grafana-dashboard.json', address: '/docs/files/docs/grafana-dashboard.json' },

@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, matchesGlob, normalize, posix } from 'node:path';
+import { referencePage } from './reference.ts';
 
 /** Where the site begins; the service serves it there. */
 export const base = '/docs';
@@ -27,14 +28,18 @@ export interface Page {
   readonly body: string;
 }
 
+const reference = 'openapi.json';
+
 /** Every page, in order of the files' paths. */
 export function readPages(repository: string): Page[] {
-  return globSync([...documents], { cwd: repository })
+  const pages = globSync([...documents], { cwd: repository })
     .sort()
     .map((file) => {
       const { title, body } = splitTitle(file, readFileSync(join(repository, file), 'utf8'));
       return { file, slug: slugOf(file), title, body };
     });
+  const body = referencePage(repository);
+  return [...pages, { file: reference, slug: 'reference', title: 'API reference', body }];
 }
 
 /** `docs/errors.md` is `errors`, `docs/decisions/README.md` is `decisions`, and `bench/README.md` is `project/bench`. */
@@ -66,7 +71,7 @@ export function resolveLink(repository: string, from: string, link: string): Tar
   const hash = anchor === undefined ? '' : `#${anchor}`;
   if (path === '') return { address: hash };
   let file = normalize(join(dirname(from), path)).replace(/\/$/, '');
-  if (file === 'openapi.json') return { address: `${base}/reference` };
+  if (file === reference) return { address: `${base}/reference/${hash}` };
   const found = statSync(join(repository, file), { throwIfNoEntry: false });
   if (found?.isDirectory()) file = join(file, 'README.md');
   const isPage = documents.some((pattern) => matchesGlob(file, pattern));
@@ -102,7 +107,7 @@ export function withAddresses(body: string, resolve: (link: string) => string): 
   let text = '';
   const rewrite = (prose: string) =>
     prose.replaceAll(relativeLink, (whole, open, link, close) =>
-      /^[a-z]+:/.test(link) ? whole : `${open}${resolve(link)}${close}`,
+      /^(?:[a-z]+:|\/)/.test(link) ? whole : `${open}${resolve(link)}${close}`,
     );
   for (const block of body.matchAll(fenced)) {
     text += rewrite(body.slice(end, block.index)) + block[0];

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Loader } from 'astro/loaders';
 import { readPages, resolveLink, withAddresses } from './pages.ts';
+import { withTabs } from './tabs.ts';
 
 /** The repository's own Markdown, as it is: titles are taken from it, and links between files lead to pages. */
 export function repositoryLoader(): Loader {
@@ -12,11 +13,13 @@ export function repositoryLoader(): Loader {
       const fill = async () => {
         store.clear();
         for (const { file, slug, title, body } of readPages(repository)) {
-          const text = withAddresses(body, (link) => resolveLink(repository, file, link).address);
+          const text = withTabs(withAddresses(body, (link) => resolveLink(repository, file, link).address));
           const rendered = await renderMarkdown(text, { fileURL: pathToFileURL(join(repository, file)) });
           const data = await parseData({ id: slug, data: { title, pagefind: !isForContributors(slug) } });
           store.set({ id: slug, data, body: text, rendered, digest: generateDigest(text) });
         }
+        const data = await parseData({ id: '404', data: notFound });
+        store.set({ id: '404', data, body: '', rendered: await renderMarkdown(whereToGo) });
       };
       await fill();
       watcher?.add(join(repository, 'docs'));
@@ -24,6 +27,10 @@ export function repositoryLoader(): Loader {
     },
   };
 }
+
+const notFound = { title: 'Page not found', template: 'doc', pagefind: false, tableOfContents: false };
+const whereToGo =
+  'There is no page at this address. Search for it, or begin with [Getting started](/docs/getting-started/), the [API guide](/docs/api-guide/) or [Operating](/docs/operating/).';
 
 /** They speak of everything at length, and would come before the page that a reader wants. */
 function isForContributors(slug: string): boolean {

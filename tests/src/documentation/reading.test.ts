@@ -36,10 +36,10 @@ describe('The documentation in a browser', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`finds three pages accessible, when it is ${colorScheme}`, async () => {
+    it(`finds the pages accessible, when it is ${colorScheme}`, async () => {
       const reader = await Window.open(browser, service.baseUrl, { colorScheme });
       const { page } = reader;
-      for (const path of ['getting-started/', 'operating/', 'security/']) {
+      for (const path of ['getting-started/', 'operating/', 'api-guide/', 'reference/', 'nowhere/']) {
         await page.goto(`/docs/${path}`);
         // What can be scrolled is made to take the focus once it is laid out.
         await page.waitForFunction(() => {
@@ -75,12 +75,19 @@ describe('The documentation in a browser', () => {
     await reader.close();
   });
 
-  it('comes back from the API reference', async () => {
+  it('switches between curl and TypeScript by keyboard', async () => {
     const reader = await Window.open(browser, service.baseUrl);
-    await reader.page.goto('/docs/reference');
-    const opened = reader.page.context().waitForEvent('page');
-    await reader.page.getByRole('link', { name: 'Guides and concepts' }).first().click();
-    assert.equal((await opened).url(), `${service.baseUrl}/docs/`);
+    const { page } = reader;
+    await page.goto('/docs/api-guide/');
+    const sample = page.locator('.tabs').first();
+    assert.equal(await sample.locator('.tab').nth(1).isVisible(), false);
+    await sample.getByLabel('curl').focus();
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await sample.locator('.tab').nth(0).isVisible(), false);
+    assert.equal(await sample.locator('.tab').nth(1).isVisible(), true);
+    await keepScreenshot(page, 'documentation-tabs');
+    await page.goto('/docs/reference/');
+    await keepScreenshot(page, 'documentation-reference');
     await reader.close();
   });
 });

@@ -30,7 +30,7 @@ describe('The documentation at /docs', () => {
     const page = await answer.text();
     pages.set(path, page);
     for (const { pathname } of localLinks(path, page)) {
-      if (/^\/docs\/(?!reference|files|_astro)([\w/-]+\/)?$/.test(pathname)) await visit(pathname);
+      if (/^\/docs\/(?!files|_astro)([\w/-]+\/)?$/.test(pathname)) await visit(pathname);
     }
   }
 
@@ -73,15 +73,40 @@ describe('The documentation at /docs', () => {
         assert.ok(target.includes(` id="${id}"`), `${path} links to ${pathname}${hash}`);
       }
     }
-    assert.ok(anchors > 100 && seen.has('/docs/reference/'));
+    assert.ok(anchors > 100 && pages.has('/docs/reference/'));
     for (const [path, page] of pages)
       assert.ok(!/href="[^"]*\.md[#"]/.test(page), `${path} links to Markdown`);
   });
 
-  it('leads to the API reference, and from there back', async () => {
-    const { externalDocs } = (await (await open('/openapi.json')).json()) as any;
-    assert.equal(externalDocs.url, '/docs/');
-    assert.ok(pages.get('/docs/')?.includes('href="/docs/reference/"'));
+  it('links to the console and the API reference at the top of every page', () => {
+    for (const [path, page] of pages) {
+      const [, header = ''] = /<header[^>]*>([\s\S]*?)<\/header>/.exec(page) ?? [];
+      assert.match(header, /href="\/docs\/reference\/"/, path);
+      assert.match(header, /href="\/"/, path);
+    }
+  });
+
+  it('describes every operation and object of openapi.json in the API reference', async () => {
+    const document = (await (await open('/openapi.json')).json()) as any;
+    const page = pages.get('/docs/reference/')!;
+    for (const [path, methods] of Object.entries<any>(document.paths)) {
+      assert.ok(page.includes(path), path);
+      for (const { summary, parameters = [] } of Object.values<any>(methods)) {
+        assert.ok(page.includes(`>${summary}<`), summary);
+        for (const { name } of parameters) assert.ok(page.includes(`>${name}</code>`), name);
+      }
+    }
+    for (const [name, { properties }] of Object.entries<any>(document.components.schemas)) {
+      assert.ok(page.includes(` id="${name.toLowerCase()}"`), name);
+      for (const property of Object.keys(properties))
+        assert.ok(page.includes(`>${property}</code>`), property);
+    }
+  });
+
+  it('shows curl and TypeScript as tabs', () => {
+    const guide = pages.get('/docs/api-guide/')!;
+    assert.ok([...guide.matchAll(/<fieldset class="tabs">/g)].length >= 5);
+    assert.match(guide, /<label for="tabs-1-typescript">TypeScript<\/label>/);
   });
 
   it('admits no script but its own, and is shown in no other page', async () => {
@@ -109,7 +134,7 @@ describe('The documentation at /docs', () => {
     assert.equal((await open('/docs')).url, `${service.baseUrl}/docs/`);
     const missing = await open('/docs/nowhere/');
     assert.equal(missing.status, 404);
-    assert.match(await missing.text(), /<title>404/);
+    assert.match(await missing.text(), /<title>Page not found[\s\S]*href="\/docs\/getting-started\/"/);
     const toMachines = await open('/docs/nowhere', { accept: 'application/json' });
     assert.equal(toMachines.status, 404);
     assert.equal(((await toMachines.json()) as any).error.code, 'NOT_FOUND');
