@@ -12,14 +12,14 @@ import { cleanEnvironment, root, runSkein } from './service.ts';
 import { factsOf, type Held, nothingHeldBut, operate, type Served, serveStore, work } from './store-facts.ts';
 import { type Made, prepareStore } from './world.ts';
 
-/** Enough further threads that a copy can be killed before it ends. */
+/** Enough further threads that a copy into a file can be killed before it ends. */
 const manyThreads = 6_000;
 
 const origin = 'sqlite:./data/skein.db';
 let folder: string;
 let made: Made;
-/** A copy of the first store with many more threads. No process has it open. */
-let large: string;
+/** A copy of the first store. No process has it open. */
+let source: string;
 let postgres: string;
 
 const copy = (from: string, to: string) => runSkein(folder, ['copy', '--from', from, '--to', to, '--json']);
@@ -123,73 +123,73 @@ describe('skein copy', () => {
     assert.equal(await served.service.end(), 0);
     const between = await testDatabase();
     await copied('sqlite:./again.db', between);
-    large = await testDatabase();
+    source = await testDatabase();
     served = await serveStore(folder, 'sqlite:./again.db', made);
-    await move(between, large);
+    await move(between, source);
     assert.equal(await served.service.end(), 0);
     assert.equal(held.cursors.length, 6);
     assert.ok(held.cursors.every(({ restOfWalk }) => restOfWalk.length > 3));
   });
 
   describe('when a copy was interrupted', () => {
-    let target: string;
     let whole: any;
-    const rowCounts = (tables: any[]) => tables.map(({ table, rows }) => [table, rows]);
     before(async () => {
-      await addManyThreads(large);
-      whole = await copied(large, await testDatabase());
-      target = await testDatabase();
+      whole = await copied(source, await testDatabase());
     });
 
     it('refuses to open the target until the next run has copied everything from the start', {
       timeout: 60_000,
     }, async () => {
-      await killCopy(large, target, () => isCopying(target));
+      const target = await interruptedCopy();
       const { exitCode, stderr } = await runSkein(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
       assert.equal(exitCode, 1);
       assert.match(stderr, /^skein: .*unfinished copy: run skein copy again, which starts over.*\n$/);
       assert.match(await refused(target, 'sqlite:./unused.db'), /--from names .*unfinished copy/);
-      assert.deepEqual((await copied(large, target)).tables, whole.tables);
+      assert.deepEqual((await copied(source, target)).tables, whole.tables);
       assert.equal((await operate(folder, target, 'doctor')).healthy, true);
     });
 
+    it('copies what the source holds by then', { timeout: 60_000 }, async () => {
+      const outdated = await interruptedCopy();
+      await operate(folder, source, 'org', 'create', 'Initech');
+      const { tables } = await copied(source, outdated);
+      assert.equal(rowsOf(tables, 'organization'), rowsOf(whole.tables, 'organization') + 1);
+    });
+
     it('copies everything from the start into a file, too', { timeout: 60_000 }, async () => {
+      await addManyThreads(source);
       const file = join(folder, 'large.db');
-      await killCopy(
-        large,
-        `sqlite:${file}`,
-        async () => existsSync(file) && statSync(file).size > 2_000_000,
+      const killed = startCopy(`sqlite:${file}`);
+      await eventually(
+        () => existsSync(file) && statSync(file).size > 2_000_000,
+        (isCopying) => isCopying,
       );
+      await kill(killed);
       const { exitCode, stderr } = await runSkein(folder, ['org', 'list'], {
         SKEIN_DATABASE_URL: `sqlite:${file}`,
       });
       assert.equal(exitCode, 1);
       assert.match(stderr, /unfinished copy/);
-      const outcome = await copied(large, `sqlite:${file}`);
-      assert.deepEqual(rowCounts(outcome.tables), rowCounts(whole.tables));
+      const { tables } = await copied(source, `sqlite:${file}`);
+      assert.equal(rowsOf(tables, 'thread'), rowsOf(whole.tables, 'thread') + manyThreads);
+      assert.equal(rowsOf(tables, 'message'), rowsOf(whole.tables, 'message') + manyThreads);
       assert.equal((await operate(folder, `sqlite:${file}`, 'doctor')).healthy, true);
-    });
-
-    it('copies what the source holds by then', { timeout: 60_000 }, async () => {
-      const outdated = await testDatabase();
-      await killCopy(large, outdated, () => isCopying(outdated));
-      await operate(folder, large, 'org', 'create', 'Initech');
-      const { tables } = await copied(large, outdated);
-      const organizations = (of: any[]) => of.find(({ table }) => table === 'organization').rows;
-      assert.equal(organizations(tables), organizations(whole.tables) + 1);
     });
   });
 
   it('finds a row of the target that differs from the source', { timeout: 60_000 }, async () => {
-    const target = await testDatabase();
-    const running = copy(large, target);
-    await changeThreadDuringCopy(target);
+    const hold = await CopyHold.on(await testDatabase());
+    const running = copy(postgres, hold.target);
+    await hold.reached();
+    const changed = await query(hold.target, "UPDATE thread SET title = 'Another' RETURNING id");
+    assert.ok(changed.length > 0, 'the threads had been copied');
+    await hold.release();
     const { exitCode, stderr } = await running;
     assert.equal(exitCode, 1);
     assert.match(stderr, /^skein: The copy differs from the source in the table thread: run .* again\.\n$/);
-    const opened = await runSkein(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
+    const opened = await runSkein(folder, ['org', 'list'], { SKEIN_DATABASE_URL: hold.target });
     assert.match(opened.stderr, /unfinished copy/);
-    await copied(large, target);
+    await copied(postgres, hold.target);
   });
 
   it('rejects a target that is not empty', async () => {
@@ -198,14 +198,14 @@ describe('skein copy', () => {
   });
 
   it('explains in one sentence what is wrong with an address and never shows a password', async () => {
-    const url = new URL(large);
+    const url = new URL(source);
     url.password = 'hunter2';
     const wrong = await Promise.all([
       refused('mysql://root:hunter2@localhost/x', origin),
       refused(origin, ''),
       refused('sqlite:./back.db', 'postgres://u:hunter2@127.0.0.1:1/x'),
       refused('sqlite:./again.db', url.href),
-      refused('sqlite:./nowhere.db', large),
+      refused('sqlite:./nowhere.db', source),
       refused(origin, 'sqlite:data/skein.db'),
     ]);
     assert.match(wrong[0]!, /--from must be sqlite: and a file/);
@@ -238,48 +238,68 @@ async function addManyThreads(url: string): Promise<void> {
   );
 }
 
-async function isMarked(target: string): Promise<boolean> {
-  const [found] = await query(target, "SELECT to_regclass('unfinished_copy') IS NOT NULL AS marked");
-  return found.marked;
+function rowsOf(tables: any[], name: string): number {
+  return tables.find(({ table }) => table === name).rows;
 }
 
-async function isCopying(target: string): Promise<boolean> {
-  if (!(await isMarked(target))) return false;
-  const [{ copying }] = await query(target, 'SELECT EXISTS (SELECT FROM message) AS copying');
-  return copying;
-}
+/** Keeps a copy waiting before it writes idempotency keys, when threads and messages are copied. */
+class CopyHold {
+  readonly target: string;
+  readonly #client: pg.Client;
 
-/** Changes a copied thread while a lock keeps the copy from finishing its messages. */
-async function changeThreadDuringCopy(target: string): Promise<void> {
-  await eventually(
-    () => isMarked(target),
-    (marked) => marked,
-  );
-  const client = new pg.Client({ connectionString: target });
-  await client.connect();
-  try {
-    await client.query('BEGIN');
-    await client.query('LOCK TABLE message IN SHARE MODE');
-    const change = "UPDATE thread SET title = 'Another' WHERE title = 'Many 7'";
+  private constructor(target: string) {
+    this.target = target;
+    this.#client = new pg.Client({ connectionString: target });
+  }
+
+  /** `target` is an empty database. */
+  static async on(target: string): Promise<CopyHold> {
+    const hold = new CopyHold(target);
+    // Creates the schema, and leaves no organization.
+    await operate(folder, target, 'org', 'create', 'Temporary');
+    await hold.#client.connect();
+    await hold.#client.query(`TRUNCATE organization CASCADE;
+      SELECT pg_advisory_lock(1);
+      CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END';
+      CREATE TRIGGER hold BEFORE INSERT ON idempotency_key EXECUTE FUNCTION wait_for_test()`);
+    return hold;
+  }
+
+  /** Resolves when the copy waits. */
+  async reached(): Promise<void> {
+    const waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 1";
     await eventually(
-      async () => (await client.query(change)).rowCount,
-      (changed) => changed === 1,
+      async () => (await this.#client.query(waiting)).rowCount,
+      (count) => count === 1,
     );
-    await client.query('COMMIT');
-  } finally {
-    await client.end();
+  }
+
+  async release(): Promise<void> {
+    await this.#client.query('SELECT pg_advisory_unlock(1)');
+    await this.#client.end();
   }
 }
 
-async function killCopy(from: string, to: string, isRunning: () => Promise<boolean>): Promise<void> {
-  const child: ChildProcess = spawn(
-    join(root, 'node_modules/.bin/skein'),
-    ['copy', '--from', from, '--to', to],
-    { cwd: folder, env: cleanEnvironment({}), stdio: 'ignore' },
-  );
-  const ended = once(child, 'exit');
-  await eventually(isRunning, (yes) => yes);
-  child.kill('SIGKILL');
+/** A database into which a copy was killed before its end. */
+async function interruptedCopy(): Promise<string> {
+  const hold = await CopyHold.on(await testDatabase());
+  const copying = startCopy(hold.target);
+  await hold.reached();
+  await kill(copying);
+  await hold.release();
+  return hold.target;
+}
+
+function startCopy(to: string): ChildProcess {
+  const words = ['copy', '--from', source, '--to', to];
+  const options = { cwd: folder, env: cleanEnvironment({}), stdio: 'ignore' } as const;
+  return spawn(join(root, 'node_modules/.bin/skein'), words, options);
+}
+
+async function kill(copying: ChildProcess): Promise<void> {
+  const ended = once(copying, 'exit');
+  copying.kill('SIGKILL');
   const [, signal] = await ended;
   assert.equal(signal, 'SIGKILL', 'the copy had not ended by itself');
 }

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { freemem } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { temporaryFolder } from './service.ts';
 
@@ -33,6 +34,30 @@ export function canMount(): boolean {
     if (mounts) spawnSync('umount', [folder]);
   }
   return mounts;
+}
+
+/** What the stores of all tests take at most, several times over. */
+const memoryBytesMin = 4 * 1024 ** 3;
+
+/**
+ * A folder in memory for temporary files; undefined if the machine has none with enough room, or runs no programs from
+ * it. Stores sync every commit, which takes no time there, and most of a test's time on a slow disk.
+ */
+export function memoryFolder(): string | undefined {
+  const folder = '/dev/shm';
+  let probe: string | undefined;
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    if (bavail * bsize < memoryBytesMin || freemem() < memoryBytesMin) return undefined;
+    probe = mkdtempSync(join(folder, 'skein-test-'));
+    const program = join(probe, 'program');
+    writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 });
+    return spawnSync(program).status === 0 ? folder : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (probe !== undefined) rmSync(probe, { recursive: true });
+  }
 }
 
 /** A TCP port of 127.0.0.1 that nothing listens on at the moment. */
