@@ -172,34 +172,22 @@ export async function backupEmbeddedStore(
   checkSqliteFile(copy);
 }
 
-/** A store to copy from; `in-use` if another process uses it. */
-export function openArchive(choice: StoreChoice): Promise<Archive | 'in-use'> {
-  return unlessInUse(async () => {
-    if (choice.engine === 'sqlite')
-      return (await import('./storage/sqlite/archive.ts')).openSqliteSource(choice.file);
-    return (await import('./storage/postgres/archive.ts')).openPostgresSource(choice.url);
-  });
+/** A store to copy from. Rejects with `StoreInUse` if another process uses it. */
+export async function openArchive(choice: StoreChoice): Promise<Archive> {
+  if (choice.engine === 'sqlite')
+    return (await import('./storage/sqlite/archive.ts')).openSqliteSource(choice.file);
+  return (await import('./storage/postgres/archive.ts')).openPostgresSource(choice.url);
 }
 
-/** A store to copy to; `in-use` if another process uses it. */
-export function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTarget | 'in-use'> {
-  return unlessInUse(async () => {
-    if (choice.engine === 'sqlite')
-      return (await import('./storage/sqlite/archive.ts')).openSqliteTarget(choice.file);
-    return (await import('./storage/postgres/archive.ts')).openPostgresTarget(choice.url);
-  });
-}
-
-async function unlessInUse<T>(open: () => Promise<T>): Promise<T | 'in-use'> {
-  try {
-    return await open();
-  } catch (error) {
-    if (error instanceof StoreInUse) return 'in-use';
-    throw error;
-  }
+/** A store to copy to. Rejects with `StoreInUse` if another process uses it. */
+export async function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTarget> {
+  if (choice.engine === 'sqlite')
+    return (await import('./storage/sqlite/archive.ts')).openSqliteTarget(choice.file);
+  return (await import('./storage/postgres/archive.ts')).openPostgresTarget(choice.url);
 }
 
 export { copyStore } from './storage/copy-store.ts';
+export { StoreInUse };
 
 export const copyTools = { sha256: (text: string) => hash('sha256', text), termsOf };
 

@@ -93,7 +93,7 @@ describe('skein copy', () => {
   });
 
   it('copies everything to PostgreSQL, where keys, tokens and cursors keep working', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     postgres = await testDatabase();
     await move(origin, postgres);
@@ -108,7 +108,7 @@ describe('skein copy', () => {
   });
 
   it('copies everything back when threads of two organizations have the same number', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     await workOn('second');
     const numbers = 'SELECT sequence FROM thread GROUP BY sequence HAVING count(*) > 1';
@@ -117,7 +117,7 @@ describe('skein copy', () => {
     await move(postgres, 'sqlite:./back.db');
   });
 
-  it('copies everything within one engine', { timeout: 60_000 }, async () => {
+  it('copies everything within one engine', { timeout: 120_000 }, async () => {
     await workOn('third');
     await move('sqlite:./back.db', 'sqlite:./again.db');
     assert.equal(await served.service.end(), 0);
@@ -138,7 +138,7 @@ describe('skein copy', () => {
     });
 
     it('refuses to open the target until the next run has copied everything from the start', {
-      timeout: 60_000,
+      timeout: 120_000,
     }, async () => {
       const target = await interruptedCopy();
       const { exitCode, stderr } = await runSkein(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
@@ -149,14 +149,14 @@ describe('skein copy', () => {
       assert.equal((await operate(folder, target, 'doctor')).healthy, true);
     });
 
-    it('copies what the source holds by then', { timeout: 60_000 }, async () => {
+    it('copies what the source holds by then', { timeout: 120_000 }, async () => {
       const outdated = await interruptedCopy();
       await operate(folder, source, 'org', 'create', 'Initech');
       const { tables } = await copied(source, outdated);
       assert.equal(rowsOf(tables, 'organization'), rowsOf(whole.tables, 'organization') + 1);
     });
 
-    it('copies everything from the start into a file, too', { timeout: 60_000 }, async () => {
+    it('copies everything from the start into a file, too', { timeout: 120_000 }, async () => {
       await addManyThreads(source);
       const file = join(folder, 'large.db');
       const killed = startCopy(`sqlite:${file}`);
@@ -177,7 +177,7 @@ describe('skein copy', () => {
     });
   });
 
-  it('finds a row of the target that differs from the source', { timeout: 60_000 }, async () => {
+  it('finds a row of the target that differs from the source', { timeout: 120_000 }, async () => {
     const hold = await CopyHold.on(await testDatabase());
     const running = copy(postgres, hold.target);
     await hold.reached();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyStore, copyTools, openArchive, openArchiveTarget } from '../compose.ts';
+import { copyStore, copyTools, openArchive, openArchiveTarget, StoreInUse } from '../compose.ts';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
 import type { CopyOutcome } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, counted, optionText, refusal, UsageError } from './command.ts';
@@ -54,16 +54,17 @@ function readOption(args: Arguments, name: 'from' | 'to'): StoreChoice {
 async function opened<T>(
   option: string,
   choice: StoreChoice,
-  open: (choice: StoreChoice) => Promise<T | 'in-use'>,
+  open: (choice: StoreChoice) => Promise<T>,
 ): Promise<T> {
   const named = choice.engine === 'sqlite' ? `${choice.file}, which` : 'a database that';
-  const archive = await open(choice).catch((error: Error & { code?: string }) => {
-    throw refusal(`${option} names ${named} cannot be opened (${error.message || error.code}).`);
-  });
-  if (archive === 'in-use') {
-    throw refusal(`${option} names ${named} is in use: stop the service and every command on it first.`);
+  try {
+    return await open(choice);
+  } catch (error) {
+    if (error instanceof StoreInUse)
+      throw refusal(`${option} names ${named} is in use: stop the service and every command on it first.`);
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw refusal(`${option} names ${named} cannot be opened (${message || code}).`);
   }
-  return archive;
 }
 
 function nameOf(choice: StoreChoice): string {

@@ -8,7 +8,6 @@ import { isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { nothingHere, sendError } from './error-response.ts';
-import { health, readyUrl } from './health.ts';
 import { HeldRequests } from './held-requests.ts';
 import { acceptJsonBodies } from './json-body.ts';
 import { createListener, type Listener, type ListenerOptions } from './listener.ts';
@@ -32,6 +31,8 @@ export interface AppOptions
   /** The proxies whose `X-Forwarded-For` is trusted. The header is ignored in requests from anyone else. */
   readonly trustedProxies: readonly string[];
 }
+
+const readyUrl = '/readyz';
 
 /** Every HTTP surface on one server. Closing it refuses new connections and finishes requests in progress. */
 export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
@@ -110,4 +111,22 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   publishReference(app, api);
   await servePages(app, options);
   return app;
+}
+
+/** `/healthz`: the process runs. `/readyz`: it can serve requests, for which it needs its store. */
+function health({ storeHealth }: SurfaceContext, drain: Drain) {
+  return async (app: FastifyInstance): Promise<void> => {
+    app.get('/healthz', async () => ({ status: 'ok' }));
+    app.get(readyUrl, async (request, reply) => {
+      drain.probeArrived();
+      if (drain.isStarted) return reply.code(503).send({ status: 'draining' });
+      try {
+        await storeHealth.ping();
+        return { status: 'ready' };
+      } catch (error) {
+        request.log.warn({ err: error, trace_id: request.id }, 'the store does not answer');
+        return reply.code(503).send({ status: 'unavailable' });
+      }
+    });
+  };
 }

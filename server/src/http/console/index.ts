@@ -1,15 +1,28 @@
+import type { IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
+import { allowSlowBody } from '../listener.ts';
+import { parseQuery, type QuerySchema } from '../url.ts';
+import { checkCaller, recheckCaller } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
-import { mountConsoleRoute } from './mount.ts';
 import { organizationRoutes } from './organization-routes.ts';
-import type { ConsoleOptions, ConsoleRoute } from './route.ts';
+import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { ssoRoutes } from './sso-routes.ts';
 import { threadRoutes } from './thread-routes.ts';
-import { removeLeftUploads } from './uploads.ts';
+import { removeLeftUploads, tooLarge, UploadPlaces, withReceivedFile } from './uploads.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The upload slot of a request whose body is a file. */
+    upload: { readonly leave: () => void; isHandled: boolean } | undefined;
+  }
+}
 
 export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
@@ -36,4 +49,137 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
     app.setNotFoundHandler(() => {});
     for (const route of consoleRoutes(options)) mountConsoleRoute(app, context, options, route);
   };
+}
+
+/** Registers the route: its checks, validation and response derive from the value. */
+function mountConsoleRoute(
+  app: FastifyInstance,
+  context: SurfaceContext,
+  options: ConsoleOptions,
+  route: ConsoleRoute,
+): void {
+  if (route.takesFile) {
+    // In its own scope, because other routes take JSON.
+    app.register(async (scope) => {
+      acceptFiles(scope, options);
+      mount(scope, context, options, route);
+    });
+  } else mount(app, context, options, route);
+}
+
+function mount(
+  app: FastifyInstance,
+  context: SurfaceContext,
+  options: ConsoleOptions,
+  route: ConsoleRoute,
+): void {
+  const { query } = route;
+  const bodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
+  app.route({
+    method: route.method,
+    url: addressOf(route),
+    exposeHeadRoute: false,
+    schema: {
+      ...(query && { querystring: query }),
+      ...(route.body && { body: route.body }),
+    },
+    ...(bodyLimit !== undefined && { bodyLimit }),
+    onRequest: checkOf(context, options, route),
+    ...(query && {
+      preValidation: async (request) => {
+        request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
+      },
+    }),
+    ...(route.method !== 'GET' &&
+      route.caller !== 'anyone' && { preHandler: recheckCaller(context, options, route.caller) }),
+    handler: async (request, reply) => {
+      const call = callOf(context, request, reply);
+      const body = await (route.takesFile ? handleUpload(options, route, call, request) : route.handle(call));
+      if (route.response === null) return reply;
+      return reply
+        .code(route.status ?? 200)
+        .header('content-type', 'application/json; charset=utf-8')
+        .send(JSON.stringify(body ?? {}));
+    },
+  });
+}
+
+/** Receives an upload once everything else about its request is valid. */
+async function handleUpload(
+  { limits, uploadFolder }: ConsoleOptions,
+  route: ConsoleRoute,
+  call: Parameters<ConsoleRoute['handle']>[0],
+  { body, upload }: FastifyRequest,
+): ReturnType<ConsoleRoute['handle']> {
+  // The slot is freed when the work ends, not when the caller disconnects: the work continues.
+  upload!.isHandled = true;
+  try {
+    if (body === undefined) return await route.handle(call);
+    return await withReceivedFile(body as IncomingMessage, uploadFolder, limits.documentBytesMax, (path) =>
+      route.handle({ ...call, body: path as never }),
+    );
+  } finally {
+    upload!.leave();
+  }
+}
+
+/** A caller who may upload gets a slot, and more time for the body, before it is read. */
+function checkOf(context: SurfaceContext, options: ConsoleOptions, { caller, takesFile }: ConsoleRoute) {
+  const open = checkCaller(context, options, caller);
+  if (!takesFile) return open;
+  const places = new UploadPlaces(options.limits.uploadsMax);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await open(request, reply);
+    const { organizationId } = request.params as { organizationId: string };
+    const upload = { leave: places.take(organizationId), isHandled: false };
+    request.upload = upload;
+    const leave = () => {
+      if (!upload.isHandled) upload.leave();
+    };
+    // The caller may have disconnected during the check.
+    if (reply.raw.destroyed) leave();
+    else reply.raw.once('close', leave);
+    allowSlowBody(request.raw);
+  };
+}
+
+function addressOf({ caller, url }: ConsoleRoute): string {
+  return caller === 'member' || caller === 'admin' ? `/organizations/:organizationId${url}` : url;
+}
+
+function callOf(
+  context: SurfaceContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Parameters<ConsoleRoute['handle']>[0] {
+  const session = request.signedIn as EnteredSession;
+  const call: ConsoleCall<'member', unknown, unknown, unknown> = {
+    context,
+    // Undefined only for routes that anyone may call.
+    session,
+    principal: session?.principal,
+    organizationId: session?.principal?.organizationId,
+    initiator: session && { actor: { kind: 'user', userId: session.session.userId }, traceId: request.id },
+    path: request.params,
+    query: request.query,
+    body: request.body,
+    traceId: request.id,
+    address: request.ip,
+    reply,
+  };
+  return call as Parameters<ConsoleRoute['handle']>[0];
+}
+
+/** Bodies stay unread: `handleUpload` reads them. */
+function acceptFiles(scope: FastifyInstance, { limits }: ConsoleOptions): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', async ({ headers }: FastifyRequest, body: IncomingMessage) => {
+    if (headers['content-type'] !== 'application/octet-stream') {
+      throw new ServiceError('INVALID_PARAMS', 'Content-Type: must be application/octet-stream.');
+    }
+    if (Number(headers['content-length'] ?? 0) > limits.documentBytesMax) {
+      throw tooLarge(limits.documentBytesMax);
+    }
+    return body;
+  });
 }

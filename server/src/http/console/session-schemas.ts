@@ -10,7 +10,6 @@ export const signInBody = object({ email, password });
 export type SignInBody = Json<typeof signInBody>;
 
 export const passwordBody = object({ current: password, next: password });
-export type PasswordBody = Json<typeof passwordBody>;
 
 export const invitationBody = object({ token });
 export type InvitationBody = Json<typeof invitationBody>;

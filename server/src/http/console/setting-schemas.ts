@@ -14,7 +14,6 @@ export const newKeyBody = object({
   scope,
   ownerId: Type.Optional(Type.String({ format: textFormat })),
 });
-export type NewKeyBody = Json<typeof newKeyBody>;
 
 /** How long the old key still works. */
 export const rotateKeyBody = object({ oldValidFor: Type.Enum(['now', '1h', '24h', '7d']) });

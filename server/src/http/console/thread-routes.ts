@@ -10,8 +10,7 @@ import {
 } from '../../usecases/threads/change-thread.ts';
 import { createThread } from '../../usecases/threads/create-thread.ts';
 import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread.ts';
-import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
-import { searchThreads } from '../../usecases/threads/search-threads.ts';
+import { listAccounts, listThreads, searchThreads } from '../../usecases/threads/list-threads.ts';
 import { Type, text } from '../schema.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { ThreadEventStreams } from './thread-events.ts';

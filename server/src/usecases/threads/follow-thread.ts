@@ -4,7 +4,7 @@ import { canRead, type UserPrincipal } from '../../domain/principal.ts';
 import { type ReplyChange, threadNews } from '../../domain/thread-news.ts';
 import type { Context } from '../context.ts';
 import { type MessagesView, visibleDetails } from '../replies/reply-details.ts';
-import { Wakeup } from '../replies/wakeup.ts';
+import { Wakeup } from '../timers.ts';
 import type { FollowedState } from './followed-threads.ts';
 import { getThreadVersion, loadCreator, type ThreadHeadView } from './get-thread.ts';
 

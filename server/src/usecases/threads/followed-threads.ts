@@ -6,8 +6,8 @@ import type { Store, ThreadHead } from '../../storage/store.ts';
 import type { ChangeSignals } from '../change-signals.ts';
 import { loadReplyDetails, type MessagesView } from '../replies/reply-details.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
-import { Wakeup } from '../replies/wakeup.ts';
 import type { Timers } from '../timers.ts';
+import { Wakeup } from '../timers.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
 export interface FollowPace {

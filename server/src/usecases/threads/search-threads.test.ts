@@ -9,8 +9,7 @@ import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
 import { personIn } from '../people/sessions.ts';
-import { type ListedThreads, listThreads } from './list-threads.ts';
-import { searchThreads } from './search-threads.ts';
+import { type ListedThreads, listThreads, searchThreads } from './list-threads.ts';
 
 describe('A search in the titles of 2,300 threads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-search-'));
