@@ -44,6 +44,16 @@ const images = {
 };
 const containers: string[] = [];
 
+/** Mounts the root file system of $1 read-only with the volume $2, and becomes user $3, without this machine's variables. */
+const enter = `set -e
+mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"
+mount --bind "$2" "$1/var/lib/skein"
+mount -t tmpfs tmpfs "$1/tmp"
+mount -t proc proc "$1/proc"
+mount --rbind /dev "$1/dev"
+root=$1 user=$3 && shift 3
+exec chroot --userspec="$user" "$root" /usr/bin/env -i "$@"`;
+
 try {
   makeBaseImages();
   buildImage();
@@ -162,16 +172,6 @@ async function runService(): Promise<void> {
   assert.equal(kept.thread.id, thread.id, 'the volume keeps the data');
   assert.equal(await second.stop(), 0);
 }
-
-/** Mounts the root file system of $1 read-only with the volume $2, and becomes user $3, without this machine's variables. */
-const enter = `set -e
-mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"
-mount --bind "$2" "$1/var/lib/skein"
-mount -t tmpfs tmpfs "$1/tmp"
-mount -t proc proc "$1/proc"
-mount --rbind /dev "$1/dev"
-root=$1 user=$3 && shift 3
-exec chroot --userspec="$user" "$root" /usr/bin/env -i "$@"`;
 
 function wordsIn(
   folder: string,
