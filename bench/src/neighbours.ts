@@ -8,6 +8,7 @@ import { requestNoises } from '../../tests/src/neighbours/request-noises.ts';
 import { type Operation, TimedTenant } from '../../tests/src/neighbours/timed-tenant.ts';
 import type { Plan } from './plan.ts';
 import { median } from './rounds.ts';
+import { createsOnSlowDisk, startOnSlowDisk } from './slow-disk.ts';
 import { ms, printTable, rate } from './table.ts';
 
 const operations: readonly Operation[] = ['get', 'list', 'create', 'upload'];
@@ -39,7 +40,7 @@ export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<voi
   // The first reply starts the model's thread, and the first upload starts a reader.
   await measure(world, silence);
   const rows: string[][] = [];
-  for (const noise of [silence, ...documentNoises, ...requestNoises]) {
+  const measureRounds = async (world: Neighbourhood, noise: Noise) => {
     const rounds: Round[] = [];
     let noisySeconds = 0;
     while (rounds.length < roundsMax && noisySeconds < neighbourSeconds) {
@@ -49,8 +50,15 @@ export async function measureNeighbours({ neighbourSeconds }: Plan): Promise<voi
     }
     rows.push(rowOf(noise, rounds));
     console.error(rows.at(-1)!.join(' | '));
-  }
+  };
+  for (const noise of [silence, ...documentNoises, ...requestNoises]) await measureRounds(world, noise);
   await world.service.end();
+  const slow = await startOnSlowDisk();
+  if (slow !== undefined) {
+    await measure(slow, silence);
+    await measureRounds(slow, createsOnSlowDisk);
+    await slow.service.end();
+  }
   // There is no idle measurement: the workers start with the noise, and a measurement ends with a reply.
   rows.push(rowOf(poisonReply, [{ beside: await measure(poisoned, poisonReply) }]));
   await poisoned.service.end();
