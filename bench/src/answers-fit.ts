@@ -3,13 +3,13 @@ import type { OrganizationId } from '../../server/src/domain/id.ts';
 import {
   type Candidate,
   candidatesFor,
-  isPair,
   passagesMax,
+  shownOf,
 } from '../../server/src/generation/models/extractive/answer.ts';
-import { questionsOf } from '../../server/src/generation/models/extractive/asking.ts';
+import { type Question, questionsOf } from '../../server/src/generation/models/extractive/asking.ts';
 import { render } from '../../server/src/generation/models/extractive/quote.ts';
 import { featureNames } from '../../server/src/generation/models/extractive/score.ts';
-import { searchPassages } from '../../server/src/generation/retrieval/search.ts';
+import { type SearchFindings, searchPassages } from '../../server/src/generation/retrieval/search.ts';
 import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
 import { type AskedQuestion, plain, readQuestions } from './answer-questions.ts';
 import { createAnswerOrganization } from './answers.ts';
@@ -20,6 +20,9 @@ import { say } from './table.ts';
 // cross-validation, which leaves out whole documents, estimates how well they do on other documents.
 
 interface Sample {
+  readonly part: Question;
+  readonly findings: SearchFindings;
+  readonly isOnly: boolean;
   readonly fold: number;
   readonly isAnswerable: boolean;
   readonly features: readonly (readonly number[])[];
@@ -34,20 +37,18 @@ const passes = 400;
 const questions = readQuestions().filter(({ half }) => half !== 'held-out');
 const documents = [...new Set(questions.map(({ document }) => document))];
 
-const folder = temporaryFolder();
-const organizationId = (await createAnswerOrganization(folder)) as OrganizationId;
+const folder = process.env.LAB ?? temporaryFolder();
+const organizationId = (process.env.LAB ? (await import('node:fs')).readFileSync(folder + '/org', 'utf8') : await createAnswerOrganization(folder)) as OrganizationId;
 const store = openSqliteStore(join(folder, 'data/skein.db'));
 const samples: Sample[] = [];
 for (const [at, question] of questions.entries()) samples.push(...(await samplesOf(question, at)));
 await store.close();
-removeFolder(folder);
+if (!process.env.LAB) removeFolder(folder);
 
 const weights = fitRanking(samples);
 say(`Weights of the candidates: ${JSON.stringify(named(featureNames, weights))}`);
-const [share, coverage, bias] = fitConfidence(samples, weights) as [number, number, number];
-say(
-  `Weights of the confidence: ${JSON.stringify(named(['share', 'coverage', 'bias'], [share, coverage, bias]))}`,
-);
+const inputNames = ['best', 'share', 'coverage', 'bias'];
+say(`Weights of the confidence: ${JSON.stringify(named(inputNames, fitConfidence(samples, weights)))}`);
 printCrossValidation();
 
 async function samplesOf(asked: AskedQuestion, at: number): Promise<Sample[]> {
@@ -56,7 +57,8 @@ async function samplesOf(asked: AskedQuestion, at: number): Promise<Sample[]> {
   const fold = (isAnswerable ? documents.indexOf(asked.document) : at) % foldCount;
   const found: Sample[] = [];
   for (const part of parts) {
-    const findings = await searchPassages(store, organizationId, null, part, passagesMax);
+    const { text, context } = part;
+    const findings = await searchPassages(store, organizationId, null, text, passagesMax, context);
     const candidates = candidatesFor(part, findings, wordsMax);
     if (candidates.length === 0) continue;
     const isRight = candidates.map(({ quote }) => {
@@ -65,7 +67,8 @@ async function samplesOf(asked: AskedQuestion, at: number): Promise<Sample[]> {
       return asked.answers.some((all) => (parts.length > 1 ? all.some(holds) : all.every(holds)));
     });
     const features = candidates.map((one) => featureNames.map((name) => one.features[name]));
-    found.push({ fold, isAnswerable, features, candidates, isRight });
+    const isOnly = parts.length === 1;
+    found.push({ part, findings, isOnly, fold, isAnswerable, features, candidates, isRight });
   }
   return found;
 }
@@ -104,23 +107,23 @@ function sharesOf(features: Sample['features'], fitted: readonly number[]): numb
 }
 
 /** What the model would show: the inputs of its confidence, and whether the quotes contain the answer. */
-function shown({ candidates, features, isRight }: Sample, fitted: readonly number[]) {
+function shown({ part, findings, isOnly, candidates, features, isRight }: Sample, fitted: readonly number[]) {
   const shares = sharesOf(features, fitted);
-  const [best = 0, second] = shares.map((_, at) => at).sort((a, b) => shares[b]! - shares[a]!);
-  const withShare = (at: number) => ({ ...candidates[at]!, share: shares[at]! });
-  const isTwo = second !== undefined && isPair(withShare(best), withShare(second));
-  const places = isTwo ? [best, second] : [best];
-  const share = places.reduce((sum, at) => sum + shares[at]!, 0);
-  const inputs = [share, candidates[best]!.features.quote, 1];
-  return { inputs, isRight: places.some((at) => isRight[at]!) };
+  const ordered = candidates
+    .map((one, at) => ({ ...one, share: shares[at]!, isRight: isRight[at]! }))
+    .sort((a, b) => b.share - a.share);
+  const chosen = isOnly ? shownOf(part, ordered, findings) : ordered.slice(0, 1);
+  const share = chosen.reduce((sum, one) => sum + one.share, 0);
+  const inputs = [ordered[0]!.share, share, ordered[0]!.features.quote, 1];
+  return { inputs, isRight: ordered.some((one) => one.isRight && chosen.includes(one)) };
 }
 
 /** Fits a logistic regression by gradient descent. */
 function fitConfidence(all: readonly Sample[], fitted: readonly number[]): number[] {
   const rows = all.map((sample) => shown(sample, fitted));
-  const factors = [0, 0, 0];
+  const factors = [0, 0, 0, 0];
   for (let pass = 0; pass < 20_000; pass++) {
-    const gradient = [0, 0, 0];
+    const gradient = [0, 0, 0, 0];
     for (const { inputs, isRight } of rows) {
       const error = 1 / (1 + Math.exp(-dot(inputs, factors))) - Number(isRight);
       for (const [at, value] of inputs.entries()) gradient[at]! += (error * value) / rows.length;

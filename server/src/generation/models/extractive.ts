@@ -5,7 +5,7 @@ import { shortened } from '../corroboration/revision.ts';
 import type { Model, ReplyEvent, ReplyRequest } from '../model.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
-import { questionsOf } from './extractive/asking.ts';
+import { type Question, questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
 import { type Quote, render, shownUnits } from './extractive/quote.ts';
 import {
@@ -60,8 +60,8 @@ export function extractiveModel(store: PassageStore): Model {
   };
 }
 
-function search(store: PassageStore, { organizationId, accountId }: Scope, question: string) {
-  return searchPassages(store, organizationId, accountId, question, passagesMax);
+function search(store: PassageStore, { organizationId, accountId }: Scope, { text, context }: Question) {
+  return searchPassages(store, organizationId, accountId, text, passagesMax, context);
 }
 
 async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
@@ -106,22 +106,21 @@ function whyUnsure(shown: readonly Answer[]): string {
   return name === undefined ? noDirectAnswer : `${noDirectAnswer} The documents do not mention “${name}”.`;
 }
 
-function unanswered(question: string, isNear: boolean): string {
-  // A part that is not clear by itself is searched for together with another part, which follows it.
-  const [part = question] = question.split(/(?<=\?)\s+/);
-  const asked = `“${shortened(part, questionLengthMax)}”`;
+function unanswered({ text }: Question, isNear: boolean): string {
+  const asked = `“${shortened(text, questionLengthMax)}”`;
   return isNear
     ? `I did not find a direct answer to ${asked}. The closest passage is:`
     : `I did not find an answer to ${asked}.`;
 }
 
-/** Removes duplicates: two parts of a question may be answered by the same passage. */
+/** Removes duplicates: two parts of a question may be answered by the same part of a passage. */
 function distinct(quotes: readonly Quote[]): Quote[] {
-  const known = new Set<string>();
-  return quotes.filter(({ passage }) => {
-    const key = `${passage.documentId}\n${passage.text}`;
-    return !known.has(key) && known.add(key);
-  });
+  const shows = ({ passage, from, to }: Quote, other: Quote) =>
+    passage.documentId === other.passage.documentId &&
+    passage.text === other.passage.text &&
+    other.key >= from &&
+    other.key <= to;
+  return quotes.filter((quote, at) => !quotes.slice(0, at).some((before) => shows(before, quote)));
 }
 
 function sourcesOf(quotes: readonly Quote[]): Source[] {
@@ -153,10 +152,11 @@ async function describeItself(store: PassageStore, scope: Scope): Promise<string
   const outlines = await outline(store, scope);
   if (outlines.length === 0) return noDocuments;
   const examples: string[] = [];
-  for (const question of suggestedQuestions(outlines)) {
+  for (const text of suggestedQuestions(outlines)) {
     if (examples.length === examplesMax) break;
+    const question = { text, context: '' };
     const { level } = answerTo(question, await search(store, scope, question), 1);
-    if (level === 'answer') examples.push(question);
+    if (level === 'answer') examples.push(text);
   }
   return selfDescription(outlines, examples);
 }

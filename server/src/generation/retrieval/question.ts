@@ -9,6 +9,8 @@ export interface Concept {
   readonly word: string;
   /** Terms that mean nearly the same. */
   readonly others: readonly string[];
+  /** Whether only the context of the question has it. */
+  readonly isContext: boolean;
 }
 
 /** Only the start of a long question is read. */
@@ -18,14 +20,18 @@ const conceptsMax = 24;
 /** After 'how' these words ask for a measure: a passage that answers 'how long' rarely contains 'long'. */
 const measures = new Set('long soon often far big old fast quickly large heavy hot'.split(' '));
 
-export function conceptsOf(question: string): Concept[] {
-  const words = wordsOf(question.slice(0, readLengthMax));
+/** The concepts of a question, and then those of its context. */
+export function conceptsOf(question: string, context = ''): Concept[] {
   const concepts = new Map<string, Concept>();
-  for (const [at, word] of words.entries()) {
-    if (stopWords.has(word) || (words[at - 1] === 'how' && measures.has(word))) continue;
-    const term = termOf(word);
-    if (!concepts.has(term)) concepts.set(term, { term, word, others: synonymsOf(term) });
-    if (concepts.size === conceptsMax) break;
+  for (const text of [question, context]) {
+    const words = wordsOf(text.slice(0, readLengthMax));
+    for (const [at, word] of words.entries()) {
+      if (stopWords.has(word) || (words[at - 1] === 'how' && measures.has(word))) continue;
+      const term = termOf(word);
+      const isContext = text !== question;
+      if (!concepts.has(term)) concepts.set(term, { term, word, others: synonymsOf(term), isContext });
+      if (concepts.size === conceptsMax) break;
+    }
   }
   return [...concepts.values()];
 }
@@ -44,28 +50,34 @@ const measured: readonly (readonly [RegExp, RegExp])[] = [
   [price, /[$€£¥]|\d ?%|\bfree\b/i],
   [/\bwhen\b|\bwhat time\b/i, new RegExp(`${span}|${date}`, 'u')],
   [/\bwhere\b/i, /\b(?:at|in) \d+ \p{Lu}|[~.$%}\w]\/[\w.]|\b(?:address|located)\b/u],
-  [/\bwho\b/i, /\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+/u],
+  [/\bwho\b/i, /(?<!\bThe )\b(?!The )\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+/u],
   [/\bhow (?:many|much|old|far|often|big|large)\b|\b(?:maximum|minimum|largest|smallest)\b/i, /\d/],
 ];
 const definitionAsked =
   /^(?:and )?(?:what(?: is|['’]s| are| does) )?(?:an? |the )?([\w-]+(?: [\w-]+)?)(?: mean| stand for)?\s*\?*$/i;
 
-export type Sought = Pick<RegExp, 'test'>;
-
 /** Matches a sentence that has what the question asks for: a duration, an amount, a number, a name, what a thing is. */
+export interface Sought {
+  test(text: string): boolean;
+  /** How many things it asks for: a sentence that has several is less likely to have them by chance. */
+  readonly count: number;
+}
+
 export function soughtBy(question: string): Sought | undefined {
   const asked = question.slice(0, readLengthMax).trim();
   const thing = definitionAsked.exec(asked)?.[1];
-  if (thing !== undefined) return definitionOf(thing);
+  if (thing !== undefined) return soughtAll([definitionOf(thing)]);
   const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1];
-  if (counted !== undefined) return countOf(counted);
+  if (counted !== undefined) return soughtAll([countOf(counted)]);
   // 'Who founded it, and when?' asks for a name and a date.
   const patterns = asked
     .split(/\band\b/i)
     .flatMap((part) => measured.find(([ask]) => ask.test(part))?.slice(1) ?? []);
-  return patterns.length === 0
-    ? undefined
-    : { test: (text) => patterns.every((pattern) => pattern.test(text)) };
+  return patterns.length === 0 ? undefined : soughtAll(patterns);
+}
+
+function soughtAll(patterns: readonly RegExp[]): Sought {
+  return { test: (text) => patterns.every((pattern) => pattern.test(text)), count: patterns.length };
 }
 
 /** '34 countries', '8 participants' for 'how many people'. */

@@ -22,27 +22,33 @@ const holdersMax = 500;
 const termsPerCall = 40;
 const synonymCertainty = 0.6;
 const respellingCertainty = 0.8;
+/** The weight of a word in the context of a question relative to one in the question. */
+const contextWeight = 0.5;
 const respelledMax = 2;
 const combinedMax = 6;
 /** Limits the share of one word in the coverage, relative to the rarest possible word, so that none decides alone. */
 const shareMax = 0.65;
 
-/** Searches in two stages: finds candidates by their words in the index, then reads and ranks the texts of the best. */
+/**
+ * Searches in two stages: finds candidates by their words in the index, then reads and ranks the texts of the best. The
+ * words of `context`, the question that `question` continues, count less.
+ */
 export async function searchPassages(
   store: PassageStore,
   organizationId: OrganizationId,
   accountId: string | null,
   question: string,
   limit: number,
+  context = '',
 ): Promise<SearchFindings> {
   const index = new TermIndex((terms) => store.findPassages(organizationId, accountId, terms, holdersMax));
-  const asked = conceptsOf(question);
+  const asked = conceptsOf(question, context);
   await index.lookUp(asked.flatMap(({ term, others }) => [term, ...others]));
   const concepts = await weighed(asked, index);
   await index.lookUpTogether(asked.map(({ term }) => term));
   const candidates = nominate(concepts, index);
   const read = await store.readPassages(organizationId, candidates);
-  const ranked = rankPassages(concepts, read, limit, soughtBy(question));
+  const ranked = rankPassages(concepts, read, limit, soughtBy(question) ?? soughtBy(context));
   return {
     searched: index.passageCount,
     passages: ranked.map(({ passage }) => passage),
@@ -119,7 +125,8 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
   const concepts: WeighedConcept[] = [];
   let respelled = 0;
   for (const concept of asked) {
-    const weight = index.rarity(index.held(concept.term));
+    const factor = concept.isContext ? contextWeight : 1;
+    const weight = factor * index.rarity(index.held(concept.term));
     const certainties = [
       { term: concept.term, certainty: 1 },
       ...concept.others.map((term) => ({ term, certainty: synonymCertainty })),
@@ -136,10 +143,10 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
       // A synonym never weighs more than the word in the question, however rare it is.
       .map(({ term, certainty }) => ({
         term,
-        weight: certainty * Math.min(weight, index.rarity(index.held(term))),
+        weight: certainty * Math.min(weight, factor * index.rarity(index.held(term))),
       }))
       .sort((a, b) => b.weight - a.weight);
-    concepts.push({ ...concept, weight, wordings, share: Math.min(weight, shareMax * index.rarity(0)) });
+    concepts.push({ ...concept, weight, wordings, share: Math.min(weight, factor * shareMax * index.rarity(0)) });
   }
   const total = concepts.reduce((sum, { share }) => sum + share, 0);
   return concepts.map((concept) => ({ ...concept, share: concept.share / total }));

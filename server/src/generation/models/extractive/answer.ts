@@ -1,12 +1,14 @@
 import { asksForPrice } from '../../retrieval/question.ts';
+import { coverageOf, largerWeights } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { wordsOf } from '../../retrieval/terms.ts';
+import type { Question } from './asking.ts';
 import { keyUnitOf, type Quote, quoteAround } from './quote.ts';
 import { confidenceWeights, type Features, featuresOf, queryOf, scoreOf } from './score.ts';
 
 /** What the documents say about one question. */
 export interface Answer {
-  readonly question: string;
+  readonly question: Question;
   /** Whether the quotes answer the question, are only the closest ones, or there are none. */
   readonly level: 'answer' | 'closest' | 'nothing';
   readonly quotes: readonly Quote[];
@@ -18,6 +20,8 @@ export interface Answer {
 export interface Candidate {
   readonly quote: Quote;
   readonly features: Features;
+  /** Per concept of the question, the weight with which the quote, its heading or its title match it. */
+  readonly matched: readonly number[];
   /** The estimated probability that this quote is the best one. Those of all candidates add up to 1. */
   readonly share: number;
 }
@@ -37,18 +41,23 @@ const wholeCoverage = 0.95;
 const coverageMin = { closest: 0.3, answer: 0.5, besideBest: 0.7 };
 
 /** Answers a question that is one of `parts` in a prompt. The parts before it were answered from the document `about`. */
-export function answerTo(question: string, findings: SearchFindings, parts: number, about?: string): Answer {
+export function answerTo(
+  question: Question,
+  findings: SearchFindings,
+  parts: number,
+  about?: string,
+): Answer {
   const candidates = candidatesFor(question, findings, words.alone[parts - 1]!, about);
-  const [best, second] = candidates;
+  const [best] = candidates;
   // A number alone is not a subject: 'What is 2+2?'
   const hasSubject = findings.concepts.some(({ word }) => /\p{L}/u.test(word));
   if (!hasSubject || best === undefined || best.features.quote < coverageMin.closest) {
     return { question, level: 'nothing', quotes: [] };
   }
   const unknownName = unknownNameIn(question, findings);
-  const shown = second !== undefined && parts === 1 && isPair(best, second) ? [best, second] : [best];
+  const shown = parts === 1 ? shownOf(question, candidates, findings) : [best];
   // A price has a currency sign: a sentence without one is not an answer.
-  const hasPrice = !asksForPrice(question) || shown.some(({ features }) => features.sought > 0);
+  const hasPrice = !asksForPrice(question.text) || shown.some(({ features }) => features.sought > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
   if (unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0) {
     const quotes =
@@ -63,7 +72,7 @@ export function answerTo(question: string, findings: SearchFindings, parts: numb
 
 /** One candidate per passage, best first. */
 export function candidatesFor(
-  question: string,
+  question: Question,
   { concepts, ranked }: SearchFindings,
   wordsMax: number,
   about?: string,
@@ -73,16 +82,36 @@ export function candidatesFor(
     const key = keyUnitOf(concepts, query.sought, one.passage);
     if (key === undefined) return [];
     const quote = quoteAround(one.passage, key, wordsMax);
-    const features = featuresOf(query, quote, one.score);
-    return [{ quote, features, score: scoreOf(features, one.passage.documentId === about) }];
+    const { features, matched } = featuresOf(query, quote, one.score);
+    return [{ quote, features, matched, score: scoreOf(features, one.passage.documentId === about) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);
   return scored
     .sort((a, b) => b.score - a.score)
-    .map(({ quote, features, score }) => ({ quote, features, share: Math.exp(score) / total }));
+    .map(({ score, ...one }) => ({ ...one, share: Math.exp(score) / total }));
 }
 
-export function isPair(best: Candidate, second: Candidate): boolean {
+/** 'The defaults of a and b': the second half may be in another passage. */
+const minGain = 0.2;
+
+/** The best candidate, and a second one that is nearly as good or covers what the first leaves open. */
+export function shownOf(
+  { text }: Question,
+  candidates: readonly Candidate[],
+  { concepts }: SearchFindings,
+): readonly Candidate[] {
+  const [best, second] = candidates as [Candidate, Candidate | undefined];
+  if (/\band\b/i.test(text)) {
+    const gains = candidates.map(
+      ({ matched }) => coverageOf(concepts, largerWeights(best.matched, matched)) - best.features.quote,
+    );
+    const most = Math.max(...gains);
+    if (most >= minGain) return [best, candidates[gains.indexOf(most)]!];
+  }
+  return second !== undefined && isPair(best, second) ? [best, second] : [best];
+}
+
+function isPair(best: Candidate, second: Candidate): boolean {
   const isSameDocument = best.quote.passage.documentId === second.quote.passage.documentId;
   const isCovered = isSameDocument && best.features.quote >= wholeCoverage;
   return second.share >= (isCovered ? pairMin.covered : pairMin.uncovered) * best.share;
@@ -92,6 +121,7 @@ export function isPair(best: Candidate, second: Candidate): boolean {
 function confidenceOf(shown: readonly Candidate[]): number {
   const share = shown.reduce((sum, one) => sum + one.share, 0);
   return (
+    confidenceWeights.best * shown[0]!.share +
     confidenceWeights.share * share +
     confidenceWeights.coverage * shown[0]!.features.quote -
     confidenceWeights.threshold
@@ -107,7 +137,8 @@ const decisiveShare = 0.42;
 const placing = new Set('to in from within outside for with on using via at of like'.split(' '));
 
 /** Finds a thing that the question asks about and that no document mentions: 'to Canada', 'with docker'. */
-function unknownNameIn(question: string, { concepts }: SearchFindings): string | undefined {
+function unknownNameIn({ text, context }: Question, { concepts }: SearchFindings): string | undefined {
+  const question = `${text} ${context}`;
   const asked = wordsOf(question);
   return concepts.find(({ wordings, word, share }) => {
     if (wordings.length > 0) return false;

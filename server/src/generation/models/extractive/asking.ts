@@ -8,8 +8,14 @@ const tailLengthMax = 1_000;
 const partsMax = 3;
 const statementsLengthMax = 300;
 
-/** The questions of the latest prompt. Each can be searched for by itself. */
-export function questionsOf(conversation: readonly ConversationTurn[]): string[] {
+/** A question, and another question that says what it is about, if it is not clear by itself. */
+export interface Question {
+  readonly text: string;
+  readonly context: string;
+}
+
+/** The questions of the latest prompt. */
+export function questionsOf(conversation: readonly ConversationTurn[]): Question[] {
   const asked = conversation.filter(({ role }) => role === 'user').map(({ content }) => content);
   const prompt = readable(asked.at(-1) ?? '');
   const previous = asked.length > 1 ? readable(asked.at(-2)!) : '';
@@ -22,10 +28,10 @@ const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?)\b[\s,]*)+(?=.*\p{L
 const bareThing = /^(?:(?:what|how) about )?(?:(?:an?|the) )?(\p{L}[\p{L}-]*(?: [\p{L}-]+)?)\s*\?*$/iu;
 
 /** 'And a cake?' after 'What is a hank?' asks what a cake is; else the one before says what is asked. */
-function followUpOf(prompt: string, previous: string): string {
+function followUpOf(prompt: string, previous: string): Question {
   const thing = bareThing.exec(prompt.replace(joint, ''))?.[1];
-  if (thing !== undefined && asksForDefinition(previous)) return `What is ${thing}?`;
-  return `${prompt} ${previous}`;
+  if (thing !== undefined && asksForDefinition(previous)) return { text: `What is ${thing}?`, context: '' };
+  return { text: prompt, context: previous };
 }
 
 function readable(prompt: string): string {
@@ -64,9 +70,9 @@ const nextQuestion =
 const comparison = /\b(?:differences?|distinction) between (.{2,80}?) and (.{2,80}?)\s*[?.!]*$/i;
 
 /** Splits a prompt into its questions: 'What does it cost and how long does it take?' has two. */
-function partsOf(prompt: string): string[] {
+function partsOf(prompt: string): Question[] {
   const compared = comparison.exec(prompt.slice(-200));
-  if (compared !== null) return [`What is ${compared[1]}?`, `What is ${compared[2]}?`];
+  if (compared !== null) return compared.slice(1).map((thing) => ({ text: `What is ${thing}?`, context: '' }));
   const sentences = sentencesOf(prompt);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
   const statements = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');
@@ -74,17 +80,18 @@ function partsOf(prompt: string): string[] {
     .flatMap((sentence) => sentence.split(nextQuestion).map((text, at) => ({ text, isSentence: at === 0 })))
     .slice(0, partsMax);
   const [first, ...others] = parts;
-  if (first === undefined) return [prompt];
   // 'Who founded it, and when?' asks for one sentence.
-  if (asking.length === 1 && parts.some(({ text }) => conceptsOf(text).length === 0)) return [prompt];
+  const isOne = asking.length === 1 && parts.some(({ text }) => conceptsOf(text).length === 0);
+  if (first === undefined || isOne) return [{ text: prompt, context: '' }];
   // A short text around a single question says what the question is about.
-  if (others.length === 0)
-    return [statements.length > statementsLengthMax ? first.text : `${first.text} ${statements}`.trim()];
-  const [next] = others;
-  return [
-    isUnderstood(first) ? first.text : `${first.text} ${next!.text}`,
-    ...others.map((part) => (isUnderstood(part) ? part.text : `${part.text} ${first.text}`)),
-  ];
+  if (others.length === 0) {
+    const isShort = statements.length <= statementsLengthMax;
+    return [{ text: isShort ? `${first.text} ${statements}`.trim() : first.text, context: '' }];
+  }
+  return parts.map((part) => {
+    const other = part === first ? others[0]! : first;
+    return { text: part.text, context: isUnderstood(part) ? '' : other.text };
+  });
 }
 
 /** Whether a part of a question is clear by itself. */

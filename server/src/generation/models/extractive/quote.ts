@@ -10,15 +10,15 @@ import {
 } from '../../retrieval/ranking.ts';
 import { remembered } from '../../retrieval/term-counts.ts';
 
-/** The smallest part of a passage that can be quoted: a sentence, a list item, a table row or a block of code. */
+/** The smallest part of a passage that can be quoted: a sentence, a list item, a table row, or code (a line of long code). */
 interface Unit {
   readonly kind: 'sentence' | 'item' | 'row' | 'code';
   readonly text: string;
   readonly words: number;
   /** Units of the same paragraph, list or table share a number. */
   readonly group: number;
-  /** Header and rule of a row's table. */
-  readonly header?: string;
+  /** Header and rule of a row's table, or the fence above code. */
+  readonly header?: string | undefined;
 }
 
 /** A part of a passage: the units from `from` to `to`, and the one that answers best. */
@@ -31,7 +31,7 @@ export interface Quote {
 }
 
 /** Weights of a unit that has words of the question itself, or what the question asks for, such as a duration. */
-const weights = { own: 0.3, sought: 0.4 };
+const weights = { own: 0.3, sought: 0.4, code: -0.15 };
 
 /**
  * Chooses the unit that covers most of the question. Undefined if the passage has nothing that can be quoted. `sought`
@@ -50,12 +50,15 @@ export function keyUnitOf(
   const isAsked = matchedWeights(concepts, innermostHeading(passage)).every((weight) => weight > 0);
   let best: { key: number; score: number } | undefined;
   for (const [at, unit] of unitsOf(passage.text).entries()) {
-    if (unit.kind === 'code' || isQuestion(unit)) continue;
+    if (isQuestion(unit)) continue;
     const own = matchedWeights(concepts, withHeader(unit));
     const matched = largerWeights(context, own);
     const covered =
       coverageOf(concepts, matched) + weights.own * coverageOf(concepts, isAsked ? matched : own);
-    const score = covered + (sought?.test(unit.text) ? weights.sought : 0);
+    const score =
+      covered +
+      (sought?.test(unit.text) ? sought.count * weights.sought : 0) +
+      (unit.kind === 'code' ? weights.code : 0);
     // If scores are equal, the first unit is the key.
     if (best === undefined || score > best.score + 0.001) best = { key: at, score };
   }
@@ -76,10 +79,10 @@ export function quoteAround(passage: FoundPassage, key: number, wordsMax: number
 /** A row that is too long is quoted without its table. */
 function cutUnit(unit: Unit, wordsMax: number): Unit {
   if (wordsWithHeader(unit) <= wordsMax) return unit;
-  const { group, kind } = unit;
-  const text = kind === 'row' ? unit.text.replace(/^\| | \|$/g, '').replaceAll(' | ', ' · ') : unit.text;
-  const cut = `${text.split(' ').slice(0, wordsMax).join(' ')} …`;
-  return { kind: kind === 'row' ? 'item' : kind, text: cut, words: wordsMax, group };
+  const isRow = unit.kind === 'row';
+  const text = isRow ? unit.text.replace(/^\| | \|$/g, '').replaceAll(' | ', ' · ') : unit.text;
+  const cut = { ...unit, text: `${text.split(' ').slice(0, wordsMax).join(' ')} …`, words: wordsMax };
+  return isRow ? { ...cut, kind: 'item', header: undefined } : cut;
 }
 
 function wordsWithHeader({ words, header = '' }: Unit): number {
@@ -132,6 +135,10 @@ const unitsOf = remembered((text): readonly Unit[] => {
   return units.filter((unit, at) => !isBareHeading(unit) || units[at - 1]?.text.endsWith(':'));
 });
 
+const wholeCodeWordsMax = 40;
+/** A line with the empty lines below it. */
+const codeLine = /[^\n]+(?:\n(?=\n))*/g;
+
 function unitsOfPart(part: Part, group: number): Unit[] {
   const unit = (kind: Unit['kind'], text: string): Unit => ({ kind, text, words: countWords(text), group });
   switch (part.kind) {
@@ -141,8 +148,11 @@ function unitsOfPart(part: Part, group: number): Unit[] {
       const header = part.lines.slice(0, 2).join('\n');
       return part.lines.slice(2).map((row) => ({ ...unit('row', row), header }));
     }
-    case 'code':
-      return [unit('code', part.lines.join('\n'))];
+    case 'code': {
+      const code = part.code.join('\n');
+      const texts = countWords(code) <= wholeCodeWordsMax ? [code] : code.match(codeLine)!;
+      return texts.map((text) => ({ ...unit('code', text), header: part.lines[0]! }));
+    }
     default:
       return part.sentences.map((sentence) => unit('sentence', sentence));
   }
@@ -164,11 +174,12 @@ export function render({ passage, units, from, to, key }: Quote, mark: number): 
     const unit = units[at]!;
     const text = unit.kind === 'code' ? unit.text : withoutFootnotes(unit.text);
     const [marker, words] = unit.kind === 'item' ? itemParts(text) : ['', text];
-    parts.push(jointOf(before, unit), marker, at === key && unit.kind !== 'row' ? bold(words) : words);
+    const isPlain = unit.kind === 'row' || unit.kind === 'code';
+    parts.push(jointOf(before, unit), marker, at === key && !isPlain ? bold(words) : words);
     before = unit;
   }
-  const isBlock = before!.kind === 'row' || before!.kind === 'code';
-  return `${parts.join('')}${isBlock ? '\n\n' : ' '}[${mark}]`;
+  parts.push(closingOf(before!));
+  return `${parts.join('')}${before!.header === undefined ? ' ' : '\n\n'}[${mark}]`;
 }
 
 /** A document's own `[2]` would look like a citation of the reply. In code spans it stays. */
@@ -183,11 +194,15 @@ function itemParts(text: string): [marker: string, words: string] {
 }
 
 function jointOf(before: Unit | undefined, unit: Unit): string {
-  const opening = unit.kind === 'row' && before?.group !== unit.group ? `${unit.header}\n` : '';
+  const opening = unit.header !== undefined && before?.group !== unit.group ? `${unit.header}\n` : '';
   if (before === undefined) return opening;
-  if (before.group !== unit.group) return `\n\n${opening}`;
+  if (before.group !== unit.group) return `${closingOf(before)}\n\n${opening}`;
   if (unit.kind === 'sentence' && before.kind === 'sentence') return ' ';
   return before.kind === unit.kind ? '\n' : '\n\n';
+}
+
+function closingOf({ kind, header }: Unit): string {
+  return kind === 'code' ? `\n${header}` : '';
 }
 
 function bold(text: string): string {

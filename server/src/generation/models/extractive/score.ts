@@ -10,30 +10,33 @@ import {
 import { stopWords } from '../../retrieval/stop-words.ts';
 import { remembered, tokensIn } from '../../retrieval/term-counts.ts';
 import { termsOf, tokensOf } from '../../retrieval/terms.ts';
+import type { Question } from './asking.ts';
 import { innermostHeading, type Quote, shownUnits, withHeader } from './quote.ts';
 
 /**
- * Weights of the features of a quote as an answer. Features are between 0 and 1, except `rank`. The weights are fitted by
+ * Weights of the features of a quote as an answer. Features are between 0 and 1, except `rank` and `sought`. The weights are fitted by
  * `bench/src/answers-fit.ts` on the questions marked `tune` and `validation`.
  */
 const weights = {
   /** The passage's score in the search. */
-  rank: 3.6,
+  rank: 4,
   /** The share of the question covered by the document's title or name, and by everything that the reader sees. */
-  title: 1.6,
+  title: 1.7,
   quote: 4.4,
   /** The part of the question's words that the passage, its heading or its title have, however rare they are. */
   words: 4,
   /** The part of the question's pairs of neighbouring words that are neighbours in the passage. */
-  pairs: 2.6,
+  pairs: 2.5,
   /** The part of the words of the heading, and of the title or the name, that the question has. */
-  heading: 1.6,
-  name: 2.1,
+  heading: 1.2,
+  name: 2.3,
   /** Whether the heading is a question. */
-  isQuestion: 0.5,
+  isQuestion: 0.6,
+  /** The passage's length, up to 200 words. */
+  length: -2.2,
   /** Whether the key unit, and any unit of the quote, has what the question asks for, such as a duration. */
-  sought: 0.8,
-  soughtNear: 1.8,
+  sought: 0.9,
+  soughtNear: 1.1,
 };
 
 export type Features = Readonly<Record<keyof typeof weights, number>>;
@@ -42,7 +45,7 @@ export type Features = Readonly<Record<keyof typeof weights, number>>;
 const sameDocument = 1.5;
 
 /** Fitted by the same program: an answer is given if the weighted sum reaches the threshold. */
-export const confidenceWeights = { share: 4.7, coverage: 3.3, threshold: 5.9 };
+export const confidenceWeights = { best: 0.5, share: 4.9, coverage: 3.1, threshold: 6 };
 
 export function scoreOf(features: Features, isSameDocument: boolean): number {
   let score = isSameDocument ? sameDocument : 0;
@@ -63,12 +66,12 @@ export interface Query {
   readonly sequence: readonly string[];
 }
 
-export function queryOf(question: string, concepts: readonly WeighedConcept[]): Query {
+export function queryOf({ text, context }: Question, concepts: readonly WeighedConcept[]): Query {
   return {
     concepts,
-    sought: soughtBy(question),
+    sought: soughtBy(text) ?? soughtBy(context),
     terms: new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term))),
-    sequence: tokensOf(question).filter((token) => !stopWords.has(token)),
+    sequence: tokensOf(text).filter((token) => !stopWords.has(token)),
   };
 }
 
@@ -76,7 +79,7 @@ export function featuresOf(
   { concepts, sought, terms, sequence }: Query,
   quote: Quote,
   rank: number,
-): Features {
+): { features: Features; matched: readonly number[] } {
   const { passage } = quote;
   const units = shownUnits(quote);
   const title = matchedWeights(concepts, titleAndName(passage));
@@ -86,18 +89,21 @@ export function featuresOf(
     .reduce(largerWeights, context);
   const all = largerWeights(context, matchedWeights(concepts, passage.text));
   const heading = innermostHeading(passage);
-  return {
+  const tokens = tokensIn(passage.text);
+  const features = {
     rank,
     title: coverageOf(concepts, title),
     quote: coverageOf(concepts, shown),
     words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
-    pairs: commonPairs(sequence, tokensIn(passage.heading), tokensIn(passage.text)),
+    pairs: commonPairs(sequence, tokensIn(passage.heading), tokens),
     heading: shareAsked(heading, terms),
     name: Math.max(shareAsked(passage.title, terms), shareAsked(bareName(passage.name), terms)),
     isQuestion: Number(heading.endsWith('?')),
-    sought: Number(sought?.test(quote.units[quote.key]!.text) ?? false),
-    soughtNear: Number(units.some(({ text }) => sought?.test(text))),
+    length: Math.min(1, tokens.length / 200),
+    sought: sought?.test(quote.units[quote.key]!.text) ? sought.count : 0,
+    soughtNear: sought && units.some(({ text }) => sought.test(text)) ? sought.count : 0,
   };
+  return { features, matched: shown };
 }
 
 /** The part of a title's words that were asked; numbers and 'readme' do not count. */
