@@ -37,13 +37,13 @@ const passes = 400;
 const questions = readQuestions().filter(({ half }) => half !== 'held-out');
 const documents = [...new Set(questions.map(({ document }) => document))];
 
-const folder = process.env.LAB ?? temporaryFolder();
-const organizationId = (process.env.LAB ? (await import('node:fs')).readFileSync(folder + '/org', 'utf8') : await createAnswerOrganization(folder)) as OrganizationId;
+const folder = temporaryFolder();
+const organizationId = (await createAnswerOrganization(folder)) as OrganizationId;
 const store = openSqliteStore(join(folder, 'data/skein.db'));
 const samples: Sample[] = [];
 for (const [at, question] of questions.entries()) samples.push(...(await samplesOf(question, at)));
 await store.close();
-if (!process.env.LAB) removeFolder(folder);
+removeFolder(folder);
 
 const weights = fitRanking(samples);
 say(`Weights of the candidates: ${JSON.stringify(named(featureNames, weights))}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isKeepable, nameFault } from './text.ts';
+import { isKeepable, nameFault, shortened } from './text.ts';
 
 describe('A text from outside', () => {
   it('can be stored unless it contains a NUL or a lone surrogate', () => {
@@ -24,5 +24,19 @@ describe('A text from outside', () => {
       assert.match(nameFault(name, 1, 255) ?? '', /visible/);
     for (const name of ['Ada’s laptop', '夜間バッチ', 'مفتاح', 'a b', '👩‍🚀'])
       assert.equal(nameFault(name, 1, 255), undefined, name);
+  });
+});
+
+describe('shortened text', () => {
+  it('is one line without control characters', () => {
+    assert.equal(shortened(' a\u0007\n\tb\u2028c ', 50), 'a b c');
+  });
+
+  it('is cut at a word, and never within a surrogate pair', () => {
+    assert.equal(shortened('one two three', 10), 'one two…');
+    for (const length of [10, 11]) {
+      const cut = shortened('\u{1F600}'.repeat(20), length);
+      assert.ok(cut.isWellFormed() && cut.endsWith('…') && cut.length <= length, cut);
+    }
   });
 });

@@ -14,6 +14,18 @@ export function cutText(text: string, lengthMax: number): string {
     .trimEnd()}…`;
 }
 
+/** The text in one line, cut between words with an ellipsis if it is too long. */
+export function shortened(text: string, lengthMax: number): string {
+  const plain = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  if (plain.length <= lengthMax) return plain;
+  const cut = plain.slice(0, lengthMax - 1).toWellFormed();
+  const space = cut.lastIndexOf(' ');
+  return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).replace(/[\s,;:.\ufffd]+$/, '')}…`;
+}
+
 /** Control characters, and characters that reverse the direction of text: a name with them could imitate another name. */
 const deceptive = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 const visible = /[^\p{Cf}\p{Z}]/u;

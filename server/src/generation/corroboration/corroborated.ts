@@ -1,9 +1,10 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { checkedStatementsMax, type Verdict, verdictText } from '../../domain/message.ts';
+import { shortened } from '../../domain/text.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import { type Evidence, readClaim, readEvidence } from './claim.ts';
-import { type Finding, type RevisedStatement, revise, shortened } from './revision.ts';
+import { type Finding, type RevisedStatement, revise } from './revision.ts';
 import { type Piece, piecesOf } from './statements.ts';
 import { supportsOf } from './support.ts';
 

@@ -1,5 +1,6 @@
 import type { FoundPassage } from '../../domain/document.ts';
 import type { CheckedStatement, Source } from '../../domain/message.ts';
+import { shortened } from '../../domain/text.ts';
 import { withMarks, withMarksInRow } from './citations.ts';
 import { type Mark, type Piece, placeholder } from './statements.ts';
 import type { Support } from './support.ts';
@@ -153,13 +154,4 @@ function textOf(places: readonly Pick<Support, 'sentences' | 'from' | 'to'>[]): 
       .replace(/ \0/g, ' … ');
   });
   return texts.join(' … ');
-}
-
-/** Cuts a text between words, with an ellipsis. */
-export function shortened(text: string, lengthMax: number): string {
-  const plain = text.replace(/\s+/g, ' ').trim();
-  if (plain.length <= lengthMax) return plain;
-  const cut = plain.slice(0, lengthMax - 1).toWellFormed();
-  const space = cut.lastIndexOf(' ');
-  return `${(space > lengthMax / 2 ? cut.slice(0, space) : cut).replace(/[\s,;:.\ufffd]+$/, '')}…`;
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentOutline } from '../../domain/document.ts';
 import { noDirectAnswer, type Source, verdictText } from '../../domain/message.ts';
-import { shortened } from '../corroboration/revision.ts';
+import { shortened } from '../../domain/text.ts';
 import type { Model, ReplyEvent, ReplyRequest } from '../model.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';

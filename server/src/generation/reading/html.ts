@@ -111,7 +111,7 @@ class BlockReader {
     const own = blocks.slice(0, firstOther < 0 ? blocks.length : firstOther);
     // Markdown's task lists.
     const text = joinedTexts(own).replace(/^\[[ xX]\] /, '');
-    if (text !== '') this.blocks.push({ kind: 'item', marker, text });
+    if (text !== '' && !isOfContents(element, text)) this.blocks.push({ kind: 'item', marker, text });
     // Not `push(...blocks)`: a list may have more items than a call may have arguments.
     for (const block of blocks.slice(own.length)) this.blocks.push(block);
   }
@@ -151,6 +151,12 @@ function isSkipped(element: Element): boolean {
   if (element.tagName === 'a' && child !== undefined && 'value' in child && /^[#¶]$/.test(child.value))
     return true;
   return /^(?:navigation|search|menu|menubar)$/.test(attribute(element, 'role') ?? '');
+}
+
+/** Whether an item is part of a table of contents: its text is a link within the page. */
+function isOfContents(item: Element, text: string): boolean {
+  const link = findElement(item, ({ tagName }) => tagName === 'a');
+  return link !== undefined && /^#./.test(attribute(link, 'href') ?? '') && textOf(link) === text;
 }
 
 /** Whether a table holds data, rather than lays out a page. */

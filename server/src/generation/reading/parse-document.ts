@@ -50,10 +50,10 @@ async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promi
   return isManualSource(text) ? readManualPage(text) : readPlainText(text);
 }
 
-/** The title in the document's metadata, else its first heading of the first level, else the file's name. */
+/** The title in the document's metadata, else its first heading if that is of the first level, else the file's name. */
 function titleOf(reading: Reading, name: string): string {
-  const heading = reading.blocks.find((block) => block.kind === 'heading' && block.level === 1);
-  const candidates = [reading.title, heading?.text, bareName(name)];
+  const heading = reading.blocks.find((block) => block.kind === 'heading');
+  const candidates = [reading.title, heading?.level === 1 ? heading.text : '', bareName(name)];
   const titles = candidates.map((text) => evenSpaces(cleanText(text ?? '')));
   return storableTitle(titles.find((text) => text !== '') ?? name);
 }

@@ -82,22 +82,22 @@ function* groupsOf({ blocks }: Section): Generator<Group> {
     const end = endOfIntroduced(blocks, at);
     const units = blocks.slice(at, end).flatMap((block, index) => unitsOf(block, blocks[at + index - 1]));
     const together = end === at + 1 ? 1 : wordsIn(units) <= wordsMax ? units.length : 2;
-    const count = wordsIn(units.slice(0, together)) <= wordsMax ? together : 1;
+    const count = wordsIn(units.slice(0, together)) <= wordsMax + introductionWordsMax ? together : 1;
     if (units.length > 0) yield units.slice(0, count);
     for (const unit of units.slice(count)) yield [unit];
     at = end;
   }
 }
 
-/** The end of a short paragraph with the list, table or code below it, or of any other block alone. */
+/** The end of a short paragraph, or of a text that ends with a colon, with the list, table or code below it. */
 function endOfIntroduced(blocks: readonly TextBlock[], at: number): number {
   const [block, next] = [blocks[at], blocks[at + 1]];
+  if (block === undefined || next === undefined || next.kind === 'paragraph') return at + 1;
+  const isShort = block.text.length < pieceLengthMax && countWords(block.text) <= introductionWordsMax;
   const introduces =
-    block?.kind === 'paragraph' &&
-    next !== undefined &&
-    next.kind !== 'paragraph' &&
-    block.text.length < pieceLengthMax &&
-    countWords(block.text) <= introductionWordsMax;
+    block.kind === 'paragraph'
+      ? isShort
+      : block.kind === 'item' && next.kind !== 'item' && block.text.endsWith(':');
   if (!introduces) return at + 1;
   let end = at + 2;
   while (next.kind === 'item' && blocks[end]?.kind === 'item') end += 1;

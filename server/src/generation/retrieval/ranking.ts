@@ -40,7 +40,11 @@ export function rankPassages(
   return passages
     .map((passage) => {
       const score = scoreOf(concepts, passage);
-      return { passage, score, order: score + (sought?.test(passage.text) ? sought.count * weights.sought : 0) };
+      return {
+        passage,
+        score,
+        order: score + (sought?.test(passage.text) ? sought.count * weights.sought : 0),
+      };
     })
     .sort((a, b) => b.order - a.order)
     .filter(({ passage }) => {

@@ -20,10 +20,10 @@ const candidatesMax = 24;
 const holdersMax = 500;
 /** Terms per call, so that requests on the event loop wait for about 2 ms at most. */
 const termsPerCall = 40;
-const synonymCertainty = 0.6;
+const synonymCertainty = 0.8;
 const respellingCertainty = 0.8;
 /** The weight of a word in the context of a question relative to one in the question. */
-const contextWeight = 0.5;
+const contextWeight = 0.8;
 const respelledMax = 2;
 const combinedMax = 6;
 /** Limits the share of one word in the coverage, relative to the rarest possible word, so that none decides alone. */
@@ -146,7 +146,12 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
         weight: certainty * Math.min(weight, factor * index.rarity(index.held(term))),
       }))
       .sort((a, b) => b.weight - a.weight);
-    concepts.push({ ...concept, weight, wordings, share: Math.min(weight, factor * shareMax * index.rarity(0)) });
+    concepts.push({
+      ...concept,
+      weight,
+      wordings,
+      share: Math.min(weight, factor * shareMax * index.rarity(0)),
+    });
   }
   const total = concepts.reduce((sum, { share }) => sum + share, 0);
   return concepts.map((concept) => ({ ...concept, share: concept.share / total }));

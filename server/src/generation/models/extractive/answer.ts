@@ -35,7 +35,7 @@ const words = { alone: [84, 42, 28], pair: [70, 44], closest: [27, 27, 15] } as 
  * A second quote is shown if its share is at least this part of the first one's. Another passage of the same document rarely
  * adds anything to a quote that covers the whole question.
  */
-const pairMin = { covered: 0.5, uncovered: 0.13 };
+const pairMin = { covered: 0.25, uncovered: 0.13 };
 const wholeCoverage = 0.95;
 /** The share of the question that a quote must cover to be shown, to be an answer, and to be shown next to a better one. */
 const coverageMin = { closest: 0.3, answer: 0.5, besideBest: 0.7 };

@@ -72,7 +72,8 @@ const comparison = /\b(?:differences?|distinction) between (.{2,80}?) and (.{2,8
 /** Splits a prompt into its questions: 'What does it cost and how long does it take?' has two. */
 function partsOf(prompt: string): Question[] {
   const compared = comparison.exec(prompt.slice(-200));
-  if (compared !== null) return compared.slice(1).map((thing) => ({ text: `What is ${thing}?`, context: '' }));
+  if (compared !== null)
+    return compared.slice(1).map((thing) => ({ text: `What is ${thing}?`, context: '' }));
   const sentences = sentencesOf(prompt);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
   const statements = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');
@@ -97,5 +98,5 @@ function partsOf(prompt: string): Question[] {
 /** Whether a part of a question is clear by itself. */
 function isUnderstood({ text, isSentence }: { text: string; isSentence: boolean }): boolean {
   const { length } = conceptsOf(text);
-  return length >= 2 || (length === 1 && isSentence && !pointsBack.test(text));
+  return !pointsBack.test(text) && length >= (isSentence ? 1 : 2);
 }

@@ -31,7 +31,7 @@ export interface Quote {
 }
 
 /** Weights of a unit that has words of the question itself, or what the question asks for, such as a duration. */
-const weights = { own: 0.3, sought: 0.4, code: -0.15 };
+const weights = { own: 0.3, sought: 0.4, code: -0.3 };
 
 /**
  * Chooses the unit that covers most of the question. Undefined if the passage has nothing that can be quoted. `sought`

@@ -22,21 +22,21 @@ const weights = {
   rank: 4,
   /** The share of the question covered by the document's title or name, and by everything that the reader sees. */
   title: 1.7,
-  quote: 4.4,
+  quote: 4.5,
   /** The part of the question's words that the passage, its heading or its title have, however rare they are. */
-  words: 4,
+  words: 4.1,
   /** The part of the question's pairs of neighbouring words that are neighbours in the passage. */
   pairs: 2.5,
   /** The part of the words of the heading, and of the title or the name, that the question has. */
   heading: 1.2,
   name: 2.3,
   /** Whether the heading is a question. */
-  isQuestion: 0.6,
+  isQuestion: 0.5,
   /** The passage's length, up to 200 words. */
   length: -2.2,
   /** Whether the key unit, and any unit of the quote, has what the question asks for, such as a duration. */
-  sought: 0.9,
-  soughtNear: 1.1,
+  sought: 1,
+  soughtNear: 0.9,
 };
 
 export type Features = Readonly<Record<keyof typeof weights, number>>;
@@ -45,7 +45,7 @@ export type Features = Readonly<Record<keyof typeof weights, number>>;
 const sameDocument = 1.5;
 
 /** Fitted by the same program: an answer is given if the weighted sum reaches the threshold. */
-export const confidenceWeights = { best: 0.5, share: 4.9, coverage: 3.1, threshold: 6 };
+export const confidenceWeights = { best: 1.2, share: 3.7, coverage: 3.7, threshold: 5.9 };
 
 export function scoreOf(features: Features, isSameDocument: boolean): number {
   let score = isSameDocument ? sameDocument : 0;

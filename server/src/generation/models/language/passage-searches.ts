@@ -1,8 +1,8 @@
 import type { FoundPassage } from '../../../domain/document.ts';
+import { shortened } from '../../../domain/text.ts';
 import type { DraftEvent, PassageSearch, ReplyRequest } from '../../model.ts';
 import { keepable } from './keepable-text.ts';
 import { numberedPassage, questionIn } from './prompt.ts';
-import { shortened } from './reasoning-steps.ts';
 
 const passagesFirst = 8;
 const passagesPerSearch = 5;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ReasoningSteps, shortened } from './reasoning-steps.ts';
+import { ReasoningSteps } from './reasoning-steps.ts';
 
 function stepsOf(pieces: readonly string[]): string[] {
   const steps = new ReasoningSteps();
@@ -34,19 +34,5 @@ describe('reasoning steps', () => {
     const [step = '', ...more] = stepsOf(Array.from({ length: 5_000 }, () => 'word '));
     assert.deepEqual(more, []);
     assert.ok(step.endsWith('word…') && step.length <= 200, step);
-  });
-});
-
-describe('shortened text', () => {
-  it('is one line without control characters', () => {
-    assert.equal(shortened(' a\u0007\n\tb\u2028c ', 50), 'a b c');
-  });
-
-  it('is cut at a word, and never within a surrogate pair', () => {
-    assert.equal(shortened('one two three', 10), 'one two…');
-    for (const length of [10, 11]) {
-      const cut = shortened('\u{1F600}'.repeat(20), length);
-      assert.ok(cut.isWellFormed() && cut.endsWith('…') && cut.length <= length, cut);
-    }
   });
 });

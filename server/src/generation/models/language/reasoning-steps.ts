@@ -1,3 +1,5 @@
+import { shortened } from '../../../domain/text.ts';
+
 /** Enough to find the first sentence; the rest of a paragraph is not shown. */
 const paragraphLengthMax = 1_000;
 const descriptionLengthMax = 200;
@@ -36,18 +38,6 @@ export class ReasoningSteps {
   #keep(text: string): void {
     this.#paragraph += text.slice(0, Math.max(0, paragraphLengthMax - this.#paragraph.length));
   }
-}
-
-/** The text on one line, without control characters, cut at a word with `…`. */
-export function shortened(text: string, lengthMax: number): string {
-  const line = text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .trim()
-    .toWellFormed();
-  if (line.length <= lengthMax) return line;
-  const cut = line.slice(0, lengthMax);
-  const word = cut.lastIndexOf(' ');
-  return `${cut.slice(0, word > lengthMax / 2 ? word : lengthMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
