@@ -31,6 +31,10 @@ const documents = [
         text: 'Shipping costs depend on the zone.\n\n| Zone | Price |\n| --- | --- |\n| Domestic | €4.50 |\n| Norway | €12.00 |',
       },
       {
+        heading: 'Options of the command',
+        text: `Usage:\n\n\`\`\`\n-p, --parcel NUMBER  the parcel to track\n-l, --late  only parcels that are late\n${Array.from({ length: 12 }, (_, at) => `-${at}, --level${at}  prints messages of level ${at}`).join('\n')}\n\`\`\``,
+      },
+      {
         heading: 'Tracking',
         text: 'Parcels are tracked with a command:\n\n```\ntrack --parcel 42\n```\n\nThe tracking number is in the mail.',
       },
@@ -84,7 +88,7 @@ describe('the extractive model', () => {
   it('reports what it does in steps, and what it found', async () => {
     const { steps, types } = await ask('When does the shop open?');
     assert.deepEqual(steps, [
-      'Searching 9 passages',
+      'Searching 10 passages',
       'Reading Opening hours',
       'All 2 statements found in 1 source',
     ]);
@@ -129,6 +133,17 @@ describe('the extractive model', () => {
   it('keeps code in its fences', async () => {
     const { text } = await ask('How do I track a parcel?');
     assert.match(text, /\*\*Parcels are tracked with a command:\*\*\n\n```\ntrack --parcel 42\n```/);
+  });
+
+  it('quotes the lines of long code that answer, in fences', async () => {
+    const { text } = await ask('Which option of the command shows only late parcels?');
+    assert.match(text, /```\n(?:.*\n)*-l, --late {2}only parcels that are late\n(?:.*\n)*```\n\n\[1\]/);
+    assert.equal(text.match(/```/g)?.length, 2);
+  });
+
+  it('answers a part of a question that says what it is about only in the other part', async () => {
+    const { text } = await ask('How long are unused goods refunded and how long sale items?');
+    assert.match(text, /within 30 days.*within 14 days/s);
   });
 
   it('understands a short follow-up question', async () => {

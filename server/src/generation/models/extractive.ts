@@ -7,7 +7,7 @@ import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { type Question, questionsOf } from './extractive/asking.ts';
 import { languageOf } from './extractive/language.ts';
-import { type Quote, render, shownUnits } from './extractive/quote.ts';
+import { type Quote, render, shownUnits, type Unit } from './extractive/quote.ts';
 import {
   asksAboutItself,
   selfDescription,
@@ -94,11 +94,17 @@ async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
   if (isAnswered) {
     yield { type: 'corroborating' };
     // A quote is copied from its source, so every statement in it counts as found.
-    const statements = quotes.reduce((sum, quote) => sum + shownUnits(quote).length, 0);
+    const statements = quotes.reduce((sum, quote) => sum + statementsIn(quote), 0);
     const verdict = { statements, found: statements, checked: [] };
     yield { type: 'step', description: verdictText(verdict, sources.length) };
   }
   yield { type: 'sources', sources };
+}
+
+/** The lines of a block of code count as one statement. */
+function statementsIn(quote: Quote): number {
+  const isNext = ({ kind, group }: Unit, before: Unit | undefined) => kind === 'code' && before?.group === group;
+  return shownUnits(quote).filter((unit, at, all) => !isNext(unit, all[at - 1])).length;
 }
 
 function whyUnsure(shown: readonly Answer[]): string {

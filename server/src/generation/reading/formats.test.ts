@@ -36,6 +36,17 @@ describe('reading Markdown', () => {
     { title: 'Returns: how', url: 'https://example.com/returns' },
   );
   reads(
+    'takes no later heading for the title',
+    ['koa.md', '## Installation\n\nInstall it.\n\n# License\n\nMIT'],
+    ['Installation: Install it.', 'License: MIT'],
+    { title: 'koa' },
+  );
+  reads(
+    'leaves out a table of contents',
+    ['a.md', '# A\n\n- [Usage](#usage)\n  - [API](#api)\n- [Site](https://a.example)\n- See [API](#api).'],
+    [': - Site\n- See API.'],
+  );
+  reads(
     'tells a rule from front matter',
     ['a.md', '---\n\nSome text.\n\n---\n\nMore.'],
     [': Some text.\n\nMore.'],

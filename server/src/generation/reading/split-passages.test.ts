@@ -78,6 +78,13 @@ describe('splitting a document into passages', () => {
     );
   });
 
+  it('keeps a text that ends with a colon together with the code below it', () => {
+    const long = paragraph(prose(3, 40));
+    const blocks = [long, item('Run this:'), code('word '.repeat(170)), long];
+    const holder = [...splitPassages(blocks, 'T')].find(({ text }) => text.includes('Run this:'));
+    assert.match(holder?.text ?? '', /- Run this:\n\n```\nword /);
+  });
+
   it('makes passages of 60 to 180 words if the text is long enough', () => {
     for (const wordsEach of [5, 17, 40, 59]) {
       const blocks = Array.from({ length: 30 }, () => paragraph(prose(2, wordsEach)));

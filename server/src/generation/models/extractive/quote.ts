@@ -11,7 +11,7 @@ import {
 import { remembered } from '../../retrieval/term-counts.ts';
 
 /** The smallest part of a passage that can be quoted: a sentence, a list item, a table row, or code (a line of long code). */
-interface Unit {
+export interface Unit {
   readonly kind: 'sentence' | 'item' | 'row' | 'code';
   readonly text: string;
   readonly words: number;
