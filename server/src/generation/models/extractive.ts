@@ -103,7 +103,8 @@ async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
 
 /** The lines of a block of code count as one statement. */
 function statementsIn(quote: Quote): number {
-  const isNext = ({ kind, group }: Unit, before: Unit | undefined) => kind === 'code' && before?.group === group;
+  const isNext = ({ kind, group }: Unit, before: Unit | undefined) =>
+    kind === 'code' && before?.group === group;
   return shownUnits(quote).filter((unit, at, all) => !isNext(unit, all[at - 1])).length;
 }
 

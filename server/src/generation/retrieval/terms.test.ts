@@ -4,8 +4,19 @@ import { termsOf, tokensOf, wordsOf } from './terms.ts';
 
 describe('the terms of a text', () => {
   it('are the same for the forms of a word', () => {
-    for (const forms of ['refund refunds Refunded refunding', 'pay pays paying', 'policy policies']) {
+    for (const forms of [
+      'refund refunds Refunded refunding',
+      'pay pays paying',
+      'policy policies',
+      'organize organisations',
+    ]) {
       assert.equal(new Set(tokensOf(forms)).size, 1, forms);
+    }
+  });
+
+  it('tell a verb in -ize from the word that it is made of', () => {
+    for (const words of ['capital capitalize', 'organ organization']) {
+      assert.equal(new Set(tokensOf(words)).size, 2, words);
     }
   });
 

@@ -36,10 +36,13 @@ export function termOf(word: string): string {
   return term;
 }
 
+/** The stemmer would reduce 'capitalize' to the stem of 'capital', and 'organization' to that of 'organ'. */
+const verbInIze = /^(.{4,}i)[sz](?:e[drs]?|ers|ing|ations?)$/;
+
 function stemOf(word: string): string {
   if (word.length > termLengthMax) return word.slice(0, termLengthMax).replace(/[\ud800-\udbff]$/, '');
   if (stopWords.has(word) || !/^[a-z]{3,}$/.test(word)) return word;
-  const stem = stemmer(word);
+  const stem = verbInIze.test(word) ? word.replace(verbInIze, '$1z') : stemmer(word);
   // 'evening' is not a form of 'even'.
   return stopWords.has(stem) ? word : stem;
 }
