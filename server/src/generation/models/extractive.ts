@@ -88,9 +88,7 @@ async function* quoted(answers: readonly Answer[]): AsyncGenerator<ReplyEvent> {
     paragraphs.push(unanswered(question, shown[0] !== undefined && quotes.includes(shown[0])));
     add(shown.slice(0, 1));
   }
-  for (const [at, text] of paragraphs.entries()) {
-    yield { type: 'text', text: at === 0 ? text : `\n\n${text}` };
-  }
+  yield { type: 'text', text: paragraphs.join('\n\n') };
   if (isAnswered) {
     yield { type: 'corroborating' };
     // A quote is copied from its source, so every statement in it counts as found.
