@@ -11,7 +11,7 @@ const commitsPerCheck = 64;
 const checkpointFrames = 1000;
 /** From this length on, the journal starts over. */
 const restartFrames = 8000;
-/** Longer journals are checkpointed by the commit itself, on the event loop, in case that the thread does not. */
+/** Longer journals are checkpointed by the commit itself, on the event loop, in case the thread does not. */
 const autocheckpointFrames = 32_000;
 
 /**
@@ -73,8 +73,13 @@ export class Checkpoints {
   }
 
   #journalFrames(): number {
-    const [result] = this.#database.pragma('wal_checkpoint(NOOP)') as { log: number }[];
-    return result!.log;
+    try {
+      const [result] = this.#database.pragma('wal_checkpoint(NOOP)') as { log: number }[];
+      return result!.log;
+    } catch {
+      // The disk is broken: commits report it.
+      return 0;
+    }
   }
 
   #checkpoint(): Promise<Checkpointed> {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
 import { purgeOrder } from '../removal-rules.ts';
@@ -15,6 +16,10 @@ import { workRunner } from './transactions.ts';
 const batchRows = 500;
 /** Long rows take time to overwrite, so the clock is checked after this many. */
 const rowsAtOnce = 20;
+
+/** How often, and how many times, a purge tries to empty the journal. */
+const emptyEveryMs = 50;
+const emptyTriesMax = 100;
 
 /** The users that a removed row refers to. */
 type Removed = { user_id: UserId | null; created_by?: UserId | null };
@@ -143,7 +148,12 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
       const mergeStep = prepareMergeStep(database);
       let pages = -pagesPerMergeStep;
       while (await step(() => mergeStep(pages))) pages = pagesPerMergeStep;
-      database.pragma('wal_checkpoint(TRUNCATE)');
+      // Busy while a thread or another process runs a checkpoint.
+      for (let tries = 0; tries < emptyTriesMax; tries += 1) {
+        const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+        if (result!.busy === 0) return;
+        await pause(emptyEveryMs);
+      }
     },
   };
 }
