@@ -13,7 +13,8 @@ const addedByNode = new Set(['date', 'connection', 'keep-alive']);
 export async function startBareServer(service: Target, request: Request): Promise<BareServer> {
   const { method, headers, body } = request;
   const response = await fetch(service.baseUrl + request.path, { method, headers, body: body ?? null });
-  if (!response.ok) throw new Error(`${method} ${request.path} gave ${response.status}.`);
+  if (!response.ok && response.status !== 304)
+    throw new Error(`${method} ${request.path} gave ${response.status}.`);
   const answer: CapturedAnswer = {
     status: response.status,
     headers: [...response.headers].filter(([name]) => !addedByNode.has(name)),

@@ -1,7 +1,14 @@
 import { startBareServer } from './bare.ts';
 import type { Request, Target } from './load.ts';
 import type { Part, Plan } from './plan.ts';
-import { createThreads, getThreads, listAtDepth, listFirstPage, renameThreads } from './requests.ts';
+import {
+  createThreads,
+  getThreads,
+  listAtDepth,
+  listFirstPage,
+  renameThreads,
+  unchangedThreads,
+} from './requests.ts';
 import { compare } from './rounds.ts';
 import type { SeededStore } from './seed.ts';
 import { micros, ms, printTable, rate, ratio } from './table.ts';
@@ -18,6 +25,7 @@ async function operations(service: Target, store: SeededStore): Promise<Operatio
   const depth = Math.floor(store.sizes.personal / 2);
   return [
     { part: 'get', name: 'get', requests: getThreads(ownIds, personalKey) },
+    { part: 'get', name: 'get, 304', requests: await unchangedThreads(service, ownIds, personalKey) },
     { part: 'list', name: 'list, first page of 25', requests: listFirstPage(personalKey) },
     {
       part: 'list-deep',

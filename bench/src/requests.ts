@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, Target } from './load.ts';
 
 const threadsPath = '/api/v1/threads';
+const unchangedMax = 500;
 
 export function get(path: string, key: string): Request {
   return { method: 'GET', path, headers: { authorization: `Bearer ${key}` } };
@@ -9,6 +10,22 @@ export function get(path: string, key: string): Request {
 
 export function getThreads(ids: readonly string[], key: string): Request[] {
   return ids.map((id) => get(`${threadsPath}/${id}`, key));
+}
+
+/** Requests with the ETags of threads that do not change: the answers are 304. */
+export async function unchangedThreads(
+  service: Target,
+  ids: readonly string[],
+  key: string,
+): Promise<Request[]> {
+  const requests: Request[] = [];
+  for (const request of getThreads(ids.slice(0, unchangedMax), key)) {
+    const response = await fetch(service.baseUrl + request.path, { headers: request.headers });
+    await response.text();
+    const etag = response.headers.get('etag')!;
+    requests.push({ ...request, headers: { ...request.headers, 'if-none-match': etag } });
+  }
+  return requests;
 }
 
 /** Exchanges the application's credentials for an access token. */

@@ -88,7 +88,8 @@ export async function openContext(
     },
     failedSignIns: new FailedSignIns(Date.now),
     identityProvider: config.sso && createIdentityProvider(config.sso),
-    knownKeys: new Map(),
+    // The embedded store admits a request before a read could start.
+    knownKeys: config.store.engine === 'sqlite' ? undefined : new Map(),
     limits: config.limits,
     kept: keptMs(config.retention),
     replySignals,
@@ -138,7 +139,7 @@ async function openStore(config: Config, watch: StoreWatch, mustExist: boolean):
     );
   }
   try {
-    if (store.engine === 'sqlite') return openSqliteStore(store.file, machineClock, watch);
+    if (store.engine === 'sqlite') return openSqliteStore(store.file, machineClock, watch, config.cacheBytes);
     // Loaded on use: the embedded store needs no driver.
     const { openPostgresStore } = await import('./storage/postgres/open.ts');
     return await openPostgresStore(store.url, {

@@ -28,6 +28,7 @@ const invalid: Record<string, Environment[]> = {
     'sqlite:./junk/skein.db',
   ].map((value) => ({ SKEIN_DATABASE_URL: value })),
   SKEIN_DATABASE_CONNECTIONS: [{ SKEIN_DATABASE_CONNECTIONS: '0' }],
+  SKEIN_CACHE_BYTES: [{ SKEIN_CACHE_BYTES: '-1' }, { SKEIN_CACHE_BYTES: '64 MB' }],
   SKEIN_AUTH_URL: [{ SKEIN_AUTH_URL: 'auth.example' }, { SKEIN_AUTH_URL: 'https://auth.example/:a/*' }],
   SKEIN_BASE_URL: [
     'skein',

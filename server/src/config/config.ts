@@ -48,6 +48,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     metricsPort: read('SKEIN_METRICS_PORT'),
     store: read('SKEIN_DATABASE_URL'),
     databaseConnections: read('SKEIN_DATABASE_CONNECTIONS'),
+    cacheBytes: read('SKEIN_CACHE_BYTES'),
     /** Undefined: the address that the server listens on. */
     baseUrl: read('SKEIN_BASE_URL'),
     /** Undefined: the base URL. */

@@ -57,6 +57,11 @@ export const variables = {
     wholeNumber(1, 1000),
     'Maximum number of connections of one process to PostgreSQL',
   ),
+  SKEIN_CACHE_BYTES: variable(
+    '67108864',
+    wholeNumber(0, 2 ** 40),
+    'Memory for threads and pages that have not changed since they were read, with the embedded store; 0: none',
+  ),
   SKEIN_BASE_URL: variable(
     '',
     optional(rootUrl),

@@ -24,8 +24,13 @@ export type Principal = UserPrincipal | ServicePrincipal;
 
 /** §4.2: users read their own and published threads, the service identity published ones. Deleted threads are hidden. */
 export function canRead(principal: Principal, thread: Thread): boolean {
-  if (thread.deletedAt !== null || thread.organizationId !== principal.organizationId) return false;
-  return thread.published || isCreator(principal, thread);
+  if (thread.organizationId !== principal.organizationId) return false;
+  return canBeReadBy(thread, principal.kind === 'user' ? principal.userId : null);
+}
+
+/** The same within an organization: by the user, or (null) by the service identity. */
+export function canBeReadBy(thread: Thread, userId: UserId | null): boolean {
+  return thread.deletedAt === null && (thread.published || thread.userId === userId);
 }
 
 export function isCreator(principal: Principal, thread: Thread): boolean {

@@ -41,10 +41,8 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const heldRequests = new HeldRequests();
   const { drain } = options;
   const app = fastify({
-    loggerInstance: options.log,
+    loggerInstance: oneForAll(options.log),
     logController: new LogController({ disableRequestLogging: true }),
-    // One logger for all requests: lines about a request carry its trace id.
-    childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     bodyLimit: options.limits.bodyBytesMax,
     // `request.ip` is the last address in the chain that is not a trusted proxy. No other forwarded header is used.
@@ -129,4 +127,14 @@ function health({ storeHealth }: SurfaceContext, drain: Drain) {
       }
     });
   };
+}
+
+/**
+ * One logger for all requests, because lines about a request carry its trace id. Fastify checks what a factory of loggers
+ * returns for each request, but not what `child` returns.
+ */
+function oneForAll(log: FastifyBaseLogger): FastifyBaseLogger {
+  const one: FastifyBaseLogger = Object.create(log);
+  one.child = () => one;
+  return one;
 }

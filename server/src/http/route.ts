@@ -15,9 +15,22 @@ interface CallerKinds {
 
 export type Caller = keyof CallerKinds;
 
+/** A body as JSON. */
+export class Rendered<_Body = unknown> {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+
+  static from<Body>(body: Body): Rendered<Body> {
+    return new Rendered(JSON.stringify(body));
+  }
+}
+
 export interface Answer<Body = unknown> {
   /** Undefined if the caller already has it: the response is 304. */
-  readonly body: Body | undefined;
+  readonly body: Body | Rendered<Body> | undefined;
   /** Set where it is known without the body. Otherwise it is computed from the body. */
   readonly etag?: string;
   /** A text in the body that differs each time although nothing has changed. The ETag ignores it. */
@@ -146,7 +159,8 @@ function send(
   reply: FastifyReply,
   answer: Answer,
 ): FastifyReply {
-  const body = JSON.stringify(answer.body) as string | undefined;
+  const body =
+    answer.body instanceof Rendered ? answer.body.json : (JSON.stringify(answer.body) as string | undefined);
   reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
   if (answer.headers) reply.headers(answer.headers);
   if (success.conditional) {

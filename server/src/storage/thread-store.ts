@@ -74,6 +74,13 @@ export interface ReplyDetails {
   readonly verdict: Verdict | null;
 }
 
+/** A thread with every message, in order of creation. */
+export interface WholeThread {
+  readonly thread: Thread;
+  readonly version: number;
+  readonly messages: readonly Message[];
+}
+
 /** A thread and its latest reply, which is its last message, of one moment. */
 export interface ThreadHead {
   readonly thread: Thread;
@@ -112,13 +119,14 @@ export interface Threads {
   /**
    * The thread with every message in order of creation, in one snapshot, also if it is deleted. With a reader, only a
    * thread that they may read (their own or published, not deleted). Otherwise undefined, and no message is loaded, so
-   * that it takes as long as a thread that does not exist.
+   * that it takes as long as a thread that does not exist. A store may return the same object again while nothing has
+   * changed, so that what was made of it can be kept with it.
    */
   getThread(
     organizationId: OrganizationId,
     threadId: ThreadId,
     reader?: Reader,
-  ): Promise<{ thread: Thread; version: number; messages: Message[] } | undefined>;
+  ): Promise<WholeThread | undefined>;
   /** The thread without its messages; deleted threads included. */
   findThread(organizationId: OrganizationId, threadId: ThreadId): Promise<Thread | undefined>;
   /** What `getThread` would answer, without the messages before the latest reply. */

@@ -36,8 +36,8 @@ export interface Context {
   readonly failedSignIns: FailedSignIns;
   /** Undefined if people sign in by password only. */
   readonly identityProvider: IdentityProvider | undefined;
-  /** The principals of recently used keys, by hash. */
-  readonly knownKeys: Map<string, Principal>;
+  /** The principals of recently used keys, by hash. Undefined if no read starts before its caller is admitted. */
+  readonly knownKeys: Map<string, Principal> | undefined;
   readonly limits: Limits;
   /** Retention times. */
   readonly kept: Kept;

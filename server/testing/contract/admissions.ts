@@ -95,6 +95,37 @@ export function describeAdmissions(world: () => World): void {
       assert.equal((await world().use(organization, day)).remaining, 7);
     });
 
+    it('see a change on another node with the next request, however often the credential was used', async () => {
+      const { store, clock } = world();
+      const other = await world().node();
+      const { organization, userId, personal } = await keyed({ dailyQuota: 1000 });
+      const email = (await store.findMemberById(organization, userId))!.email;
+      const next = { id: strangers.key(), hash: hashOf(5), hint: '' };
+      const rotation = { next, createdBy: null, oldValidMs: 1000 };
+      const admit = async (hash: string) => {
+        for (const _ of [1, 2, 3]) await other.admitKey(hash, day);
+        return other.admitKey(hash, day);
+      };
+      const limitOf = async () => (await admit(personal.hash))?.use?.limit;
+
+      assert.equal(await limitOf(), 1000);
+      await store.updateOrganization(organization, { dailyQuota: 500 }, note());
+      assert.equal((await other.admitKey(personal.hash, day))?.use?.limit, 500);
+      await store.updateOrganization(organization, { apiEnabled: false }, note());
+      assert.deepEqual((await other.admitKey(personal.hash, day))?.use, undefined);
+      await store.updateOrganization(organization, { apiEnabled: true }, note());
+      assert.equal(await limitOf(), 500);
+
+      assert.equal(await store.rotateApiKey(organization, personal.id, rotation, note()), 'rotated');
+      clock.pass(999);
+      assert.ok(await admit(personal.hash));
+      clock.pass(1);
+      assert.equal(await other.admitKey(personal.hash, day), undefined);
+      assert.equal((await admit(next.hash))?.userId, userId);
+      await store.removeMember(organization, email, false, note());
+      assert.equal(await other.admitKey(next.hash, day), undefined);
+    });
+
     it('grant exactly the quota to concurrent requests with several credentials on two nodes', async () => {
       const { personal, orgWide } = await keyed({ dailyQuota: 25 });
       const nodes = [world().store, await world().node()];

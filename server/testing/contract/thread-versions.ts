@@ -38,8 +38,9 @@ export function describeThreadVersions(world: () => World): void {
       return found.version;
     }
 
-    it('grows with every change that a reader can see', async () => {
+    it('grows with every change that a reader can see, on every node', async () => {
       const { store, clock } = world();
+      const other = await world().node();
       const { organization, userId, id } = await oneThread();
       let claim = await claimOne();
       const reclaim = async () => {
@@ -105,6 +106,10 @@ export function describeThreadVersions(world: () => World): void {
         const next = await versionOf(organization, id);
         assert.ok(next > version, `${name}: ${version} → ${next}`);
         version = next;
+        const seen = await other.getThread(organization, id);
+        assert.deepEqual(seen, await store.getThread(organization, id), name);
+        const seenVersion = await other.threadVersion(organization, id, { userId });
+        assert.equal(seenVersion, seen?.thread.deletedAt === null ? version : undefined, name);
       }
       assert.equal(await store.threadVersion(organization, id, { userId }), version);
     });

@@ -9,7 +9,7 @@ import {
   restoreThread,
 } from '../../src/usecases/threads/change-thread.ts';
 import { createThread } from '../../src/usecases/threads/create-thread.ts';
-import { getThread, type ThreadWithMessages } from '../../src/usecases/threads/get-thread.ts';
+import { getThread, type WholeThread } from '../../src/usecases/threads/get-thread.ts';
 import type { Random } from './random.ts';
 import { type Outcome, pickThread, type Sent, send, sendWithKey } from './request.ts';
 import type { ThreadTruth } from './truth.ts';
@@ -162,7 +162,7 @@ export function checkRead(
   { oracle }: World,
   { organizationId, userId, email }: Person,
   thread: ThreadTruth,
-  outcome: Outcome<ThreadWithMessages>,
+  outcome: Outcome<WholeThread>,
   { began }: Sent,
 ): void {
   const isOurs = thread.organizationId === organizationId;

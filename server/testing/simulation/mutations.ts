@@ -151,6 +151,30 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
       };
     }),
   },
+  'a node keeps a thread until it changes the thread itself': {
+    breaks: ['acknowledged', 'tenants', 'whole'],
+    withinSeeds: 10,
+    mutation: inStore(({ getThread, renameThread, deleteThread, settleReply }) => {
+      const kept = new Map<string, Awaited<ReturnType<Store['getThread']>>>();
+      return {
+        async getThread(...read) {
+          const [, threadId, reader] = read;
+          const found = kept.get(threadId) ?? (await getThread(...read));
+          if (reader !== undefined) kept.set(threadId, found);
+          return found;
+        },
+        async renameThread(...write) {
+          return renameThread(...write).finally(() => kept.delete(write[1]));
+        },
+        async deleteThread(...write) {
+          return deleteThread(...write).finally(() => kept.delete(write[1]));
+        },
+        async settleReply(...write) {
+          return settleReply(...write).finally(() => kept.delete(write[0].threadId));
+        },
+      };
+    }),
+  },
   'a write does not check its key again': {
     breaks: ['revoked'],
     withinSeeds: 80,

@@ -4,18 +4,13 @@ import { getThread, getThreadVersion } from '../../usecases/threads/get-thread.t
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../headers.ts';
 import { type Call, defineRoute } from '../route.ts';
 import { Type } from '../schema.ts';
-import { presentMessage, presentThread } from './presentation.ts';
-import {
-  conditionalHeaders,
-  definitions,
-  messageSchema,
-  statusSchema,
-  threadPath,
-  threadSchema,
-} from './schemas.ts';
+import { wholeThreadRenderer } from './presentation.ts';
+import { conditionalHeaders, definitions, threadPath, wholeThreadSchema } from './schemas.ts';
 
-export const getThreadRoute = (threadUrl: (id: string) => string) =>
-  defineRoute({
+export const getThreadRoute = (threadUrl: (id: string) => string) => {
+  const render = wholeThreadRenderer(threadUrl);
+  const etagOf = threadTags(threadUrl);
+  return defineRoute({
     method: 'GET',
     url: '/threads/:id',
     operationId: 'getThread',
@@ -29,39 +24,44 @@ export const getThreadRoute = (threadUrl: (id: string) => string) =>
     success: {
       status: 200,
       conditional: true,
-      schema: Type.Object({
-        thread: threadSchema,
-        messages: Type.Array(messageSchema),
-        status: statusSchema,
-      }),
+      schema: wholeThreadSchema,
     },
     errors: {},
     async handle(call) {
       const waitSeconds = preferredWaitSeconds(call.headers.prefer);
-      const headers: Record<string, string> =
-        waitSeconds === undefined ? {} : { 'preference-applied': `wait=${waitSeconds}` };
+      const applied = waitSeconds === undefined ? undefined : { 'preference-applied': `wait=${waitSeconds}` };
+      const headers = applied && { headers: applied };
       const principal = await waitForEnd(call, waitSeconds ?? 0);
-      // Everything that the response depends on: its format, the thread's URL, and the thread's content.
-      const etagOf = (version: number) => entityTag(`${shape} ${threadUrl(call.path.id)} ${version}`);
       const known = call.headers['if-none-match'];
       if (known !== undefined) {
         const etag = etagOf(await getThreadVersion(call.context, principal, call.path.id));
-        if (matchesEntityTag(known, etag)) return { body: undefined, etag, headers };
+        if (matchesEntityTag(known, etag)) return { body: undefined, etag, ...headers };
       }
-      const { thread, version, messages, status } = await getThread(call.context, principal, call.path.id);
-      return {
-        body: {
-          thread: presentThread(thread, threadUrl(thread.id)),
-          messages: messages.map(presentMessage),
-          status,
-        },
-        etag: etagOf(version),
-        headers,
-      };
+      const found = await getThread(call.context, principal, call.path.id);
+      return { body: render(found), etag: etagOf(found.version), ...headers };
     },
   });
+};
 
-const shape = entityTag(JSON.stringify(definitions));
+const shape = JSON.stringify(definitions);
+
+/**
+ * The ETags of threads. A tag covers everything that the response depends on: its format and the service's URL, as a hash,
+ * and the thread's version.
+ */
+function threadTags(threadUrl: (id: string) => string): (version: number) => string {
+  let url: string | undefined;
+  let start = '';
+  return (version) => {
+    // The URL is known only once the service listens.
+    const current = threadUrl('');
+    if (current !== url) {
+      url = current;
+      start = entityTag(`${shape} ${url}`).slice(0, -1);
+    }
+    return `${start}.${version.toString(36)}"`;
+  };
+}
 
 const getThreadHeaders = Type.Object({
   ...conditionalHeaders.properties,

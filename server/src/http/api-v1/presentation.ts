@@ -1,7 +1,9 @@
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
-import type { Message } from '../../domain/message.ts';
+import { deriveThreadStatus, type Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { MessageJson, ThreadJson } from './schemas.ts';
+import type { WholeThread } from '../../usecases/threads/get-thread.ts';
+import { Rendered } from '../route.ts';
+import type { MessageJson, ThreadJson, WholeThreadJson } from './schemas.ts';
 
 /** A thread as in §2.1. `threadUrl` is null in the create response only. */
 export function presentThread(thread: Thread, threadUrl: string | null): ThreadJson {
@@ -15,6 +17,29 @@ export function presentThread(thread: Thread, threadUrl: string | null): ThreadJ
     published: thread.published,
     deleted: thread.deletedAt !== null,
     threadUrl,
+  };
+}
+
+/**
+ * The response of get, rendered once for each object: while a thread does not change, the store may return the same object
+ * again. `threadUrl` returns the same URL for a thread each time.
+ */
+export function wholeThreadRenderer(
+  threadUrl: (id: string) => string,
+): (found: WholeThread) => Rendered<WholeThreadJson> {
+  const kept = new WeakMap<WholeThread, Rendered<WholeThreadJson>>();
+  return (found) => {
+    let rendered = kept.get(found);
+    if (rendered === undefined) {
+      const { thread, messages } = found;
+      rendered = Rendered.from({
+        thread: presentThread(thread, threadUrl(thread.id)),
+        messages: messages.map(presentMessage),
+        status: deriveThreadStatus(messages),
+      });
+      kept.set(found, rendered);
+    }
+    return rendered;
   };
 }
 

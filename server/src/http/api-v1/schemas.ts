@@ -96,6 +96,12 @@ export const messageSchema = reference(messageDefinition);
 export const statusSchema = reference(statusDefinition);
 export const errorSchema = reference(errorDefinition);
 
+export const wholeThreadSchema = Type.Object({
+  thread: threadSchema,
+  messages: Type.Array(messageSchema),
+  status: statusSchema,
+});
+
 export const threadPath = Type.Object({ id: Type.String({ description: 'Thread identifier.' }) });
 
 export const conditionalHeaders = Type.Object({
@@ -106,3 +112,4 @@ export const conditionalHeaders = Type.Object({
 
 export type ThreadJson = Static<typeof threadDefinition>;
 export type MessageJson = Static<typeof messageDefinition>;
+export type WholeThreadJson = Static<typeof wholeThreadSchema>;

@@ -33,6 +33,8 @@ const findGrant = statement('find-key-grant')`
   SELECT organization_id AS "organizationId", api_key.id AS "keyId", user_id AS "userId", api_enabled AS "apiEnabled"
   FROM api_key JOIN organization ON organization.id = organization_id WHERE hash = :hash AND ${keyIsLive}`;
 
+export const findKeyGrant = (hash: string): Work<KeyGrant | undefined> => row<KeyGrant>(findGrant, { hash });
+
 /** Undefined if the organization does not exist. */
 export function* lockApiEnabled(organizationId: OrganizationId): Work<boolean | undefined> {
   return (yield* row<{ apiEnabled: boolean }>(lockIssuer, { organizationId }))?.apiEnabled;
@@ -85,7 +87,7 @@ export function apiKeys({ read, write }: Transactions): ApiKeys {
 
     findApiKey: (organizationId, keyId) => read(() => row<ApiKey>(find, { organizationId, keyId })),
 
-    findKeyGrant: (hash) => read(() => row<KeyGrant>(findGrant, { hash })),
+    findKeyGrant: (hash) => read(() => findKeyGrant(hash)),
   };
 }
 

@@ -4,7 +4,7 @@ import type { ApplicationGrant, Applications, SigningKey, SigningKeys } from '..
 import { lockApiEnabled } from './api-keys.ts';
 import { writeNote } from './audit.ts';
 import { sql, statement } from './sql.ts';
-import { count, row, rows, run, type Transactions } from './work.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 const insert = statement('insert-application')`
   INSERT INTO application (id, organization_id, name, secret_hash, epoch, created_at)
@@ -25,6 +25,9 @@ const findGrant = statement('find-application-grant')`
   SELECT organization_id AS "organizationId", secret_hash AS "secretHash", epoch, api_enabled AS "apiEnabled"
   FROM application JOIN organization ON organization.id = organization_id
   WHERE application.id = :applicationId AND deleted_at IS NULL`;
+
+export const findApplicationGrant = (applicationId: string): Work<ApplicationGrant | undefined> =>
+  row<ApplicationGrant>(findGrant, { applicationId });
 
 export function applications({ read, write }: Transactions): Applications {
   return {
@@ -58,7 +61,7 @@ export function applications({ read, write }: Transactions): Applications {
     findApplication: (organizationId, applicationId) =>
       read(() => row<Application>(find, { organizationId, applicationId })),
 
-    findApplicationGrant: (applicationId) => read(() => row<ApplicationGrant>(findGrant, { applicationId })),
+    findApplicationGrant: (applicationId) => read(() => findApplicationGrant(applicationId)),
   };
 }
 

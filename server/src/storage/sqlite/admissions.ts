@@ -1,51 +1,167 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/quota.ts';
-import type { Admissions, ApiKeys, Applications, UsageCount, Usages } from '../store.ts';
+import { findKeyGrant } from '../sql/api-keys.ts';
+import { findApplicationGrant } from '../sql/applications.ts';
+import type { Work } from '../sql/work.ts';
+import type {
+  Admission,
+  Admissions,
+  ApiKeys,
+  ApplicationGrant,
+  Applications,
+  KeyGrant,
+  UsageCount,
+  Usages,
+} from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import type { ObjectCache } from './object-cache.ts';
+import { workRunner } from './transactions.ts';
+
+/** The owner of a credential, and whether their requests are to be counted. */
+interface Owner extends Omit<Admission, 'use'> {
+  readonly apiEnabled: boolean;
+}
+
+/** A request to be admitted. Undefined if its credential is not valid. */
+interface Arrival {
+  readonly findOwner: () => Owner | undefined;
+  readonly day: number;
+}
+
+/** Requests that arrived in the same turn of the event loop. */
+interface Batch {
+  readonly arrivals: Arrival[];
+  readonly admissions: Promise<(Admission | undefined)[]>;
+}
+
+/**
+ * Admits the requests of one turn of the event loop together: one transaction checks their credentials and counts them.
+ * The count is a write, but needs no sync.
+ */
+export function sqliteAdmissions(
+  database: Database,
+  commits: CommitQueue,
+  cache: ObjectCache,
+): Admissions &
+  Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'> &
+  Pick<Usages, 'readQuota'> {
+  const keys = keyGrants(database, commits, cache);
+  const applications = grantReader<ApplicationGrant>(database, commits, cache, findApplicationGrant);
+  const quota = quotaCounter(database);
+  let waiting: Batch | undefined;
+
+  function admitAll(arrivals: readonly Arrival[]): (Admission | undefined)[] {
+    cache.confirmForTurn();
+    const count = quota.begin();
+    const admissions = arrivals.map(({ findOwner, day }) => {
+      const owner = findOwner();
+      if (owner === undefined) return undefined;
+      const { organizationId, userId, credentialId, apiEnabled } = owner;
+      const use = apiEnabled ? count.one(organizationId, day) : undefined;
+      return { organizationId, userId, credentialId, use };
+    });
+    count.write();
+    return admissions;
+  }
+
+  function gather(): Batch {
+    if (waiting !== undefined) return waiting;
+    const arrivals: Arrival[] = [];
+    const admissions = commits.unsynced(() => {
+      waiting = undefined;
+      return admitAll(arrivals);
+    });
+    // If the commit fails before this write runs, later requests must not join the failed batch.
+    admissions.catch(() => {
+      if (waiting?.arrivals === arrivals) waiting = undefined;
+    });
+    waiting = { arrivals, admissions };
+    return waiting;
+  }
+
+  async function admit(findOwner: Arrival['findOwner'], day: number): Promise<Admission | undefined> {
+    const { arrivals, admissions } = gather();
+    const place = arrivals.push({ findOwner, day }) - 1;
+    return (await admissions)[place];
+  }
+
+  return {
+    // A credential that is not valid is refused without a transaction.
+    async admitKey(hash, day) {
+      if (!cache.mayHave(hash) && keys.find(hash) === undefined) return undefined;
+      return admit(() => {
+        const grant = keys.findInTransaction(hash);
+        return grant && { ...grant, credentialId: grant.keyId };
+      }, day);
+    },
+
+    async admitApplication(organizationId, applicationId, epoch, day) {
+      if (!cache.mayHave(applicationId) && applications.find(applicationId) === undefined) return undefined;
+      return admit(() => {
+        const grant = applications.findInTransaction(applicationId);
+        if (grant?.organizationId !== organizationId || grant.epoch !== epoch) return undefined;
+        return { ...grant, userId: null, credentialId: applicationId };
+      }, day);
+    },
+
+    findKeyGrant: async (hash) => keys.find(hash),
+    findApplicationGrant: async (applicationId) => applications.find(applicationId),
+    readQuota: quota.read,
+  };
+}
+
+/** What a grant takes in memory, with its name. */
+const grantMemory = 1024;
+
+/** Grants that have not changed are not read again. */
+function grantReader<Grant extends object>(
+  database: Database,
+  commits: CommitQueue,
+  cache: ObjectCache,
+  work: (name: string) => Work<Grant | undefined>,
+  mayKeep: (name: string) => boolean = () => true,
+) {
+  const runWork = workRunner(database);
+  const read = (name: string) => runWork(work(name), commits.now());
+  return {
+    find(name: string): Grant | undefined {
+      const kept = cache.get<Grant>(name);
+      if (kept !== undefined) return kept;
+      const grant = read(name);
+      return grant && mayKeep(name) ? cache.keep(name, grant, grantMemory) : grant;
+    },
+
+    /** Keeps nothing, because the transaction may be rolled back. */
+    findInTransaction: (name: string): Grant | undefined => cache.get<Grant>(name) ?? read(name),
+  };
+}
+
+function keyGrants(database: Database, commits: CommitQueue, cache: ObjectCache) {
+  const isEndless = database.prepare('SELECT 1 FROM api_key WHERE hash = ? AND revoked_at IS NULL');
+  // A key that was rotated ends by the clock, without a write.
+  return grantReader<KeyGrant>(
+    database,
+    commits,
+    cache,
+    findKeyGrant,
+    (hash) => isEndless.get(hash) !== undefined,
+  );
+}
 
 interface UseRow {
   used: number;
   limit: number;
 }
 
-/** Requests of one organization that arrived in the same turn of the event loop. */
-interface Batch {
-  count: number;
-  readonly use: Promise<{ granted: number; used: number; limit: number }>;
+/** The requests of one organization and day within a transaction. */
+interface Tally extends UseRow {
+  readonly organizationId: OrganizationId;
+  readonly day: number;
+  requests: number;
 }
 
-export function sqliteAdmissions(
-  database: Database,
-  commits: CommitQueue,
-  {
-    findKeyGrant,
-    findApplicationGrant,
-  }: Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'>,
-): Admissions & Pick<Usages, 'readQuota'> {
-  const { consumeQuota, readQuota } = quotaCounter(database, commits);
-  return {
-    async admitKey(hash, day) {
-      const grant = await findKeyGrant(hash);
-      if (grant === undefined) return undefined;
-      const { organizationId, userId, keyId: credentialId, apiEnabled } = grant;
-      const use = apiEnabled ? await consumeQuota(organizationId, day) : undefined;
-      return { organizationId, userId, credentialId, use };
-    },
-
-    async admitApplication(organizationId, applicationId, epoch, day) {
-      const grant = await findApplicationGrant(applicationId);
-      if (grant?.organizationId !== organizationId || grant.epoch !== epoch) return undefined;
-      const use = grant.apiEnabled ? await consumeQuota(organizationId, day) : undefined;
-      return { organizationId, userId: null, credentialId: applicationId, use };
-    },
-
-    readQuota,
-  };
-}
-
-/** Counts the requests of one turn of the event loop together. The count is a write, but needs no sync. */
-function quotaCounter(database: Database, commits: CommitQueue) {
+function quotaCounter(database: Database) {
   const current = database.prepare<[object], UseRow>(
     `SELECT coalesce(used, 0) AS used, daily_quota AS "limit" FROM organization
      LEFT JOIN quota_use ON organization_id = id AND day = @day WHERE id = @organizationId`,
@@ -54,42 +170,36 @@ function quotaCounter(database: Database, commits: CommitQueue) {
     `INSERT INTO quota_use (organization_id, day, used) VALUES (@organizationId, @day, @granted)
      ON CONFLICT DO UPDATE SET used = used + excluded.used`,
   );
-  const batches = new Map<string, Batch>();
-
-  function take(organizationId: OrganizationId, day: number, count: number) {
-    const { used, limit } = current.get({ organizationId, day }) ?? { used: 0, limit: 0 };
-    const granted = Math.min(count, Math.max(0, limit - used));
-    if (granted > 0) add.run({ organizationId, day, granted });
-    return { granted, used, limit };
-  }
-
-  function gather(organizationId: OrganizationId, day: number): Batch {
-    const name = `${organizationId} ${day}`;
-    const known = batches.get(name);
-    if (known !== undefined) return known;
-    const fresh: Batch = {
-      count: 0,
-      use: commits.unsynced(() => {
-        batches.delete(name);
-        return take(organizationId, day, fresh.count);
-      }),
-    };
-    // If the commit fails before this write runs, later requests must not join the failed batch.
-    fresh.use.catch(() => batches.delete(name));
-    batches.set(name, fresh);
-    return fresh;
-  }
 
   return {
-    async consumeQuota(organizationId: OrganizationId, day: number): Promise<QuotaUse> {
-      const batch = gather(organizationId, day);
-      batch.count += 1;
-      const place = batch.count;
-      const { granted, used, limit } = await batch.use;
-      return { granted: place <= granted, limit, remaining: Math.max(0, limit - used - place) };
+    /** To be called in a transaction, which reads and writes each organization's count once. */
+    begin() {
+      const tallies: Tally[] = [];
+      function tallyOf(organizationId: OrganizationId, day: number): Tally {
+        const known = tallies.find((tally) => tally.organizationId === organizationId && tally.day === day);
+        if (known !== undefined) return known;
+        const use = current.get({ organizationId, day }) ?? { used: 0, limit: 0 };
+        const tally = { ...use, organizationId, day, requests: 0 };
+        tallies.push(tally);
+        return tally;
+      }
+      return {
+        one(organizationId: OrganizationId, day: number): QuotaUse {
+          const tally = tallyOf(organizationId, day);
+          tally.requests += 1;
+          const left = tally.limit - tally.used - tally.requests;
+          return { granted: left >= 0, limit: tally.limit, remaining: Math.max(0, left) };
+        },
+        write(): void {
+          for (const { organizationId, day, used, limit, requests } of tallies) {
+            const granted = Math.min(requests, limit - used);
+            if (granted > 0) add.run({ organizationId, day, granted });
+          }
+        },
+      };
     },
 
-    readQuota: async (organizationId: OrganizationId, day: number) => current.get({ organizationId, day }),
+    read: async (organizationId: OrganizationId, day: number) => current.get({ organizationId, day }),
   };
 }
 

@@ -9,6 +9,7 @@ import { diagnose } from './diagnose.ts';
 import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
 import { Journal } from './journal.ts';
+import { ObjectCache } from './object-cache.ts';
 import { sqlitePurges } from './purge.ts';
 import { sqliteReplies } from './replies.ts';
 import { sqliteRetention } from './retention.ts';
@@ -23,6 +24,7 @@ export function openSqliteStore(
   file: string,
   clock: MachineClock = machineClock,
   watch?: StoreWatch,
+  cacheBytes = 64 * 1024 * 1024,
   sync: (journal: Journal) => Promise<void> = (journal) => journal.sync(),
 ): Store {
   const database = openDatabase(file);
@@ -35,6 +37,7 @@ export function openSqliteStore(
     committed: (queue) => checkpoints.committed(queue),
     syncFailed: stopProcess,
   });
+  const cache = new ObjectCache(database, cacheBytes);
   const workerLock = createWorkerLock(file);
   const ping = database.prepare('SELECT latest_at FROM store_clock');
 
@@ -42,8 +45,8 @@ export function openSqliteStore(
 
   const store: Store = {
     ...shared,
-    ...sqliteAdmissions(database, commits, shared),
-    ...sqliteThreads(database, commits),
+    ...sqliteAdmissions(database, commits, cache),
+    ...sqliteThreads(database, commits, cache),
     ...sqliteWalks(database, commits),
     ...sqliteReplies(database, commits, workerLock),
     ...sqliteDocuments(database, commits),

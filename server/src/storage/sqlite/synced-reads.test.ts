@@ -22,7 +22,9 @@ describe('Reads of the embedded store', () => {
       await mayEnd;
       await journal.sync();
     };
-    world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock, undefined, sync));
+    world = await World.open((clock) =>
+      openSqliteStore(join(folder, 'x.db'), clock, undefined, undefined, sync),
+    );
     organizationId = await world.organization();
     userId = await world.member(organizationId);
   });

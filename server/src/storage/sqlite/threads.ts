@@ -1,10 +1,12 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import { canBeReadBy } from '../../domain/principal.ts';
 import { inOrderOfCreation, messageColumns } from '../sql/messages.ts';
 import { findThread, isRevoked, threadColumns, threadReads } from '../sql/thread-reads.ts';
-import type { NewThread, Threads, Writer } from '../store.ts';
+import type { NewThread, Reader, Threads, WholeThread, Writer } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { sqliteFollowUps } from './follow-ups.ts';
+import type { ObjectCache } from './object-cache.ts';
 import { prepareAdjustSizes, sqliteThreadListing } from './thread-listing.ts';
 import {
   type MessageRow,
@@ -26,15 +28,19 @@ interface Repeated {
   createdAt: number;
 }
 
+type WholeThreadRow = [...ThreadRow, version: number, ...MessageRow];
+
 export function sqliteThreads(
   database: Database,
   commits: CommitQueue,
+  cache: ObjectCache,
 ): Omit<Threads, 'beginWalk' | 'continueWalk'> {
   const adjustSizes = prepareAdjustSizes(database);
   const insertMessages = prepareInsertMessages(database);
   const noteMove = prepareNoteMove(database);
   const raiseVersion = prepareRaiseVersion(database);
   const runWork = workRunner(database);
+  const reads = threadReads(sqliteTransactions(database, commits));
   const insertThread = database.prepare(
     `INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at,
        published, deleted, version)
@@ -57,7 +63,7 @@ export function sqliteThreads(
    */
   const selectWithMessages = (condition: string) =>
     database
-      .prepare<[object], [...ThreadRow, version: number, ...MessageRow]>(
+      .prepare<[object], WholeThreadRow>(
         `SELECT ${threadColumns}, version, ${messageColumns}
          FROM thread CROSS JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
          WHERE thread.organization_id = @organizationId AND thread.id = @threadId AND ${condition}
@@ -116,7 +122,20 @@ export function sqliteThreads(
     return { outcome: 'renamed', thread: toThread(renamed) };
   }
 
+  /** A thread that the reader may not read is looked up, so that it takes as long as one that does not exist. */
+  function findKept(
+    organizationId: OrganizationId,
+    threadId: ThreadId,
+    reader?: Reader,
+  ): WholeThread | undefined {
+    const kept = cache.get<WholeThread>(threadId);
+    if (kept?.thread.organizationId !== organizationId) return undefined;
+    return reader === undefined || canBeReadBy(kept.thread, reader.userId) ? kept : undefined;
+  }
+
   return {
+    ...reads,
+
     createThread: (organizationId, thread) =>
       commits.durable((clock) => {
         const now = clock.now();
@@ -127,25 +146,50 @@ export function sqliteThreads(
       }),
 
     async getThread(organizationId, threadId, reader) {
+      const kept = findKept(organizationId, threadId, reader);
+      if (kept !== undefined) return kept;
       const rows =
         reader === undefined
           ? getAny.all({ organizationId, threadId })
           : getReadable.all({ organizationId, threadId, userId: reader.userId });
-      const first = rows[0];
-      return (
-        first && {
-          thread: toThread(first),
-          version: first[threadColumnCount],
-          messages: rows.map((row) => toMessage(threadId, row.slice(threadColumnCount + 1) as MessageRow)),
-        }
-      );
+      const found = toWholeThread(threadId, rows);
+      return found && cache.keep(threadId, found, memoryOf(rows));
     },
+
+    threadVersion: async (organizationId, threadId, reader) =>
+      findKept(organizationId, threadId, reader)?.version ??
+      reads.threadVersion(organizationId, threadId, reader),
 
     renameThread: (organizationId, threadId, writer, title) =>
       commits.durable((clock) => renameNow(organizationId, threadId, writer, title, clock)),
 
-    ...threadReads(sqliteTransactions(database, commits)),
     ...sqliteThreadListing(database, commits),
     ...sqliteFollowUps(database, commits),
   };
+}
+
+function toWholeThread(threadId: ThreadId, rows: readonly WholeThreadRow[]): WholeThread | undefined {
+  const first = rows[0];
+  if (first === undefined) return undefined;
+  return {
+    thread: toThread(first),
+    version: first[threadColumnCount],
+    messages: rows.map((row) => toMessage(threadId, row.slice(threadColumnCount + 1) as MessageRow)),
+  };
+}
+
+/** What the objects take without long texts. A thread with one prompt and its reply takes 3 kB. */
+const threadMemory = 2048;
+const messageMemory = 512;
+
+/** The memory of a thread and of its JSON, in bytes: two per character of each at most. */
+function memoryOf(rows: readonly WholeThreadRow[]): number {
+  return rows.reduce((bytes, row) => bytes + messageMemory + 2 * textLength(row), threadMemory);
+}
+
+/** JSON can be six times as long as its text. */
+function textLength(row: WholeThreadRow): number {
+  const [, content, , , , steps, sources] = row.slice(threadColumnCount + 1) as MessageRow;
+  const stored = 2 * ((steps?.length ?? 0) + (sources?.length ?? 0));
+  return content.length + JSON.stringify(content).length + stored;
 }

@@ -123,7 +123,7 @@ export async function admit(context: Context, credential: Credential): Promise<A
     credential.kind === 'key'
       ? principalOf(admission.organizationId, admission.userId, credential.hash)
       : servicePrincipal(admission.organizationId);
-  if (credential.kind === 'key') remember(knownKeys, credential.hash, principal);
+  if (knownKeys !== undefined && credential.kind === 'key') remember(knownKeys, credential.hash, principal);
   return {
     ...admission.use,
     principal,
@@ -137,6 +137,7 @@ export async function admit(context: Context, credential: Credential): Promise<A
  * start with it while `admit` runs, and must await `admit` before it answers.
  */
 export function expectedPrincipal({ knownKeys }: Context, credential: Credential): Principal | undefined {
+  if (knownKeys === undefined) return undefined;
   if (credential.kind === 'application') return servicePrincipal(credential.organizationId);
   return knownKeys.get(credential.hash);
 }

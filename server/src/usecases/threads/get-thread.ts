@@ -1,30 +1,25 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type OrganizationId } from '../../domain/id.ts';
-import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
+import { deriveThreadStatus, type ThreadStatus } from '../../domain/message.ts';
 import { canRead, type Principal, type UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Reader } from '../../storage/store.ts';
+import type { Reader, WholeThread } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import type { SignedIn } from '../people/sessions.ts';
 import { loadReplyDetails, type MessagesView, visibleDetails } from '../replies/reply-details.ts';
 
-export interface ThreadWithMessages {
-  readonly thread: Thread;
-  /** Every change of the thread or its messages raises it. */
-  readonly version: number;
-  readonly messages: readonly Message[];
-  readonly status: ThreadStatus;
-}
+export type { WholeThread };
 
+/** Returns the object of the store as it is. */
 export async function getThread(
   { store }: Context,
   principal: Principal,
   threadId: string,
-): Promise<ThreadWithMessages> {
+): Promise<WholeThread> {
   if (!isThreadId(threadId)) throw threadNotFound();
   const found = await store.getThread(principal.organizationId, threadId, readerOf(principal));
   if (found === undefined || !canRead(principal, found.thread)) throw threadNotFound();
-  return { ...found, status: deriveThreadStatus(found.messages) };
+  return found;
 }
 
 /** The thread without its messages, if the principal may read it. */
@@ -72,7 +67,8 @@ export function readerOf(principal: Principal): Reader {
 }
 
 /** A thread as the console shows it to one person, without its messages. */
-export interface ThreadHeadView extends Omit<ThreadWithMessages, 'messages'> {
+export interface ThreadHeadView extends Omit<WholeThread, 'messages'> {
+  readonly status: ThreadStatus;
   readonly mine: boolean;
   /** The creator's address; null once they have left. */
   readonly createdBy: string | null;
@@ -92,7 +88,8 @@ export async function getThreadView(
     loadReplyDetails(context.store, organizationId, id),
   ]);
   const mine = found.thread.userId === principal.userId;
-  return { ...found, createdBy, mine, details: visibleDetails(mine, details) };
+  const status = deriveThreadStatus(found.messages);
+  return { ...found, status, createdBy, mine, details: visibleDetails(mine, details) };
 }
 
 /** The address of the thread's creator; null once they have left. */

@@ -1,0 +1,160 @@
+import type { Database } from './database.ts';
+
+interface Entry {
+  readonly value: object;
+  readonly bytes: number;
+  /** Whether it was read since it was last considered for eviction. */
+  wasUsed: boolean;
+}
+
+/**
+ * Keeps objects that were read from the database for as long as the rows behind them have not changed, so that a reader
+ * gets the same object again. An object is kept under a name, which is the id of its row.
+ *
+ * Changes by this connection remove objects one by one, through triggers: no write can forget to. After a commit of any
+ * other connection, which SQLite reports as a new `data_version`, everything is removed.
+ */
+export class ObjectCache {
+  readonly #bytesMax: number;
+  readonly #readDataVersion;
+  readonly #entries = new Map<string, Entry>();
+  /** Raised by each change of an organization's threads that its listings show. */
+  readonly #listingChanges = new Map<string, number>();
+  #bytes = 0;
+  #dataVersion: unknown;
+  #isConfirmed = false;
+
+  constructor(database: Database, bytesMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#readDataVersion = database.prepare('PRAGMA data_version').pluck();
+    this.#dataVersion = this.#readDataVersion.get();
+    this.#watch(database);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get<T extends object>(name: string): T | undefined {
+    if (!this.#isConfirmed) this.#confirm();
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return undefined;
+    entry.wasUsed = true;
+    return entry.value as T;
+  }
+
+  /** Whether an object was kept under this name when the cache was last confirmed. */
+  mayHave(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  /**
+   * Keeps an object that was read in this turn of the event loop. `bytes` is how much memory it takes, including what
+   * others keep with it. An object that takes more than an eighth of the cache is not worth what it would displace.
+   */
+  keep<T extends object>(name: string, value: T, bytes: number): T {
+    if (bytes > this.#bytesMax / 8) return value;
+    this.#remove(name);
+    this.#entries.set(name, { value, bytes, wasUsed: false });
+    this.#bytes += bytes;
+    while (this.#bytes > this.#bytesMax) this.#evict();
+    return value;
+  }
+
+  /** Changes whenever a listing of the organization may have changed. Confirmed like an object. */
+  listingChange(organizationId: string): number {
+    if (!this.#isConfirmed) this.#confirm();
+    return this.#listingChanges.get(organizationId) ?? 0;
+  }
+
+  /**
+   * Checks once for all reads that follow in this turn of the event loop. They belong to requests that arrived before,
+   * because a turn takes nothing from a socket between its promises. Checking takes 2.5 µs.
+   */
+  confirmForTurn(): void {
+    this.#confirm();
+    this.#isConfirmed = true;
+    // Runs when no promise is left to be continued, and before the event loop goes on.
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        this.#isConfirmed = false;
+      }),
+    );
+  }
+
+  #confirm(): void {
+    const version = this.#readDataVersion.get();
+    if (version === this.#dataVersion) return;
+    this.#dataVersion = version;
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.#entries.clear();
+    this.#bytes = 0;
+  }
+
+  #remove(name: string): void {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return;
+    this.#entries.delete(name);
+    this.#bytes -= entry.bytes;
+  }
+
+  /** Removes the oldest object that was not used since its last turn. Used ones get another turn. */
+  #evict(): void {
+    for (const [name, entry] of this.#entries) {
+      this.#entries.delete(name);
+      if (!entry.wasUsed) {
+        this.#bytes -= entry.bytes;
+        return;
+      }
+      entry.wasUsed = false;
+      this.#entries.set(name, entry);
+    }
+  }
+
+  /** The triggers belong to this connection and are not part of the file. They take 2 µs per changed row. */
+  #watch(database: Database): void {
+    database.function('forget_object', (name) => {
+      this.#remove(name as string);
+      return null;
+    });
+    database.function('forget_listings', (organizationId) => {
+      const id = organizationId as string;
+      this.#listingChanges.set(id, (this.#listingChanges.get(id) ?? 0) + 1);
+      return null;
+    });
+    database.function('forget_everything', () => {
+      this.#clear();
+      return null;
+    });
+    const listed = 'UPDATE OF user_id, account_id, title, updated_at, activity_at, published, deleted ON';
+    database.exec(
+      [
+        ['thread_changed', 'UPDATE ON', 'thread', 'forget_object(old.id)'],
+        [
+          'thread_removed',
+          'DELETE ON',
+          'thread',
+          'forget_object(old.id), forget_listings(old.organization_id)',
+        ],
+        ['thread_added', 'INSERT ON', 'thread', 'forget_listings(new.organization_id)'],
+        ['thread_listed', listed, 'thread', 'forget_listings(new.organization_id)'],
+        // Every other change of a message raises the version of its thread.
+        ['message_removed', 'DELETE ON', 'message', 'forget_object(old.thread_id)'],
+        ['key_changed', 'UPDATE ON', 'api_key', 'forget_object(old.hash)'],
+        ['key_removed', 'DELETE ON', 'api_key', 'forget_object(old.hash)'],
+        ['application_changed', 'UPDATE ON', 'application', 'forget_object(old.id)'],
+        ['application_removed', 'DELETE ON', 'application', 'forget_object(old.id)'],
+        ['organization_changed', 'UPDATE ON', 'organization', 'forget_everything()'],
+        ['organization_removed', 'DELETE ON', 'organization', 'forget_everything()'],
+      ]
+        .map(
+          ([name, event, table, forget]) =>
+            `CREATE TEMP TRIGGER ${name} AFTER ${event} main.${table} BEGIN SELECT ${forget}; END;`,
+        )
+        .join('\n'),
+    );
+  }
+}
