@@ -30,7 +30,7 @@ export interface Quote {
   readonly key: number;
 }
 
-/** Weights of a unit that has words of the question itself, or what the question asks for, such as a duration. */
+/** Weights of a unit that has words of the question itself, or what the question asks for, and of one that is code. */
 const weights = { own: 0.3, sought: 0.4, code: -0.3 };
 
 /**
