@@ -20,7 +20,7 @@ export interface Password {
   readonly proven: boolean;
 }
 
-export interface MembershipFacts {
+interface MembershipFacts {
   readonly service: boolean;
   readonly accepted: boolean;
   /** The unproven password that the membership was accepted with; null after a proven acceptance. */
@@ -54,12 +54,12 @@ export function passwordToChange<P extends Password>(
   return isTaken ? undefined : passwords.find(({ hash }) => hash === current);
 }
 
-export interface Invitee {
+interface Invitee {
   readonly identityBound: boolean;
   readonly passwords: readonly Password[];
 }
 
-export interface InvitationLink {
+interface InvitationLink {
   /** Whether the operator created it. The operator is responsible for handing it over. */
   readonly byOperator: boolean;
   /** Whether a new password can replace a proven one. Only the operator can create such a link. */
@@ -84,7 +84,7 @@ export type Acceptance =
   | { readonly kind: 'proven'; readonly hash: string };
 
 /** What accepting changes, in addition to opening the membership. */
-export interface AcceptancePlan {
+interface AcceptancePlan {
   /** The unproven password that the membership is accepted with. */
   readonly openedWith: PasswordId | null;
   /** A password to add. */

@@ -12,40 +12,37 @@ export interface Initiator {
   readonly traceId: string;
 }
 
-export const auditActions = [
-  'organization.created',
-  'organization.changed',
-  'member.added',
-  'member.invited',
-  'member.joined',
-  'member.role-changed',
-  'member.removed',
-  'session.started',
-  'session.refused',
-  'session.ended-everywhere',
-  'password.changed',
-  'password.voided',
-  'key.created',
-  'key.requested',
-  'key.approved',
-  'key.declined',
-  'key.revealed',
-  'key.rotated',
-  'key.revoked',
-  'application.created',
-  'application.rotated',
-  'application.deleted',
-  'document.added',
-  'document.replaced',
-  'document.removed',
-  'thread.published',
-  'thread.unpublished',
-  'thread.deleted',
-  'thread.restored',
-  'reply.failed',
-] as const;
-
-export type AuditAction = (typeof auditActions)[number];
+export type AuditAction =
+  | 'organization.created'
+  | 'organization.changed'
+  | 'member.added'
+  | 'member.invited'
+  | 'member.joined'
+  | 'member.role-changed'
+  | 'member.removed'
+  | 'session.started'
+  | 'session.refused'
+  | 'session.ended-everywhere'
+  | 'password.changed'
+  | 'password.voided'
+  | 'key.created'
+  | 'key.requested'
+  | 'key.approved'
+  | 'key.declined'
+  | 'key.revealed'
+  | 'key.rotated'
+  | 'key.revoked'
+  | 'application.created'
+  | 'application.rotated'
+  | 'application.deleted'
+  | 'document.added'
+  | 'document.replaced'
+  | 'document.removed'
+  | 'thread.published'
+  | 'thread.unpublished'
+  | 'thread.deleted'
+  | 'thread.restored'
+  | 'reply.failed';
 
 /** Details for people: names, scopes, counts. Never a secret, never a prompt. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean | null>>;

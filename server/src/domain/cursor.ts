@@ -17,7 +17,7 @@ export interface Walk {
 }
 
 /** Which listing a cursor belongs to. Used with another one, it is malformed. */
-export type ListingName = string;
+type ListingName = string;
 
 /**
  * Turns a walk into an opaque text and back. `open` returns undefined for anything that `seal` did not create for that

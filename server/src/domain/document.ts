@@ -74,7 +74,7 @@ export function storableUrl(url: string | null): string | null {
   return url !== null && url.length <= fixed.documentUrlLengthMax.default ? url : null;
 }
 
-export type DocumentFormat = 'markdown' | 'plain text' | 'html' | 'pdf';
+type DocumentFormat = 'markdown' | 'plain text' | 'html' | 'pdf';
 
 const formats = new Map<string, DocumentFormat>([
   ...['.md', '.markdown'].map((ending) => [ending, 'markdown'] as const),

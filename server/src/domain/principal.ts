@@ -15,7 +15,7 @@ export interface UserPrincipal {
 }
 
 /** The one service identity that org-wide keys and applications share (§5.2). */
-export interface ServicePrincipal {
+interface ServicePrincipal {
   readonly kind: 'service';
   readonly organizationId: OrganizationId;
 }

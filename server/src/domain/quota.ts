@@ -15,7 +15,7 @@ export function utcDay(ms: number): number {
 }
 
 /** The start of a UTC day. */
-export function utcDayStart(day: number): number {
+function utcDayStart(day: number): number {
   return day * dayMs;
 }
 

@@ -15,7 +15,7 @@ export const retentionKinds = [
 export type RetentionKind = (typeof retentionKinds)[number];
 
 /** The operator's settings in days; undefined if the data is kept forever. */
-export interface RetentionDays {
+interface RetentionDays {
   readonly deletedThreads: number | undefined;
   readonly audit: number | undefined;
   readonly usage: number | undefined;

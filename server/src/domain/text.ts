@@ -42,7 +42,7 @@ export function nameFault(name: string, lengthMin: number, lengthMax: number): s
 }
 
 /** Removes case, accents and compatibility forms for searching, so that `resume` finds `Résumé`. */
-export function foldedText(text: string): string {
+function foldedText(text: string): string {
   // Upper case also folds ß to SS and a final sigma to a sigma.
   return text
     .normalize('NFKD')

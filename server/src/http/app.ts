@@ -19,7 +19,7 @@ import { traceRequests } from './trace-requests.ts';
 import { normalizeUrl } from './url.ts';
 import { compilersFactory, formatFaults } from './validation.ts';
 
-export interface AppOptions
+interface AppOptions
   extends ApiV1Options,
     OAuthOptions,
     ListenerOptions,

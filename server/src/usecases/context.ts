@@ -64,7 +64,7 @@ export interface Passwords {
 }
 
 /** Passwords can be guessed, unlike other secrets here, so attempts are limited in several ways. */
-export interface PasswordAttempts {
+interface PasswordAttempts {
   /** By person and place. */
   readonly ofPerson: FailedAttempts;
   readonly ofPlace: FailedAttempts;

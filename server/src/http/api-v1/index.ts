@@ -17,7 +17,7 @@ export interface ApiV1Options {
   readonly threadUrl: (id: string) => string;
 }
 
-export function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
+function apiV1Routes({ limits, threadUrl }: ApiV1Options): Route[] {
   return [
     createThreadRoute(limits),
     listThreadsRoute(limits, threadUrl),

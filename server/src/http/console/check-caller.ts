@@ -84,7 +84,7 @@ export function csrfTokenOf({ sha256 }: Pick<SurfaceContext, 'sha256'>, sessionT
  * Checks that our own page sent the request, not another site. The request must have a header that forms cannot send,
  * with the session's CSRF token if there is a session. If the browser says where it came from, it must be this origin.
  */
-export function proveOwnRequest(
+function proveOwnRequest(
   hashes: Hashes,
   options: Pick<ConsoleOptions, 'baseUrl'>,
   request: FastifyRequest,

@@ -101,10 +101,10 @@ function toOAuthError(error: unknown): OAuthError | undefined {
   return undefined;
 }
 
-export const metadataPath = '/.well-known/oauth-authorization-server';
+const metadataPath = '/.well-known/oauth-authorization-server';
 
 /** The authorization server metadata (RFC 8414 §2). */
-export function authorizationServerMetadata(issuer: string): object {
+function authorizationServerMetadata(issuer: string): object {
   return {
     issuer,
     token_endpoint: `${issuer}/oauth2/token`,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { countHeader } from '../headers.ts';
 
-export interface ClientIdentity {
+interface ClientIdentity {
   readonly clientId: string;
   readonly clientSecret: string;
 }

@@ -49,17 +49,13 @@ export async function authenticate({ store }: Context, credential: Credential): 
 }
 
 /** The principal of a key: its user, or the service identity if it is org-wide. */
-export function principalOf(
-  organizationId: OrganizationId,
-  userId: UserId | null,
-  keyHash: string,
-): Principal {
+function principalOf(organizationId: OrganizationId, userId: UserId | null, keyHash: string): Principal {
   if (userId === null) return servicePrincipal(organizationId);
   return { kind: 'user', organizationId, userId, keyHash };
 }
 
 /** Applications and org-wide keys act as the organization's service identity (§5.2). */
-export function servicePrincipal(organizationId: OrganizationId): Principal {
+function servicePrincipal(organizationId: OrganizationId): Principal {
   return { kind: 'service', organizationId };
 }
 
@@ -78,7 +74,7 @@ export function revoked({ kind }: Credential): ServiceError {
   );
 }
 
-export function outsideTheBeta(): ServiceError {
+function outsideTheBeta(): ServiceError {
   return new ServiceError('NOT_FOUND', 'The public API is not enabled for this organization.');
 }
 

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
 
-export interface DocumentFile {
+interface DocumentFile {
   readonly name: string;
   readonly source: FileSource;
   /** Null: available to every thread of the organization. */
@@ -80,7 +80,7 @@ function rejectLongNames(name: string, accountId: string | null): void {
   }
 }
 
-export interface ListedDocuments {
+interface ListedDocuments {
   /** In order of their names. */
   readonly documents: readonly Document[];
   /** How much the organization stores, and how much it may store. Bytes are of text, not of files. */

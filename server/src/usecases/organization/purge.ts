@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { auditNote } from './audit-log.ts';
 
 /** Called after each step with the numbers of rows removed. It may delay the next step, so that others can use the store. */
-export type Proceed = (removed: PurgeCounts) => Promise<void>;
+type Proceed = (removed: PurgeCounts) => Promise<void>;
 
 const walkLimit = 100;
 

@@ -5,14 +5,14 @@ import type { Context } from '../context.ts';
 import { type KeyOwners, listApiKeys } from '../credentials/api-keys.ts';
 import { organizationNotFound } from './organization.ts';
 
-export interface UsageOverview {
+interface UsageOverview {
   readonly quota: { readonly limit: number; readonly used: number; readonly resetsAt: number };
   readonly firstDay: number;
   readonly lastDay: number;
   readonly counts: readonly (UsageCount & { readonly credential: NamedCredential })[];
 }
 
-export interface NamedCredential {
+interface NamedCredential {
   readonly id: string;
   readonly kind: 'key' | 'application';
   /** Its name, or its id if it was deleted. */

@@ -23,7 +23,7 @@ export async function enforceRetention(
   telemetry.retentionPassed();
 }
 
-export interface SurveyedRule {
+interface SurveyedRule {
   readonly kind: RetentionKind;
   /** Undefined: kept forever. */
   readonly days: number | undefined;

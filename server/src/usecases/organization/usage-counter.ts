@@ -1,18 +1,5 @@
-import type { OrganizationId } from '../../domain/id.ts';
 import { utcDay } from '../../domain/quota.ts';
 import type { Store, UsageReport } from '../../storage/store.ts';
-
-/** A request to the public API that has been answered. */
-export interface AnsweredRequest {
-  readonly organizationId: OrganizationId;
-  readonly credentialId: string;
-  /** The operation's id; `unknown` if no route matched. */
-  readonly operation: string;
-  /** `OK`, or the error's code. */
-  readonly outcome: string;
-  /** When the answer was ready. */
-  readonly at: number;
-}
 
 type Count = { -readonly [Field in keyof UsageReport]: UsageReport[Field] };
 
@@ -24,16 +11,9 @@ export class UsageCounter {
   /** By credential. A credential belongs to one organization and has few counts: operations and outcomes are few. */
   #counts = new Map<string, Count[]>();
 
-  count({ organizationId, credentialId, operation, outcome, at }: AnsweredRequest): void {
-    this.#add({
-      organizationId,
-      credentialId,
-      operation,
-      outcome,
-      day: utcDay(at),
-      requests: 1,
-      lastUsedAt: at,
-    });
+  /** Counts a request that was answered at `at`. `outcome` is `OK` or the error's code. */
+  count({ at, ...request }: Omit<UsageReport, 'day' | 'requests' | 'lastUsedAt'> & { at: number }): void {
+    this.#add({ ...request, day: utcDay(at), requests: 1, lastUsedAt: at });
   }
 
   /** Stores the counts since the last flush. If the store fails, it keeps them for the next flush and rejects. */

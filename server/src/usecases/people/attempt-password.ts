@@ -101,7 +101,7 @@ export async function noteFailedSignIns(
 }
 
 /** A browser that has signed in with this password before. Failures elsewhere do not lock it out. */
-export interface KnownDevice {
+interface KnownDevice {
   /** Counts its own failures. */
   readonly id: string;
   readonly passwordId: PasswordId;

@@ -27,7 +27,7 @@ export interface StartedSession {
 }
 
 /** How the person proved who they are; for a password, the hash it was checked against. */
-export type Proven =
+type Proven =
   | { readonly proof: 'sso'; readonly passwordHash: null }
   | { readonly proof: 'password'; readonly passwordHash: string };
 

@@ -12,7 +12,7 @@ import { type StartedSession, startSession } from './sessions.ts';
 /** Why sign-in failed. `expired`: it was started too long ago, or in another browser. */
 export type SsoProblem = ProviderFault | 'expired' | 'unverified' | 'unknown-person';
 
-export type SsoOutcome =
+type SsoOutcome =
   | { readonly outcome: 'signed-in'; readonly started: StartedSession; readonly returnTo: string }
   /** `reason` is for the log. */
   | { readonly outcome: 'refused'; readonly problem: SsoProblem; readonly reason: string };

@@ -3,7 +3,7 @@ import type { Message } from '../../domain/message.ts';
 import type { ReplyDetails, Store } from '../../storage/store.ts';
 
 /** What the console shows of each reply besides its message. `traceId` and `failure` are for the thread's creator only. */
-export type DetailsByReply = ReadonlyMap<MessageId, Partial<ReplyDetails>>;
+type DetailsByReply = ReadonlyMap<MessageId, Partial<ReplyDetails>>;
 
 /** Messages, and what the console shows besides them. */
 export interface MessagesView {

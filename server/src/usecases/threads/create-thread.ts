@@ -6,7 +6,7 @@ import type { NewThread } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { refuseWrite } from '../credentials/authenticate.ts';
 
-export interface CreateThreadInput {
+interface CreateThreadInput {
   readonly prompt: string;
   readonly title?: string | undefined;
   readonly accountId?: string | undefined;

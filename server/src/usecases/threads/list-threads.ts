@@ -10,7 +10,7 @@ const scannedMax = 2000;
 /** Threads per read. Other requests run between two reads. */
 const pageSize = 250;
 
-export interface ListThreadsInput extends ThreadSelection {
+interface ListThreadsInput extends ThreadSelection {
   readonly limit: number;
   readonly cursor?: string;
 }

@@ -13,7 +13,7 @@ export interface ThreadSelection {
 }
 
 /** A listing and the position of a walk over it. */
-export interface ThreadWalk {
+interface ThreadWalk {
   readonly organizationId: OrganizationId;
   readonly listing: Listing;
   readonly listingName: string;
@@ -22,7 +22,7 @@ export interface ThreadWalk {
 }
 
 /** One page of a walk. `truncated` is the value before this page. */
-export interface WalkedPage extends ThreadPage, Pick<Walk, 'start' | 'truncated'> {
+interface WalkedPage extends ThreadPage, Pick<Walk, 'start' | 'truncated'> {
   readonly walk: ThreadWalk;
 }
 
