@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,4 +44,16 @@ it('The journal starts over while writes never stop, and no commit waits for a c
   const reopened = openDatabase(file);
   assert.equal(reopened.prepare('SELECT count(*) FROM secret').pluck().get(), written + 1);
   reopened.close();
+});
+
+it('A process closes the store in order although nothing else keeps it running', () => {
+  const program = `
+    const { openSqliteStore } = await import(${JSON.stringify(import.meta.resolve('./open.ts'))});
+    const store = openSqliteStore(${JSON.stringify(join(folder, 'closed.db'))});
+    for (let place = 0; place < 300; place += 1) await store.secret('s' + place, new Uint8Array(20_000));
+    await store.close();
+    console.log('closed');`;
+  const words = ['--input-type=module', '--eval', program];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  assert.deepEqual([stdout, status], ['closed\n', 0], stderr);
 });

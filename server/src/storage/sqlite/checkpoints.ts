@@ -55,6 +55,7 @@ export class Checkpoints {
     const thread = this.#thread;
     if (thread === undefined) return;
     const ended = new Promise((resolve) => thread.once('exit', resolve));
+    thread.ref();
     thread.postMessage('close');
     await ended;
   }
@@ -87,6 +88,7 @@ export class Checkpoints {
       this.#passed = resolve;
       try {
         this.#thread ??= this.#start();
+        this.#thread.ref();
         this.#thread.postMessage('checkpoint');
       } catch {
         // The files were moved, or the system cannot start another thread.
@@ -104,9 +106,11 @@ export class Checkpoints {
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
     });
-    // It serves the process and must not keep it alive.
-    thread.unref();
-    thread.on('message', (checkpointed: Checkpointed) => this.#passed(checkpointed));
+    thread.on('message', (checkpointed: Checkpointed) => {
+      // It keeps the process alive only while something waits for it.
+      thread.unref();
+      this.#passed(checkpointed);
+    });
     // If it cannot open the database, it ends.
     thread.on('error', () => {});
     thread.on('exit', () => {
