@@ -21,7 +21,7 @@ export default defineConfig({
       // Plain blocks: what is a shell's and what is a file's is said in the text.
       expressiveCode: { defaultProps: { frame: 'none' } },
       sidebar: [
-        { label: 'Start', items: ['index', 'getting-started', 'concepts', 'console'] },
+        { label: 'Start', items: ['index', 'getting-started', 'tour', 'concepts', 'console'] },
         {
           label: 'Guides',
           items: [

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
-import { blocksOf, sectionOf } from './markdown.ts';
+import { blocksOf } from './markdown.ts';
 import { cleanEnvironment, root, temporaryFolder } from './service.ts';
 import { transcript, withoutChance } from './transcript.ts';
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const tour = blocksOf(sectionOf(readme, '## A tour in five minutes'));
+const tour = blocksOf(readFileSync(join(root, 'docs/tour.md'), 'utf8'));
 const start = 'npm ci && npm start';
 
 describe('The README', () => {
@@ -39,7 +39,7 @@ describe('The README', () => {
     process.kill(-(service?.pid as number), 'SIGTERM');
   }
 
-  it('has a tour whose every command prints what it says', () => {
+  it('leads to a tour whose every command prints what it says', () => {
     const key = match(greeting, /^ {2}(eak_\w+)$/);
     const address = match(greeting, /"address":"([^"]+)"/);
     const commands = tour.filter(({ language }) => language === 'sh');
@@ -70,7 +70,7 @@ function printed(blocks: string[], address: string, env: NodeJS.ProcessEnv): unk
   return withoutChance(outputs.map((text) => text.replaceAll(address, 'http://127.0.0.1:8080')));
 }
 
-/** What the README says that each block prints. */
+/** What the tour says that each block prints. */
 function announced(): unknown[] {
   const outputs = tour.slice(1).filter((_, index) => index % 2 === 1);
   assert.ok(

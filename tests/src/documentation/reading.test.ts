@@ -75,6 +75,20 @@ describe('The documentation in a browser', () => {
     await reader.close();
   });
 
+  it('gets the answer that the picture in the README shows', async () => {
+    const member = await signedInMember(service, 'Demo', 'visitor@demo.example');
+    const reader = await openAs(browser, member);
+    const { page } = reader;
+    await page.goto('/new');
+    await page.getByLabel('Your question').fill('How long do I have to return yarn?');
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByText('Refund and exchange policy').first().waitFor();
+    await page.getByText('within 30 days of purchase').first().waitFor();
+    // The picture is docs/console.png.
+    await keepScreenshot(page, 'console');
+    await reader.close();
+  });
+
   it('switches between curl and TypeScript by keyboard', async () => {
     const reader = await Window.open(browser, service.baseUrl);
     const { page } = reader;

@@ -29,6 +29,7 @@ export const exempt: readonly { page: string; text: string; because: string }[] 
     'docs/containers.md',
     'it needs a container engine or a cluster: npm run image:test runs the image',
   ),
+  ...commandsOf('docs/tour.md', 'readme.test.ts runs them'),
   {
     page: 'docs/getting-started.md',
     text: 'npm ci && npm start',
