@@ -5,6 +5,7 @@ import { describeAdmissions } from './admissions.ts';
 import { describeApiKeys } from './api-keys.ts';
 import { describeApplications } from './applications.ts';
 import { describeAudits } from './audit.ts';
+import { describeConcurrentCalls } from './concurrent-calls.ts';
 import { describeDocuments } from './documents.ts';
 import { type OpenStore, World } from './fixture.ts';
 import { describeFollowUps } from './follow-ups.ts';
@@ -36,6 +37,7 @@ const parts = {
   quotas: describeQuotas,
   admissions: describeAdmissions,
   threads: describeThreads,
+  concurrentCalls: describeConcurrentCalls,
   writeGrants: describeWriteGrants,
   walks: describeWalks,
   replies: describeReplies,

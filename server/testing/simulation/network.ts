@@ -1,5 +1,5 @@
 import { type Fly, Gatherer, type GathererSettings } from '../../src/storage/postgres/gatherer.ts';
-import type { ReplyNotice } from '../../src/storage/store.ts';
+import type { ReplyClaim, ReplyNotice } from '../../src/storage/store.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import type { Link, Transactions } from './memory-store/open.ts';
 import type { Random } from './random.ts';
@@ -64,6 +64,24 @@ const lanes: Partial<Record<keyof Transactions, (args: readonly unknown[]) => st
   getThread: () => '',
   createThread: ([organizationId]) => String(organizationId),
   renameThread: ([organizationId]) => String(organizationId),
+  deleteThread: ([organizationId]) => String(organizationId),
+  beginWalk: () => '',
+  recordReplyProgress: () => '',
+  settleReply: () => '',
+  releaseReply: () => '',
+  retryReply: () => '',
+};
+
+/** Calls that change the same row. */
+const ofThread = ([, threadId]: readonly unknown[]) => String(threadId);
+const ofReply = ([claim]: readonly unknown[]) => (claim as ReplyClaim).messageId;
+const keys: typeof lanes = {
+  renameThread: ofThread,
+  deleteThread: ofThread,
+  recordReplyProgress: ofReply,
+  settleReply: ofReply,
+  releaseReply: ofReply,
+  retryReply: ofReply,
 };
 
 const settings: GathererSettings<Call> = {
@@ -71,7 +89,7 @@ const settings: GathererSettings<Call> = {
   flightsMax: 1,
   callsMax: 8,
   laneOf: ({ method, args }) => `${method} ${lanes[method]!(args)}`,
-  keyOf: ({ method, args }) => (method === 'renameThread' ? String(args[1]) : undefined),
+  keyOf: ({ method, args }) => keys[method]?.(args),
   mayBeOneCallsFault: (error) => error instanceof CallRejected,
   defer: queueMicrotask,
 };

@@ -90,15 +90,33 @@ function numberValues({ sql }: Statement): Numbered {
 /** The values of which each call of a gathered statement has its own, with their types. */
 export type CallColumns = Readonly<Record<string, 'text' | 'bigint' | 'boolean'>>;
 
-/** The calls of a flight as the relation `asked`, with a column for each value and the `place` of the call. */
+const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
+
+/**
+ * The calls of a flight as the relation `asked`, with a column for each value and the `place` of the call. The lists are
+ * subqueries, so that the planner does not see how long they are: it would plan every short flight again.
+ */
 export function askedWith(columns: CallColumns): Sql {
-  const lists = Object.entries(columns).map(([name, type]) => sql`${placeholder(name)}::${type as Sql}[]`);
-  const names = Object.keys(columns).map((name) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase()));
+  const lists = Object.entries(columns).map(
+    ([name, type]) => sql`(SELECT ${placeholder(name)}::${type as Sql}[])`,
+  );
+  const names = Object.keys(columns).map(columnName);
   return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS asked (${join(names, sql`, `)}, place)`;
 }
 
-/** Of one flight. With 64 calls of 1 kB a flight takes a millisecond; more calls save little more per call. */
-const callsMax = 64;
+/** The same for a statement that is not gathered. It has one row, whose values the planner knows. */
+export function askedOnce(columns: CallColumns): Sql {
+  const values = Object.entries(columns).map(
+    ([name, type]) => sql`${placeholder(name)}::${type as Sql} AS ${columnName(name)}`,
+  );
+  return sql`(SELECT ${join(values, sql`, `)}) AS asked`;
+}
+
+export interface Flights {
+  readonly flightsMax: number;
+  readonly callsMax?: number;
+  readonly key?: string;
+}
 
 /** Classes of errors that every call of a flight would meet: the connection, a standby, resources, a shutdown, the disk. */
 const sharedFaults = new Set(['08', '25', '53', '57', '58']);
@@ -164,7 +182,7 @@ export class Database implements Transactions {
   gather<Row>(
     statement: Statement,
     columns: CallColumns,
-    { flightsMax, key }: { readonly flightsMax: number; readonly key?: string },
+    { flightsMax, callsMax = 64, key }: Flights,
   ): (values: Values) => Promise<Row[]> {
     const own = Object.keys(columns);
     const shared = numberedOnce(statement).names.filter(

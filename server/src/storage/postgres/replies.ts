@@ -1,37 +1,49 @@
 import { randomInt } from 'node:crypto';
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
-import { insertNote, noteValues } from '../sql/audit.ts';
+import { noteValues } from '../sql/audit.ts';
 import { countedMax, isRunning, startOver, sweptMax } from '../sql/messages.ts';
 import { type Sql, sql, statement } from '../sql/sql.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyBacklog, ReplyName } from '../store.ts';
-import type { Database } from './database.ts';
-import { nextVersion } from './thread-row.ts';
+import { askedWith, type CallColumns, type Database } from './database.ts';
+import { insertNotes, noteCalls, withoutNote } from './notes.ts';
+import { nextVersion, opaque } from './thread-row.ts';
 
 const isWaiting = sql`NOT held AND ${isRunning}`;
 
+const threadCalls = { organizationId: 'text', threadId: 'text' } as const;
+const claimCalls = { ...threadCalls, messageId: 'text', token: 'bigint' } as const;
+
 /** Every write of a worker names its claim, so that it changes nothing once the claim is lost or the reply has ended. */
-const isClaimed = sql`id = :messageId AND claim_token = :token AND held`;
+const isClaimed = sql`message.id = message_id AND ${opaque(sql`claim_token = token AND held`)}`;
 
 /**
- * Changes the running reply of a thread if `condition` holds, and raises the thread's version. The thread's row is locked
- * first, as everywhere that both are locked: the other order would deadlock.
+ * Changes the running replies of threads if `condition` holds, and raises the versions of the threads. A thread's row is
+ * locked before that of its reply, and rows in the order of their keys, as everywhere: another order would deadlock.
  */
-function changeReply(change: Sql, condition: Sql): Sql {
-  return sql`WITH held_thread AS (
-      SELECT FROM thread WHERE organization_id = :organizationId AND id = :threadId FOR NO KEY UPDATE
+function changeReplies(calls: CallColumns, change: Sql, condition: Sql): Sql {
+  return sql`WITH asked AS (
+      SELECT * FROM ${askedWith(calls)}
+    ), held_thread AS (
+      SELECT asked.* FROM asked JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
+      ORDER BY thread.organization_id, thread.id FOR NO KEY UPDATE OF thread
+    ), held_reply AS (
+      SELECT message.id AS reply_id, held_thread.* FROM held_thread JOIN message
+        ON message.organization_id = held_thread.organization_id AND message.thread_id = held_thread.thread_id
+        AND ${condition} AND ${opaque(sql`message.${isRunning}`)}
+      ORDER BY message.organization_id, message.thread_id, message.id FOR UPDATE OF message
     ), changed AS (
-      UPDATE message SET ${change} FROM held_thread
-      WHERE organization_id = :organizationId AND thread_id = :threadId AND ${condition} AND ${isRunning}
-      RETURNING id, completed_at
+      UPDATE message SET ${change} FROM held_reply AS new WHERE message.organization_id = new.organization_id
+        AND message.thread_id = new.thread_id AND message.id = reply_id
+      RETURNING new.*, message.completed_at
     ), raised AS (
       UPDATE thread SET ${nextVersion} FROM changed
-      WHERE thread.organization_id = :organizationId AND thread.id = :threadId
+      WHERE thread.organization_id = changed.organization_id AND thread.id = changed.thread_id
     )`;
 }
 
 /** Claims, renewals and progress need no sync: after a power cut the reply is generated again from the start. */
-const unsynced = sql`set_config('synchronous_commit', 'off', true)`;
+const unsynced = sql`(SELECT set_config('synchronous_commit', 'off', true))`;
 
 /**
  * Tokens are random and drawn by the node: a claim that a crash of the database rolled back never shares its token with a
@@ -64,7 +76,7 @@ const claim = statement('claim-replies')`WITH due AS (
   ), claimed AS (
     UPDATE message SET held = true, claim_token = :token::bigint, available_at = :now + :leaseMs::bigint
     FROM due WHERE message.organization_id = due.organization_id AND message.thread_id = due.thread_id
-      AND message.id = due.id AND ${isWaiting}
+      AND message.id = due.id AND ${opaque(isWaiting)}
     RETURNING message.organization_id, message.thread_id, message.id, claim_token, attempts, deadline_at, trace_id,
       available_at - :leaseMs::bigint AS at, place, waiting_since
   )
@@ -75,31 +87,46 @@ const claim = statement('claim-replies')`WITH due AS (
   ORDER BY place, waiting_since, claimed.id`;
 const releaseUnanswered = statement('let-go-of-unanswered-claims')`UPDATE message
   SET held = false, available_at = :now WHERE held AND ${isRunning} AND claim_token = ANY(:tokens::bigint[])`;
-const renew = statement('renew-replies')`UPDATE message SET available_at = :now + :leaseMs::bigint
-  FROM unnest(:organizationIds::text[], :threadIds::text[], :messageIds::text[], :tokens::bigint[])
-    AS held_claim (organization, thread, reply, token)
-  WHERE organization_id = organization AND thread_id = thread AND id = reply AND claim_token = token
-    AND held AND ${isRunning} RETURNING id, ${unsynced}`;
+const renew = statement('renew-replies')`WITH claim AS (
+    SELECT organization_id, thread_id, id FROM message
+    JOIN unnest(:organizationIds::text[], :threadIds::text[], :messageIds::text[], :tokens::bigint[])
+      AS held_claim (organization, thread, reply, token)
+      ON organization_id = organization AND thread_id = thread AND id = reply
+    WHERE ${opaque(sql`claim_token = token AND held AND ${isRunning}`)} ORDER BY organization_id, thread_id, id FOR UPDATE OF message
+  )
+  UPDATE message SET available_at = :now + :leaseMs::bigint FROM claim
+  WHERE message.organization_id = claim.organization_id AND message.thread_id = claim.thread_id
+    AND message.id = claim.id RETURNING message.id, ${unsynced}`;
+const progressCalls = { ...claimCalls, status: 'text', content: 'text', steps: 'text' } as const;
 const recordProgress = statement('record-reply-progress')`
-  ${changeReply(sql`status = :status, content = :content, steps = :steps`, isClaimed)}
-  SELECT id, ${unsynced} FROM changed`;
-const settled = changeReply(
-  sql`held = false, status = :status, content = :content, steps = :steps, sources = :sources, model = :model,
-        failure = :failure, verdict = :verdict, completed_at = greatest(:now, created_at)`,
+  ${changeReplies(progressCalls, sql`status = new.status, content = new.content, steps = new.steps`, isClaimed)}
+  SELECT place, ${unsynced} FROM changed`;
+const settleCalls = {
+  ...progressCalls,
+  ...noteCalls,
+  sources: 'text',
+  model: 'text',
+  failure: 'text',
+  verdict: 'text',
+} as const;
+const settle = statement('settle-reply')`${changeReplies(
+  settleCalls,
+  sql`held = false, status = new.status, content = new.content, steps = new.steps, sources = new.sources,
+        model = new.model, failure = new.failure, verdict = new.verdict, completed_at = greatest(:now, created_at)`,
   isClaimed,
-);
-const settle = statement('settle-reply')`${settled} SELECT id FROM changed`;
-const settleWithNote = statement('settle-reply-with-note')`${settled},
-  noted AS (${insertNote(sql`changed`, sql`:organizationId`, sql`completed_at`)}) SELECT id FROM changed`;
-const release = statement('let-go-of-reply')`${changeReply(
-  sql`held = false, attempts = attempts + :attemptsUsed, available_at = :now + :delayMs::bigint, failure = :failure,
+)}, noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT place FROM changed`;
+const releaseCalls = { ...claimCalls, attemptsUsed: 'bigint', delayMs: 'bigint', failure: 'text' } as const;
+const release = statement('let-go-of-reply')`${changeReplies(
+  releaseCalls,
+  sql`held = false, attempts = attempts + attempts_used, available_at = :now + delay_ms, failure = new.failure,
         ${startOver}`,
   isClaimed,
-)} SELECT id FROM changed`;
-const cancel = statement('cancel-replies')`${changeReply(
+)} SELECT place FROM changed`;
+const cancel = statement('cancel-replies')`${changeReplies(
+  threadCalls,
   sql`held = false, status = 'cancelled', completed_at = greatest(:now, created_at)`,
   sql`true`,
-)} SELECT id FROM changed`;
+)} SELECT place, reply_id AS id FROM changed`;
 const findAnyToSweep = statement('any-replies-to-sweep')`
   SELECT :now AS at, EXISTS (SELECT FROM message WHERE held AND ${isRunning} AND available_at <= :now)
     OR EXISTS (SELECT FROM message WHERE ${isRunning} AND deadline_at <= :now) AS found`;
@@ -160,9 +187,19 @@ const readBacklog = statement('reply-backlog')`SELECT
      WHERE NOT held ORDER BY deadline_at LIMIT 1) AS "oldestWaitingMs"`;
 
 export function postgresReplies(
-  { run, time }: Database,
+  database: Database,
   jumps: ClockJumps,
 ): Omit<Replies, 'sendNotice' | 'onNotice'> {
+  const { run, time } = database;
+  const flights = { flightsMax: 2, callsMax: 32, key: 'messageId' };
+  const gatherProgress = database.gather(recordProgress, progressCalls, flights);
+  const gatherSettles = database.gather(settle, settleCalls, flights);
+  const gatherReleases = database.gather(release, releaseCalls, flights);
+  const gatherCancels = database.gather<{ id: MessageId }>(cancel, threadCalls, {
+    ...flights,
+    key: 'threadId',
+  });
+
   async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
     return (await run<{ id: OrganizationId }>(listWaiting, { after, limit })).map(({ id }) => id);
   }
@@ -213,7 +250,7 @@ export function postgresReplies(
 
     async recordReplyProgress(held, { status, content, steps }) {
       const values = { ...held, status, content, steps: JSON.stringify(steps) };
-      return (await run(recordProgress, values)).length === 1;
+      return (await gatherProgress(values)).length === 1;
     },
 
     async settleReply(
@@ -222,6 +259,7 @@ export function postgresReplies(
     ) {
       const values = {
         ...held,
+        ...(note === undefined ? withoutNote : noteValues(note)),
         status,
         content,
         steps: JSON.stringify(steps),
@@ -230,21 +268,18 @@ export function postgresReplies(
         verdict: verdict === null ? null : JSON.stringify(verdict),
         failure,
       };
-      const rows = await (note === undefined
-        ? run(settle, values)
-        : run(settleWithNote, { ...values, ...noteValues(note) }));
-      return rows.length === 1;
+      return (await gatherSettles(values)).length === 1;
     },
 
     retryReply: async (held, { delayMs, failure }) =>
-      (await run(release, { ...held, attemptsUsed: 1, delayMs, failure })).length === 1,
+      (await gatherReleases({ ...held, attemptsUsed: 1, delayMs, failure })).length === 1,
 
     async releaseReply(held) {
-      await run(release, { ...held, attemptsUsed: 0, delayMs: 0, failure: null });
+      await gatherReleases({ ...held, attemptsUsed: 0, delayMs: 0, failure: null });
     },
 
     async cancelReplies(organizationId, threadId) {
-      const rows = await run<{ id: MessageId }>(cancel, { organizationId, threadId });
+      const rows = await gatherCancels({ organizationId, threadId });
       return rows.map(({ id }) => id);
     },
 

@@ -1,13 +1,13 @@
 import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { type MessageRow, messageColumns, toMessage } from '../sql/messages.ts';
+import { type MessageRow, messageBytes, messageColumns, toMessage } from '../sql/messages.ts';
 import { sql, statement } from '../sql/sql.ts';
 import { isRevoked, outcomeOfNoWrite, threadColumns, threadOf, threadReads } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
 import { postgresFollowUps } from './follow-ups.ts';
 import { adjustSizes, postgresThreadListing } from './thread-listing.ts';
-import { isGranted, nextVersion } from './thread-row.ts';
+import { isGranted, isOwnThread, nextVersion } from './thread-row.ts';
 
 interface IdempotencyRow {
   bodyHash: string;
@@ -87,21 +87,29 @@ const findIdempotencyKey = statement('find-idempotency-key')`
   JOIN message ON message.organization_id = key.organization_id AND message.thread_id = key.thread_id
     AND message.id = key.message_id
   WHERE key.organization_id = :organizationId AND key.user_id = :userId AND key.key = :key`;
+/** A thread with more messages or bytes is read by a flight of its own, so that others do not wait for its texts. */
+const gatheredMessagesMax = 32;
+const gatheredBytesMax = 65_536;
 const getColumns = {
   organizationId: 'text',
   threadId: 'text',
   userId: 'text',
   anyReader: 'boolean',
+  whole: 'boolean',
 } as const;
-// OFFSET 0 keeps the planner from reading messages before it knows that the thread may be read.
+// LATERAL keeps the planner from reading messages before it knows that the thread may be read.
 const get = statement('get-thread')`SELECT place, ${threadColumns}, version, message.*
   FROM ${askedWith(getColumns)}
   JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
     AND (any_reader OR deleted_at IS NULL AND (published OR thread.user_id = asked.user_id))
   CROSS JOIN LATERAL (
+    SELECT whole OR count(*) <= ${gatheredMessagesMax} AND sum(${messageBytes}) <= ${gatheredBytesMax} AS fits
+    FROM message WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id
+  ) AS size
+  LEFT JOIN LATERAL (
     SELECT ${messageColumns} FROM message
-    WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id OFFSET 0
-  ) AS message
+    WHERE fits AND message.organization_id = thread.organization_id AND message.thread_id = thread.id
+  ) AS message ON true
   ORDER BY place, "messageCreatedAt", "messageId"`;
 const renameColumns = { threadId: 'text', userId: 'text', keyHash: 'text', title: 'text' } as const;
 const rename = statement('rename-thread')`WITH asked AS (
@@ -110,13 +118,13 @@ const rename = statement('rename-thread')`WITH asked AS (
     UPDATE organization SET latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + ${callCount}
     WHERE id = :organizationId AND EXISTS (
       SELECT FROM asked JOIN thread ON organization_id = :organizationId AND thread.id = asked.thread_id
-        AND thread.user_id = asked.user_id AND deleted_at IS NULL)
+        AND ${isOwnThread(sql`asked`)})
     RETURNING id AS gate_id, api_enabled, latest_at AS tick_at, move_sequence - ${callCount} AS moves_before
   ), granted AS (
     SELECT asked.*, tick_at, moves_before + place AS tick_sequence FROM tick JOIN asked ON ${isGranted(sql`tick`)}
   ), left_behind AS (
     SELECT granted.*, activity_at FROM granted JOIN thread ON organization_id = :organizationId
-      AND thread.id = granted.thread_id AND thread.user_id = granted.user_id AND deleted_at IS NULL
+      AND thread.id = granted.thread_id AND ${isOwnThread(sql`granted`)}
     ORDER BY thread.id FOR UPDATE OF thread
   ), moved AS (
     INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
@@ -128,9 +136,15 @@ const rename = statement('rename-thread')`WITH asked AS (
 
 export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
   const { run, read, time } = database;
-  type GetRow = Thread & MessageRow & { version: number };
-  const gatherCreates = database.gather<{ at: number }>(create, createColumns, { flightsMax: 1 });
+  const gatherCreates = database.gather<{ at: number }>(create, createColumns, {
+    flightsMax: 1,
+    callsMax: 32,
+  });
+  type FoundRow = Thread & MessageRow & { version: number };
+  /** Without a message, if the thread does not fit or has none. */
+  type GetRow = FoundRow | (Thread & { version: number; messageId: null });
   const gatherGets = database.gather<GetRow>(get, getColumns, { flightsMax: 2 });
+  const getWhole = database.gather<GetRow>(get, getColumns, { flightsMax: 4, callsMax: 1 });
   const gatherRenames = database.gather<Thread>(rename, renameColumns, { flightsMax: 1, key: 'threadId' });
   return {
     async createThread(organizationId, thread) {
@@ -149,10 +163,12 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
 
     async getThread(organizationId, threadId, reader) {
       const { userId = null } = reader ?? {};
-      const rows = await gatherGets({ organizationId, threadId, userId, anyReader: reader === undefined });
+      const values = { organizationId, threadId, userId, anyReader: reader === undefined };
+      let rows = await gatherGets({ ...values, whole: false });
+      if (rows[0]?.messageId === null) rows = await getWhole({ ...values, whole: true });
       const [first] = rows;
-      if (first === undefined) return undefined;
-      const messages = rows.map((row) => toMessage(threadId, row));
+      if (first === undefined || first.messageId === null) return undefined;
+      const messages = (rows as FoundRow[]).map((row) => toMessage(threadId, row));
       return { thread: threadOf(first), version: first.version, messages };
     },
 
