@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, type StoreChoice } from './config/config.ts';
 import type { AccessTokens } from './domain/access-token.ts';
@@ -16,6 +16,7 @@ import { createLibrary } from './generation/retrieval/library.ts';
 import { termsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/messages.ts';
 import type { ReplyWorker } from './generation/worker.ts';
+import type { Log } from './log.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
 import type { Otlp } from './otlp/open.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
@@ -254,7 +255,7 @@ export function configuredModel(config: Config): ConfiguredModel {
 export async function composeApp(
   config: Config,
   context: SurfaceContext,
-  log: Logger,
+  log: Log,
   baseUrl: () => string,
   drain: Drain = new Drain(undefined),
 ): Promise<FastifyInstance> {
@@ -262,7 +263,7 @@ export async function composeApp(
   // Creates the signing key if there is none yet.
   await context.accessTokens.keySet();
   return buildApp(context, {
-    log,
+    log: log as unknown as FastifyBaseLogger,
     drain,
     tls: config.tls,
     trustedProxies: config.trustedProxies,
@@ -307,6 +308,6 @@ export async function openMetrics(config: Config, role: string): Promise<Metrics
   });
 }
 
-export async function openLog(level: string, onDrop?: () => void): Promise<Logger> {
+export async function openLog(level: string, onDrop?: () => void): Promise<Log> {
   return (await import('./log.ts')).createLog(level, onDrop);
 }

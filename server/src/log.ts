@@ -8,24 +8,66 @@ const credentialInText = /(ea[ks]_)[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/
 
 const redacted = (line: string) => line.replace(credentialInText, '$1[redacted]');
 
+/** A request that has been answered. */
+export interface LoggedRequest {
+  readonly traceId: string;
+  readonly method: string;
+  /** The pattern, never the address itself. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly organization: string | undefined;
+  readonly credential: string | undefined;
+  readonly person: string | undefined;
+}
+
+export type Log = Logger & { request: (request: LoggedRequest) => void };
+
 /**
  * Lines on standard output, JSON unless it is a terminal, written in batches at least every tenth of a second. Credentials are redacted from every
  * line. `onDrop` is called for each line that is dropped because the output is blocked.
  */
-export function createLog(level: string, onDrop: () => void = () => {}): Logger {
-  const log = pino(
+export function createLog(level: string, onDrop: () => void = () => {}): Log {
+  const output = new LogOutput(onDrop, (lines) =>
+    log.warn({ lines }, 'log lines were dropped: the output took none'),
+  );
+  const log: Log = Object.assign(createPino(level, output), { request: ignore });
+  if (log.isLevelEnabled('info')) log.request = (request) => output.write(shown(requestLine(request)));
+  return log;
+}
+
+const ignore = () => {};
+const shown = process.stdout.isTTY ? terminalLine : (line: string) => line;
+
+function createPino(level: string, output: LogOutput): Logger {
+  return pino(
     {
       level,
       base: null,
       timestamp: () => `,"time":"${iso(Date.now())}"`,
       redact: ['req.headers', 'headers', 'authorization', 'prompt', 'content', 'body'],
       hooks: {
-        streamWrite: process.stdout.isTTY ? (line) => terminalLine(redacted(line)) : redacted,
+        streamWrite: (line) => shown(redacted(line)),
       },
     },
-    new LogOutput(onDrop, (lines) => log.warn({ lines }, 'log lines were dropped: the output took none')),
+    output,
   );
-  return log;
+}
+
+const infoLevel = 30;
+
+/**
+ * As pino would write it. Building the line by hand takes 1 µs instead of 5 to 9 µs. Ids, methods and patterns of routes
+ * contain nothing that must be escaped or redacted.
+ */
+function requestLine(request: LoggedRequest): string {
+  const { traceId, method, route, status, ms, organization, credential, person } = request;
+  let line = `{"level":${infoLevel},"time":"${iso(Date.now())}","trace_id":"${traceId}","method":"${method}",`;
+  line += `"route":"${route}","status":${status},"ms":${Math.round(ms * 100) / 100}`;
+  if (organization !== undefined) line += `,"organization":"${organization}"`;
+  if (credential !== undefined) line += `,"credential":"${credential}"`;
+  if (person !== undefined) line += `,"person":"${person}"`;
+  return `${line},"msg":"request"}\n`;
 }
 
 const standardOutput = 1;

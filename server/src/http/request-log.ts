@@ -8,6 +8,19 @@ declare module 'fastify' {
     /** The operation id in the OpenAPI document. */
     operationId?: string;
   }
+  interface FastifyBaseLogger {
+    /** Logs a request that has been answered. */
+    request(entry: {
+      readonly traceId: string;
+      readonly method: string;
+      readonly route: string;
+      readonly status: number;
+      readonly ms: number;
+      readonly organization: string | undefined;
+      readonly credential: string | undefined;
+      readonly person: string | undefined;
+    }): void;
+  }
 }
 
 const codeOf = new Map<number, ErrorCode>(errorCodes.map((code) => [errorStatus[code], code]));
@@ -31,19 +44,16 @@ export function reportRequest({
     const { method, principal, credentialId } = request;
     const { url: route = 'unknown', config } = request.routeOptions;
     const { statusCode, elapsedTime } = reply;
-    request.log.info(
-      {
-        trace_id: request.id,
-        method,
-        route,
-        status: statusCode,
-        ms: Math.round(elapsedTime * 100) / 100,
-        organization: principal?.organizationId,
-        credential: credentialId,
-        person: request.personId,
-      },
-      'request',
-    );
+    request.log.request({
+      traceId: request.id,
+      method,
+      route,
+      status: statusCode,
+      ms: elapsedTime,
+      organization: principal?.organizationId,
+      credential: credentialId,
+      person: request.personId,
+    });
     telemetry.requestEnded(method, route, statusCode, elapsedTime);
     // Only admitted requests of the public interface have both.
     if (principal !== undefined && credentialId !== undefined) {

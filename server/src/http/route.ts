@@ -33,8 +33,6 @@ export interface Answer<Body = unknown> {
   readonly body: Body | Rendered<Body> | undefined;
   /** Set where it is known without the body. Otherwise it is computed from the body. */
   readonly etag?: string;
-  /** A text in the body that differs each time although nothing has changed. The ETag ignores it. */
-  readonly volatile?: string | null;
   readonly headers?: Record<string, string>;
 }
 
@@ -164,7 +162,7 @@ function send(
   reply.code(success.status).header('content-type', 'application/json; charset=utf-8');
   if (answer.headers) reply.headers(answer.headers);
   if (success.conditional) {
-    const tag = answer.etag ?? entityTag(answer.volatile ? body!.replace(answer.volatile, '') : body!);
+    const tag = answer.etag ?? entityTag(body!);
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     const ifNoneMatch = request.headers['if-none-match'];
     const known = ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, tag);

@@ -9,7 +9,11 @@ type ValidationFault = Parameters<SchemaErrorFormatter>[0][number];
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 type BuildValidator = NonNullable<Compilers['buildValidator']>;
 type Validate = ((value: unknown) => boolean) & { errors?: unknown };
-type Compile = (route: object) => Validate;
+interface RoutePart {
+  readonly httpPart?: string;
+  readonly schema: { readonly properties?: Record<string, object>; readonly required?: readonly string[] };
+}
+type Compile = (part: RoutePart) => Validate;
 
 /** No coercion, no removed properties, no defaults: a request is either valid or rejected. */
 const validatorOptions = {
@@ -35,11 +39,12 @@ const require = createRequire(import.meta.url);
  */
 const buildValidator = ((schemas: object): Compile => {
   let compile: Compile | undefined;
-  return (route) => {
+  return (part) => {
+    if (acceptsEveryText(part)) return () => true;
     let validate: Validate | undefined;
     const lazily: Validate = (value) => {
       compile ??= ajvCompiler()(schemas, validatorOptions);
-      validate ??= compile(route);
+      validate ??= compile(part);
       const isValid = validate(value);
       lazily.errors = validate.errors;
       return isValid;
@@ -47,6 +52,15 @@ const buildValidator = ((schemas: object): Compile => {
     return lazily;
   };
 }) as unknown as BuildValidator;
+
+/** Parts of the path and headers are always texts, and most schemas do not limit them. */
+function acceptsEveryText({ httpPart, schema }: RoutePart): boolean {
+  if (httpPart !== 'params' && (httpPart !== 'headers' || schema.required?.length)) return false;
+  const described = ['type', 'description', 'examples'];
+  return Object.values(schema.properties ?? {}).every(
+    (property) => 'type' in property && Object.keys(property).every((name) => described.includes(name)),
+  );
+}
 
 export const compilersFactory: Compilers = {
   buildValidator,

@@ -2,13 +2,17 @@ import type { Limits } from '../../domain/limits.ts';
 import { listThreads } from '../../usecases/threads/list-threads.ts';
 import { defineRoute } from '../route.ts';
 import { Type, text } from '../schema.ts';
-import { presentThread } from './presentation.ts';
-import { conditionalHeaders, threadSchema } from './schemas.ts';
+import { pageRenderer } from './presentation.ts';
+import { conditionalHeaders, threadPageSchema } from './schemas.ts';
 
 const limitDefault = 25;
 
-export const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadUrl: (id: string) => string) =>
-  defineRoute({
+export const listThreadsRoute = (
+  { linkLengthMax, pageSizeMax }: Limits,
+  threadUrl: (id: string) => string,
+) => {
+  const render = pageRenderer(threadUrl);
+  return defineRoute({
     method: 'GET',
     url: '/threads',
     operationId: 'listThreads',
@@ -34,24 +38,18 @@ export const listThreadsRoute = ({ linkLengthMax, pageSizeMax }: Limits, threadU
     success: {
       status: 200,
       conditional: true,
-      schema: Type.Object({
-        threads: Type.Array(threadSchema),
-        nextCursor: Type.Union([Type.String(), Type.Null()], {
-          description: 'Null means there are no more pages.',
-        }),
-        truncated: Type.Boolean({ description: 'Whether there are more threads than a walk can reach.' }),
-      }),
+      schema: threadPageSchema,
     },
     errors: {
       INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not one of this listing.',
     },
     async handle({ context, principal, query }) {
-      const { threads, nextCursor, truncated } = await listThreads(context, principal, {
+      const listed = await listThreads(context, principal, {
         ...query,
         limit: query.limit ?? limitDefault,
       });
-      const shown = threads.map((thread) => presentThread(thread, threadUrl(thread.id)));
-      // A cursor is sealed for each response. Older ones stay valid.
-      return { body: { threads: shown, nextCursor, truncated }, volatile: nextCursor };
+      const { body, etag } = render(listed);
+      return { body, etag };
     },
   });
+};

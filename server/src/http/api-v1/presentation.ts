@@ -2,8 +2,10 @@ import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import { deriveThreadStatus, type Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { WholeThread } from '../../usecases/threads/get-thread.ts';
+import type { ListedThreads } from '../../usecases/threads/list-threads.ts';
+import { entityTag } from '../headers.ts';
 import { Rendered } from '../route.ts';
-import type { MessageJson, ThreadJson, WholeThreadJson } from './schemas.ts';
+import type { MessageJson, ThreadJson, ThreadPageJson, WholeThreadJson } from './schemas.ts';
 
 /** A thread as in §2.1. `threadUrl` is null in the create response only. */
 export function presentThread(thread: Thread, threadUrl: string | null): ThreadJson {
@@ -39,6 +41,47 @@ export function wholeThreadRenderer(
       });
       kept.set(found, rendered);
     }
+    return rendered;
+  };
+}
+
+interface RenderedPage {
+  readonly body: Rendered<ThreadPageJson>;
+  readonly etag: string;
+  readonly walked: number | undefined;
+  readonly truncated: boolean;
+}
+
+/**
+ * Pages of threads, joined from the JSON of each thread. Both are kept with the object of the store that they were made
+ * of. The listing of a page object is always the same; the state of the walk may differ, and is compared.
+ */
+export function pageRenderer(threadUrl: (id: string) => string): (listed: ListedThreads) => RenderedPage {
+  const keptThreads = new WeakMap<Thread, string>();
+  const keptPages = new WeakMap<object, RenderedPage>();
+  function jsonOf(thread: Thread): string {
+    let json = keptThreads.get(thread);
+    if (json === undefined) {
+      json = JSON.stringify(presentThread(thread, threadUrl(thread.id)));
+      keptThreads.set(thread, json);
+    }
+    return json;
+  }
+  return (listed) => {
+    const { page, walked, truncated } = listed;
+    const kept = keptPages.get(page);
+    if (kept !== undefined && kept.walked === walked && kept.truncated === truncated) return kept;
+    const threads = `{"threads":[${listed.threads.map(jsonOf).join(',')}],"nextCursor":`;
+    const { nextCursor } = listed;
+    const end = `,"truncated":${truncated}}`;
+    // The ETag ignores the text of the cursor: it is sealed for each response, and older ones stay valid.
+    const rendered = {
+      body: new Rendered<ThreadPageJson>(`${threads}${JSON.stringify(nextCursor)}${end}`),
+      etag: entityTag(`${threads}${nextCursor === null ? 'null' : '""'}${end}`),
+      walked,
+      truncated,
+    };
+    keptPages.set(page, rendered);
     return rendered;
   };
 }

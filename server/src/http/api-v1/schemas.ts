@@ -102,6 +102,14 @@ export const wholeThreadSchema = Type.Object({
   status: statusSchema,
 });
 
+export const threadPageSchema = Type.Object({
+  threads: Type.Array(threadSchema),
+  nextCursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'Null means there are no more pages.',
+  }),
+  truncated: Type.Boolean({ description: 'Whether there are more threads than a walk can reach.' }),
+});
+
 export const threadPath = Type.Object({ id: Type.String({ description: 'Thread identifier.' }) });
 
 export const conditionalHeaders = Type.Object({
@@ -113,3 +121,4 @@ export const conditionalHeaders = Type.Object({
 export type ThreadJson = Static<typeof threadDefinition>;
 export type MessageJson = Static<typeof messageDefinition>;
 export type WholeThreadJson = Static<typeof wholeThreadSchema>;
+export type ThreadPageJson = Static<typeof threadPageSchema>;

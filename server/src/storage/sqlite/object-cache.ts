@@ -43,6 +43,13 @@ export class ObjectCache {
     return entry.value as T;
   }
 
+  /** Without checking whether it is current: for an object that the caller compares with its row. */
+  peek<T extends object>(name: string): T | undefined {
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) entry.wasUsed = true;
+    return entry?.value as T | undefined;
+  }
+
   /** Whether an object was kept under this name when the cache was last confirmed. */
   mayHave(name: string): boolean {
     return this.#entries.has(name);

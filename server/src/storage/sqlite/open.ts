@@ -47,7 +47,7 @@ export function openSqliteStore(
     ...shared,
     ...sqliteAdmissions(database, commits, cache),
     ...sqliteThreads(database, commits, cache),
-    ...sqliteWalks(database, commits),
+    ...sqliteWalks(database, commits, cache),
     ...sqliteReplies(database, commits, workerLock),
     ...sqliteDocuments(database, commits),
     ...sqliteUsages(database, commits),

@@ -1,4 +1,6 @@
+import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
+import type { Thread } from '../../domain/thread.ts';
 import {
   accountKey,
   bottom,
@@ -13,14 +15,32 @@ import {
 } from '../listings.ts';
 import type { Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
-import type { ListedThread, Listing, Threads } from '../store.ts';
+import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
+import type { ObjectCache } from './object-cache.ts';
 import { type Counted, sizeExpression } from './thread-listing.ts';
 import { type ThreadRow, threadColumnCount, toThread } from './thread-row.ts';
 
 /** `activityAt` is the position of the thread when the walk started. */
 type ListedRow = [...ThreadRow, activityAt: number];
+/** A page, and what it was read from. */
+interface KeptPage<Page extends ThreadPage = ThreadPage> {
+  readonly page: Page;
+  readonly listingChange: number;
+  readonly at: number;
+}
+
+interface KeptThread {
+  readonly thread: Thread;
+  readonly bytes: number;
+}
+
+/** A walk ends a day after its start: a kept first page must not start it much earlier. */
+const keptMsMax = 60_000;
+/** What the objects of a listed thread take without its texts. */
+const listedMemory = 1024;
+
 type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size: number];
 
 /**
@@ -30,6 +50,7 @@ type FirstPageRow = [...ListedRow, lastSequence: number, lastMove: number, size:
 export function sqliteWalks(
   database: Database,
   commits: CommitQueue,
+  cache: ObjectCache,
 ): Pick<Threads, 'beginWalk' | 'continueWalk'> {
   const queries = listingQueries();
   const prepare = <Row>(name: keyof Queries) => {
@@ -41,14 +62,34 @@ export function sqliteWalks(
   const laterPages = prepare<ListedRow>('laterPage');
   const moves = prepare<ListedRow>('moves');
 
+  /** The same object for the same thread, so that what was made of it can be kept with it. */
+  function toListed(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
+    return { thread: keptThread(row).thread, position: { activityAt: row[threadColumnCount], id: row[1] } };
+  }
+
+  function keptThread(row: readonly [...ThreadRow, ...unknown[]]): KeptThread {
+    const name = `listed ${row[1]}`;
+    const kept = cache.peek<KeptThread>(name);
+    if (kept !== undefined && isSame(kept.thread, row)) return kept;
+    const thread = toThread(row);
+    // Twice: as part of a page, too.
+    const bytes = listedMemory + 4 * JSON.stringify(thread).length;
+    return cache.keep(name, { thread, bytes }, bytes);
+  }
+
+  function keep<Page extends ThreadPage>(name: string, kept: KeptPage<Page>): Page {
+    const bytes = kept.page.rows.length * listedMemory;
+    return cache.keep(name, kept, listedMemory + bytes).page;
+  }
+
   /** In one transaction, so that the page and the moves are consistent. */
   const proceed = database.transaction((kind: ListingKind, limit: number, values: Values) => {
-    const rows = laterPages[kind].all(values).map(toListedThread);
+    const rows = laterPages[kind].all(values).map(toListed);
     // A page that is not full is the last one, and reaches to the end of the listing.
     const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
     const range = { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
     const moved = moves[kind].all({ ...values, ...range });
-    return moved.length === 0 ? rows : [...rows, ...moved.map(toListedThread)].sort(byPosition);
+    return moved.length === 0 ? rows : [...rows, ...moved.map(toListed)].sort(byPosition);
   });
 
   return {
@@ -56,20 +97,31 @@ export function sqliteWalks(
     async beginWalk(organizationId, listing, limit) {
       // Read before the page, so that a move that the page does not show is not older than the start.
       const at = commits.now();
+      const name = pageName(organizationId, listing, limit);
+      const listingChange = cache.listingChange(organizationId);
+      const kept = cache.get<KeptPage<FirstPage>>(name);
+      if (kept?.listingChange === listingChange && at - kept.at < keptMsMax) return kept.page;
       const rows = firstPages[kindOf(listing)].all(valuesOf(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
       const start = writeStart({ lastSequence, lastMove, at });
-      return { ...cut(rows.map(toListedThread), limit), start, size };
+      const page = { ...cut(rows.map(toListed), limit), start, size };
+      return keep(name, { page, listingChange, at });
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
       const start = readStart(walk.start);
-      if (isExpired(start, commits.now())) return 'expired';
+      const at = commits.now();
+      if (isExpired(start, at)) return 'expired';
+      const name = pageName(organizationId, listing, limit, walk);
+      const listingChange = cache.listingChange(organizationId);
+      const kept = cache.get<KeptPage>(name);
+      if (kept?.listingChange === listingChange) return kept.page;
       const { lastSequence, lastMove } = start;
       const range = { ...walk.after, lastSequence, lastMove };
       const values = { ...valuesOf(organizationId, listing, limit), ...range };
-      return cut(proceed(kindOf(listing), limit, values), limit);
+      const page = cut(proceed(kindOf(listing), limit, values), limit);
+      return keep(name, { page, listingChange, at });
     },
   };
 }
@@ -85,8 +137,30 @@ function valuesOf(organizationId: OrganizationId, { userId, accountId }: Listing
   };
 }
 
-function toListedThread(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
-  return { thread: toThread(row), position: { activityAt: row[threadColumnCount], id: row[1] } };
+type FirstPage = ThreadPage & { readonly start: string; readonly size: number };
+
+function pageName(
+  organizationId: OrganizationId,
+  { userId, ownOnly, accountId }: Listing,
+  limit: number,
+  walk?: { readonly start: string; readonly after: Position },
+): string {
+  const listing = `${organizationId} ${userId} ${ownOnly} ${limit} ${walk?.start} ${walk?.after.activityAt} ${walk?.after.id}`;
+  return `page ${listing} ${accountKey(accountId)}`;
+}
+
+/** Compares everything that can change. */
+function isSame(
+  { organizationId, title, updatedAt, published, deletedAt }: Thread,
+  row: readonly [...ThreadRow, ...unknown[]],
+): boolean {
+  return (
+    organizationId === row[0] &&
+    title === row[3] &&
+    updatedAt === row[7] &&
+    published === (row[8] === 1) &&
+    deletedAt === row[9]
+  );
 }
 
 interface Queries {

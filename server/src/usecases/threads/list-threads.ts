@@ -1,6 +1,7 @@
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { titleMatcher } from '../../domain/text.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { ThreadPage } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { cursorOf, openThreadWalk, readPage, type ThreadSelection, walkAfter } from './thread-walk.ts';
 
@@ -15,10 +16,18 @@ interface ListThreadsInput extends ThreadSelection {
   readonly cursor?: string;
 }
 
-export interface ListedThreads {
+export interface FoundThreads {
   readonly threads: readonly Thread[];
   readonly nextCursor: string | null;
   readonly truncated: boolean;
+}
+
+/** `nextCursor` is sealed when it is read. */
+export interface ListedThreads extends FoundThreads {
+  /** The object of the store: while nothing has changed, it may be the same again. */
+  readonly page: ThreadPage;
+  /** How many threads the walk has shown, if another page follows. */
+  readonly walked: number | undefined;
 }
 
 /** One page of the threads that the principal may see, as of the start of the walk and in the order of that time (§4.3). */
@@ -30,7 +39,15 @@ export async function listThreads(
   const walk = openThreadWalk(context, principal, selection, cursor);
   const page = await readPage(context, walk, limit);
   const { next, truncated } = walkAfter(context, page, page.rows.length);
-  return { threads: page.rows.map(({ thread }) => thread), nextCursor: cursorOf(context, next), truncated };
+  return {
+    threads: page.rows.map(({ thread }) => thread),
+    get nextCursor() {
+      return cursorOf(context, next);
+    },
+    truncated,
+    page: page.stored,
+    walked: next?.done?.walked,
+  };
 }
 
 interface SearchThreadsInput extends ListThreadsInput {
@@ -46,7 +63,7 @@ export async function searchThreads(
   context: Context,
   principal: Principal,
   { search, limit, cursor, ...selection }: SearchThreadsInput,
-): Promise<ListedThreads> {
+): Promise<FoundThreads> {
   const matches = titleMatcher(search);
   const found: Thread[] = [];
   let walk = openThreadWalk(context, principal, selection, cursor);

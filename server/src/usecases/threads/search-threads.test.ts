@@ -9,7 +9,7 @@ import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
 import { personIn } from '../people/sessions.ts';
-import { type ListedThreads, listThreads, searchThreads } from './list-threads.ts';
+import { type FoundThreads, listThreads, searchThreads } from './list-threads.ts';
 
 describe('A search in the titles of 2,300 threads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-search-'));
@@ -43,9 +43,9 @@ describe('A search in the titles of 2,300 threads', () => {
     };
     return used as unknown as Context;
   }
-  const titlesOf = ({ threads }: ListedThreads) => threads.map(({ title }) => title);
+  const titlesOf = ({ threads }: FoundThreads) => threads.map(({ title }) => title);
   async function searchAll(search: string, limit: number, from: Context = context) {
-    const answers: ListedThreads[] = [];
+    const answers: FoundThreads[] = [];
     let cursor: string | null | undefined;
     while (cursor !== null) {
       const answer = await searchThreads(from, ada, { search, limit, ...(cursor && { cursor }) });

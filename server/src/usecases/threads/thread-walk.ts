@@ -24,6 +24,8 @@ interface ThreadWalk {
 /** One page of a walk. `truncated` is the value before this page. */
 interface WalkedPage extends ThreadPage, Pick<Walk, 'start' | 'truncated'> {
   readonly walk: ThreadWalk;
+  /** The object of the store, which may return it again while nothing has changed. */
+  readonly stored: ThreadPage;
 }
 
 /** Rejects a cursor that was issued for another principal or selection. */
@@ -71,11 +73,12 @@ export async function readPage(context: Context, walk: ThreadWalk, limit: number
     if (page === 'expired') {
       throw new ServiceError('INVALID_PARAMS', 'cursor: is more than a day old: start again without it.');
     }
-    return { ...page, start: done.start, truncated: done.truncated, walk };
+    return { ...page, start: done.start, truncated: done.truncated, walk, stored: page };
   }
-  const { rows, more, start, size } = await context.store.beginWalk(organizationId, listing, count);
+  const stored = await context.store.beginWalk(organizationId, listing, count);
+  const { rows, more, start, size } = stored;
   // Decided once for the whole walk.
-  return { rows, more, start, truncated: size > paginationWindow, walk };
+  return { rows, more, start, truncated: size > paginationWindow, walk, stored };
 }
 
 /** The walk after the first `count` threads of a page; `next` is undefined at the end of the walk. */
