@@ -168,7 +168,8 @@ module.exports = {
       'remote-commands',
       remoteCommands,
       [
-        `${source}/commands/command\\.ts$`,
+        `${source}/commands/(command|output)\\.ts$`,
+        '^node_modules/commander/',
         `${source}/config/`,
         '^client/src/index\\.ts$',
         '^(events|stream|stream/consumers|tty)$',

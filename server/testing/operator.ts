@@ -4,7 +4,8 @@
  * outcome. Commands whose own behaviour is tested run as the real `skein` command instead.
  */
 import { createInterface } from 'node:readline';
-import { findCommand, parseArguments, runStoreCommand, storeCommands } from '../src/commands/command-line.ts';
+import { runCommandLine } from '../src/commands/command-line.ts';
+import { runStoreCommand, storeSections } from '../src/commands/store-commands.ts';
 
 interface Request {
   readonly words: readonly string[];
@@ -20,7 +21,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 async function run(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<object> {
-  const command = findCommand(storeCommands, words);
-  const { json, exitCode = 0 } = await runStoreCommand(command, parseArguments(command, words), environment);
-  return exitCode === 0 ? { json } : { error: `exit code ${exitCode}: ${JSON.stringify(json)}` };
+  let outcome: object = { error: 'no command ran' };
+  await runCommandLine(storeSections, words, async (command, args) => {
+    const { json, exitCode = 0 } = await runStoreCommand(command, args, environment);
+    outcome = exitCode === 0 ? { json } : { error: `exit code ${exitCode}: ${JSON.stringify(json)}` };
+  });
+  return outcome;
 }

@@ -121,15 +121,18 @@ describe('The contract of the commands', () => {
     test.assert.fileSnapshot(recorded, snapshot, { serializers: [(lines) => `${lines.join('\n')}\n`] });
   });
 
-  it('covers every command and flag that the help shows', async () => {
-    const { stdout } = await runSkein(service.folder, ['help']);
-    const shown = new Set<string>();
-    for (const [, line] of stdout.matchAll(/^ {2}skein (.*)$/gm)) {
-      const name = commandOf(line as string);
-      shown.add(name);
-      for (const [flag] of (line as string).matchAll(/--[\w-]+/g)) shown.add(`${name} ${flag}`);
+  it('covers every command and flag that the shell completes', async () => {
+    const { stdout } = await runSkein(service.folder, ['completion', 'bash']);
+    const completed = new Set<string>();
+    for (const [, name, flags] of stdout.matchAll(/^ +'([a-z -]+) -'\) printf '%s\\n' (.*) ;;$/gm)) {
+      const own = [...(flags as string).matchAll(/--[\w-]+/g)].map(([flag]) => flag);
+      // A group of commands has no flags of its own.
+      if (own.join() === '--help' || name?.startsWith('completion')) continue;
+      completed.add(name as string);
+      for (const flag of own.filter((one) => one !== '--json' && one !== '--help'))
+        completed.add(`${name} ${flag}`);
     }
-    assert.deepEqual([...used].sort(), [...shown].sort());
+    assert.deepEqual([...used].sort(), [...completed].sort());
   });
 });
 

@@ -117,7 +117,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     assert.match(await text('member', 'list', org), /usr_\w+ +bot@example\.com +admin, service\n$/);
     assertRefused(await run('member', 'add', org, 'ada@example.com'), /already/);
     assertRefused(await run('member', 'add', org, 'not an address'), /address/);
-    assertRefused(await run('member', 'add', org, 'x@example.com', '--role', 'king'), /admin or member/);
+    assertRefused(await run('member', 'add', org, 'x@example.com', '--role', 'king'), /admin, member/);
   });
 
   it('member remove revokes their keys at once, and for good', async () => {
@@ -205,7 +205,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       ['audit', org, '--limit', '0'],
       ['usage', org, '--days', '367'],
     ]) {
-      assertRefused(await run(...words), /must be 1 to/);
+      assertRefused(await run(...words), /It must be 1 to/);
     }
   });
 
@@ -264,7 +264,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
     const { org } = await found('Refusing');
     const made = await json('app', 'create', org, '--name', 'Robot');
     const token = await exchange(service.baseUrl, made);
-    assertRefused(await run('app', 'create', org), /--name N/);
+    assertRefused(await run('app', 'create', org), /--name <NAME>/);
     assertRefused(await run('app', 'create', org, '--name', ''), /name/);
     assertRefused(await run('app', 'create', org, '--name', 'x'.repeat(256)), /name/);
     for (const words of [

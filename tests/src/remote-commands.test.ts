@@ -274,10 +274,10 @@ describe('The remote commands', { concurrency: 3 }, () => {
 describe('An invalid remote command', { concurrency: 4 }, () => {
   const environment = { SKEIN_API_KEY: 'eak_any', SKEIN_BASE_URL: 'http://127.0.0.1:9' };
   const senseless: ReadonlyArray<readonly [words: string[], told: RegExp]> = [
-    [['ask', 'What', 'is', 'this?'], /\[PROMPT\]/],
-    [['ask', ''], /\[PROMPT\], and was given an empty one/],
+    [['ask', 'What', 'is', 'this?'], /[Tt]oo many arguments/],
+    [['ask', ''], /empty/],
     [['ask'], /[Nn]o question/],
-    [['threads'], /skein help/],
+    [['threads'], /list, get, rename/],
     [['threads', 'list', '--limit', '0'], /at least 1/],
     [['threads', 'list', '--limit', '1', '--all'], /either/],
     [['threads', 'get'], /THREAD_ID/],

@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { backupEmbeddedStore } from '../compose.ts';
+import { Option } from 'commander';
 import type { StoreChoice } from '../config/config.ts';
 import { type BareCommand, refusal } from './command.ts';
 import { ProgressBar } from './progress.ts';
@@ -19,8 +19,10 @@ const databaseEndings = ['', '-journal', '-wal', '-shm'];
 
 export const backup: BareCommand = {
   name: 'backup',
-  usage: 'FILE [--force]',
-  summary: 'Copy the embedded store into a file, also while the service runs; --force replaces the file',
+  arguments: '<FILE>',
+  options: [new Option('--force', 'Replace the file if it exists')],
+  summary: 'Copy the embedded store into a file; also while the service runs',
+  examples: ['backup skein-backup.db'],
   async runAlone({ positionals, options }, { store }) {
     const file = resolve(positionals[0] as string);
     if (store.engine === 'postgres') {
@@ -91,6 +93,7 @@ async function writeWhole(file: string, write: (partial: string) => Promise<void
 }
 
 async function copyAndCheck(store: StoreChoice & { engine: 'sqlite' }, partial: string): Promise<void> {
+  const { backupEmbeddedStore } = await import('../compose.ts');
   const progress = new ProgressBar();
   try {
     await backupEmbeddedStore(store, partial, (done, all) => {

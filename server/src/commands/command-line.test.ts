@@ -1,28 +1,99 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseArguments } from './command-line.ts';
+import { Option } from 'commander';
+import { type Arguments, type CommandLine, UsageError, whole } from './command.ts';
+import { runCommandLine } from './command-line.ts';
+import { ask } from './remote/ask.ts';
+import { threadsCommands } from './remote/threads.ts';
+import { storeSections } from './store-commands.ts';
 
-describe('The arguments of a command', () => {
-  const parse = (usage: string, ...words: string[]) => parseArguments({ name: 'x', usage }, ['x', ...words]);
+const commands: readonly CommandLine[] = [
+  {
+    name: 'doc add',
+    arguments: '<ORG> <FILE...>',
+    options: [
+      new Option('--account <ID>', 'An account'),
+      new Option('--role <ROLE>', 'A role').choices(['admin', 'member']),
+      new Option('--limit <N>', 'A limit').argParser(whole(1, 9)),
+      new Option('--dry-run', 'A switch'),
+    ],
+    summary: 'Add a document',
+    examples: [],
+  },
+  { name: 'threads list', summary: 'List', examples: [] },
+  { name: 'thread publish', arguments: '[ID]', summary: 'Publish', examples: [] },
+];
 
-  it('are parsed as its usage line says', () => {
-    assert.deepEqual(
-      parse('ORG FILE… [--account ID] [--force]', 'o', 'a', 'b', '--account', 'i', '--force'),
-      {
-        positionals: ['o', 'a', 'b'],
-        options: { __proto__: null, account: 'i', force: true },
-      },
-    );
-    assert.deepEqual(parse('[QUESTION]').positionals, []);
-    assert.deepEqual(parse('ORG (--user EMAIL | --org-wide)', 'o', '--org-wide').options['org-wide'], true);
+async function parse(...words: string[]): Promise<Arguments & { name: string }> {
+  const calls: (Arguments & { name: string })[] = [];
+  await runCommandLine({ 'All:': commands }, words, async ({ name }, args) => {
+    calls.push({ name, ...args });
+  });
+  assert.equal(calls.length, 1, 'one command ran');
+  return calls[0]!;
+}
+
+describe('A command line', () => {
+  it('is parsed into arguments and options', async () => {
+    const words = ['doc', 'add', 'o', '--account', 'i', 'a', 'b', '--dry-run', '--limit=3', '--json'];
+    assert.deepEqual(await parse(...words), {
+      name: 'doc add',
+      positionals: ['o', 'a', 'b'],
+      options: { account: 'i', dryRun: true, limit: 3, json: true },
+    });
+    assert.deepEqual((await parse('thread', 'publish')).positionals, []);
+    assert.deepEqual((await parse('thread', 'publish', '-')).positionals, ['-']);
+    assert.deepEqual((await parse('thread', 'publish', '--', '--json')).positionals, ['--json']);
   });
 
-  it('are rejected with a message that says what the usage line allows', () => {
-    assert.throws(() => parse('ORG KEY_ID', 'o'), /takes ORG and KEY_ID\.$/);
-    assert.throws(() => parse('', 'o'), /takes no arguments/);
-    assert.throws(() => parse('[--role admin|member]', '--role', 'king'), /admin or member, and is 'king'/);
-    assert.throws(() => parse('[--role a|b|c]', '--role', 'd'), /must be one of a, b, c, and is 'd'/);
-    assert.throws(() => parse('(--dry-run | --yes)', '--yes=1'), /--yes/);
-    assert.throws(() => parse('[--service]', '--user', 'x'), /--user/);
+  const invalid: ReadonlyArray<readonly [words: string, message: RegExp]> = [
+    ['doc add o', /missing required argument 'FILE'.*'skein doc add --help'/i],
+    ['threads list o', /too many arguments/i],
+    ['doc add o f --role king', /'king' is invalid.*admin, member/],
+    ['doc add o f --limit many', /whole number/],
+    ['doc add o f --limit 10', /1 to 9/],
+    ['doc add o f --dry-run=1', /unknown option '--dry-run=1'/i],
+    ['doc add o f --acount i', /Did you mean --account\?/],
+    ['doc add o f --account', /argument missing/],
+    ['doc', /'skein doc' needs one of: add\./],
+    ['thread list', /Unknown command 'thread list'\. Did you mean 'threads list'\? 'skein help'/],
+    ['dco add o f', /Unknown command 'dco add'\. Did you mean 'doc add'\?/],
+    ['help dco add', /Unknown command 'dco add'\. Did you mean 'doc add'\?/],
+    ['dance', /^Unknown command 'dance'\. 'skein help' shows all commands\.$/],
+    ['--json threads list', /unknown option '--json'/i],
+  ];
+  for (const [words, message] of invalid) {
+    it(`is rejected in one sentence that helps: skein ${words}`, async () => {
+      await assert.rejects(parse(...words.split(' ')), (error: Error) => {
+        assert.ok(error instanceof UsageError, error.stack);
+        assert.match(error.message, /^[A-Z'][^\n]*\.$/);
+        assert.match(error.message, message);
+        return true;
+      });
+    });
+  }
+
+  it('is rejected if an argument is empty, which is probably an unset variable', async () => {
+    await assert.rejects(parse('doc', 'add', 'o', ''), /an argument of 'doc add' is empty/i);
   });
+});
+
+describe('The examples in the help', () => {
+  const sections = { ...storeSections, 'Remote:': [ask, ...threadsCommands] };
+  for (const command of Object.values(sections).flat()) {
+    it(`are command lines that run: ${command.name}`, async () => {
+      assert.ok(command.examples.length > 0);
+      for (const example of command.examples) {
+        // Without redirections and quotes, which are for a shell.
+        const words = [...example.replace(/ [<>].*/, '').matchAll(/"([^"]*)"|\S+/g)].map(
+          (word) => word[1] ?? word[0],
+        );
+        const ran: string[] = [];
+        await runCommandLine<CommandLine>(sections, words, async ({ name }) => {
+          ran.push(name);
+        });
+        assert.deepEqual(ran, [command.name], example);
+      }
+    });
+  }
 });

@@ -1,101 +1,193 @@
-import { parseArgs } from 'node:util';
-import { openContext } from '../compose.ts';
-import { readConfig } from '../config/config.ts';
-import { operatorInitiator } from '../usecases/organization/audit-log.ts';
-import { backup } from './backup.ts';
-import {
-  type Arguments,
-  type BareCommand,
-  type CommandLine,
-  type Options,
-  type Result,
-  type StoreCommand,
-  UsageError,
-} from './command.ts';
-import { contentCommands } from './content.ts';
-import { copy } from './copy.ts';
-import { credentialCommands } from './credentials.ts';
-import { doctor, modelTest } from './doctor.ts';
-import { organizationCommands } from './organizations.ts';
-import { recordCommands } from './records.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { Command, CommanderError } from 'commander';
+import { type Arguments, type CommandLine, type Options, UsageError } from './command.ts';
 
-/** The operator's commands, in the order of the help: they open the store themselves. */
-export const storeCommands: readonly (StoreCommand | BareCommand)[] = [
-  ...organizationCommands,
-  ...credentialCommands,
-  ...contentCommands,
-  ...recordCommands,
-  copy,
-  backup,
-  doctor,
-  modelTest,
-];
+/** Commands by the heading under which the help lists them. */
+export type Sections<C extends CommandLine> = Readonly<Record<string, readonly C[]>>;
 
-/** The command that the words start with. */
-export function findCommand<C extends CommandLine>(commands: readonly C[], words: readonly string[]): C {
-  const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
-  if (command === undefined) throw new UsageError(`Unknown command '${words.slice(0, 2).join(' ')}'.`);
+type Run<C> = (command: C, args: Arguments) => Promise<void>;
+
+/** Runs the command that the words name. Throws a `UsageError` if the words are invalid. */
+export async function runCommandLine<C extends CommandLine>(
+  sections: Sections<C>,
+  words: readonly string[],
+  run: Run<C>,
+): Promise<void> {
+  const program = buildProgram(sections, run);
+  try {
+    await program.parseAsync(words.length === 0 ? ['help'] : [...words], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw usageError(program, words, error);
+  }
+}
+
+/** Commander's tree of all commands. */
+export function buildProgram<C extends CommandLine>(sections: Sections<C>, run: Run<C>): Command {
+  const program = new Command('skein')
+    .usage('COMMAND [options]')
+    .version(packageVersion(), '-V, --version', 'Show the version')
+    .helpOption('-h, --help', 'Show help')
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .exitOverride()
+    // Errors are thrown, and printed by the caller in one line.
+    .configureOutput({ writeErr: () => {} })
+    .configureHelp({ ...helpStyle, visibleCommands: leavesOf, subcommandTerm: termOf })
+    .addHelpText('before', 'Skein, a conversation-thread service.\n')
+    .addHelpText('after', introduction);
+  for (const [heading, commands] of Object.entries(sections)) {
+    for (const command of commands) addCommand(program, heading, command, run);
+  }
+  program
+    .command('help [COMMAND...]', { hidden: true })
+    .action((names: string[]) => names.reduce(childNamed, program).help());
+  return program;
+}
+
+const introduction = `
+'skein COMMAND --help' shows options and examples. Most commands accept --json.
+The store is SKEIN_DATABASE_URL (sqlite:./data/skein.db). Commands with an API key
+use the service at SKEIN_BASE_URL (http://127.0.0.1:8080) and SKEIN_API_KEY.`;
+
+function addCommand<C extends CommandLine>(program: Command, heading: string, command: C, run: Run<C>): void {
+  const names = command.name.split(' ');
+  const last = names.pop() as string;
+  const parent = names.reduce((above, name) => groupNamed(above, name, heading), program);
+  // A list of commands shows only the first part of the sentence.
+  const summary = command.summary.split(';')[0] as string;
+  const leaf = parent.command(last).description(command.summary).summary(summary).helpGroup(heading);
+  for (const argument of command.arguments?.split(' ') ?? []) {
+    leaf.argument(argument, argumentMeanings[argument.replace(/\W/g, '')]);
+  }
+  for (const option of command.options ?? []) leaf.addOption(option);
+  if (!('runProcess' in command)) leaf.option('--json', 'Print one JSON value');
+  const examples = command.examples.map((example) => `\n  skein ${example}`).join('');
+  leaf.addHelpText('after', () => `\n${styleText('bold', 'Examples:')}${examples}`);
+  leaf.action(async (...given: unknown[]) => {
+    const positionals = given
+      .slice(0, -2)
+      .flat()
+      .filter((one) => one !== undefined) as string[];
+    if (positionals.includes('')) leaf.error(`error: an argument of '${pathOf(leaf)}' is empty`);
+    const options = leaf.opts<Options>();
+    command.check?.(options);
+    await run(command, { positionals, options });
+  });
+}
+
+function groupNamed(parent: Command, name: string, heading: string): Command {
+  return (
+    parent.commands.find((one) => one.name() === name) ??
+    parent.command(name).usage('COMMAND [options]').helpGroup(heading)
+  );
+}
+
+function childNamed(parent: Command, name: string): Command {
+  return (
+    parent.commands.find((one) => one.name() === name) ??
+    parent.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' })
+  );
+}
+
+/** What the positional arguments of all commands mean. */
+const argumentMeanings: Readonly<Record<string, string>> = {
+  ORG: 'Id of an organization, or its name if no other has it',
+  NAME: 'Name of the organization',
+  EMAIL: "The person's e-mail address",
+  KEY_ID: 'Id of the API key, key_…',
+  CLIENT_ID: 'Id of the application, app_…',
+  THREAD_ID: 'Id of the thread, thr_…',
+  TITLE: 'The new title',
+  FILE: 'Path of a file or, for documents, a folder',
+  DOC_ID: 'Id of the document, doc_…',
+  QUESTION: 'The question, in quotes',
+  PROMPT: 'The question, in quotes; standard input if it is missing or -',
+};
+
+/** The commands below a command that run something, in the order of the help. */
+export function leavesOf(command: Command): Command[] {
+  return command.commands.flatMap((one) => {
+    if (one.commands.length > 0) return leavesOf(one);
+    return one.name() === 'help' ? [] : [one];
+  });
+}
+
+/** `org create`: the name as it is typed after `skein`. */
+export function pathOf(command: Command): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
+}
+
+function termOf(command: Command): string {
+  const names = command.registeredArguments.map((one) => {
+    const name = one.variadic ? `${one.name()}…` : one.name();
+    return one.required ? name : `[${name}]`;
+  });
+  return [pathOf(command), ...names].join(' ');
+}
+
+/** Commander removes the styles where the output is not a terminal that shows colours. */
+const force = { validateStream: false };
+const helpStyle = {
+  styleTitle: (text: string) => styleText('bold', text, force),
+  styleSubcommandTerm: (text: string) => text.replace(/^[a-z -]+/, (name) => styleText('cyan', name, force)),
+  styleOptionTerm: (text: string) => styleText('cyan', text, force),
+};
+
+/** Turns Commander's error into one sentence, and suggests what may be meant. */
+function usageError(
+  program: Command,
+  words: readonly string[],
+  { code, message }: CommanderError,
+): UsageError {
+  const names = words[0] === 'help' ? words.slice(1) : words;
+  const known = longestPath(program, names);
+  if (code === 'commander.help') {
+    const children = known.commands.map((one) => one.name()).join(', ');
+    return new UsageError(`'skein ${pathOf(known)}' needs one of: ${children}.`);
+  }
+  if (code === 'commander.unknownCommand') {
+    const typed = names
+      .slice(0, 2)
+      .filter((word) => !word.startsWith('-'))
+      .join(' ');
+    const similar = similarTo(typed, leavesOf(program).map(pathOf));
+    return new UsageError(`Unknown command '${typed}'.${similar} 'skein help' shows all commands.`);
+  }
+  const [sentence = '', suggestion = ''] = message
+    .replace(/^error: ./, (start) => start.slice(7).toUpperCase())
+    .split('\n');
+  const help = `'${['skein', pathOf(known), '--help'].filter(Boolean).join(' ')}' shows its usage.`;
+  return new UsageError(
+    [sentence.replace(/\.?$/, '.'), suggestion.slice(1, -1), help].filter(Boolean).join(' '),
+  );
+}
+
+function longestPath(program: Command, names: readonly string[]): Command {
+  let command = program;
+  for (const name of names) {
+    const child = command.commands.find((one) => one.name() === name);
+    if (child === undefined) break;
+    command = child;
+  }
   return command;
 }
 
-export async function runStoreCommand(
-  command: StoreCommand | BareCommand,
-  args: Arguments,
-  environment: NodeJS.ProcessEnv,
-): Promise<Result> {
-  const config = readConfig(environment);
-  if ('runAlone' in command) return command.runAlone(args, config);
-  const context = await openContext(config, { mustExist: command.createsStore !== true });
-  const call = { context, config, initiator: operatorInitiator(context), options: args.options };
+/** Commander compares only names on one level; on whole names it also finds `threads list` for `thread list`. */
+function similarTo(typed: string, names: readonly string[]): string {
+  const flat = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  for (const name of names) flat.addCommand(new Command(name));
   try {
-    return await command.run(call, ...args.positionals);
-  } finally {
-    await context.close();
-  }
-}
-
-/** Parses the arguments after the command's name as its usage line says. Every command but `serve` also accepts `--json`. */
-export function parseArguments(
-  { name, usage, check }: Pick<CommandLine, 'name' | 'usage' | 'check'>,
-  words: readonly string[],
-): Arguments {
-  const { positionals: expected, options, choices } = readUsage(usage);
-  const args = words.slice(name.split(' ').length);
-  const all = name === 'serve' ? options : { ...options, json: { type: 'boolean' as const } };
-  let parsed: ReturnType<typeof parseArgs>;
-  try {
-    parsed = parseArgs({ args, options: all, allowPositionals: true });
+    flat.parse([typed], { from: 'user' });
   } catch (error) {
-    // Node's message has several lines; the first sentence says what is wrong.
-    throw new UsageError((error as Error).message.split(/(?<=\.)\s/)[0]);
+    const [, similar] = /\(Did you mean (?:one of )?(.*)\?\)/.exec((error as Error).message) ?? [];
+    if (similar !== undefined) return ` Did you mean '${similar.split(', ').join("' or '")}'?`;
   }
-  const { positionals, values } = parsed;
-  const needed = expected.filter((one) => !one.startsWith('[')).length;
-  // The last one may be repeated.
-  const most = expected.at(-1)?.endsWith('…') ? Number.POSITIVE_INFINITY : expected.length;
-  const enough = positionals.length >= needed && positionals.length <= most;
-  if (!enough || positionals.includes('')) {
-    const takes = `'skein ${name}' takes ${expected.join(' and ') || 'no arguments'}`;
-    throw new UsageError(`${takes}${enough ? ', and was given an empty one' : ''}.`);
-  }
-  for (const [option, allowed] of choices) {
-    const value = values[option];
-    if (value === undefined || allowed.includes(String(value))) continue;
-    const listed = allowed.length > 2 ? `one of ${allowed.join(', ')}` : allowed.join(' or ');
-    throw new UsageError(`--${option} must be ${listed}, and is '${value}'.`);
-  }
-  check?.(values as Options);
-  return { positionals, options: values as Options };
+  return '';
 }
 
-/** The positional arguments, the options and the choices of each option, as a usage line shows them. */
-function readUsage(usage: string) {
-  const options: Record<string, { type: 'string' | 'boolean' }> = {};
-  const choices = new Map<string, readonly string[]>();
-  const rest = usage.replace(/--([\w-]+)(?: ([\w|]*\w))?/g, (_, name: string, value: string | undefined) => {
-    options[name] = { type: value === undefined ? 'boolean' : 'string' };
-    if (value?.includes('|')) choices.set(name, value.split('|'));
-    return '';
-  });
-  return { positionals: rest.match(/\[?[A-Z_]+…?\]?/g) ?? [], options, choices };
+function packageVersion(): string {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version;
 }

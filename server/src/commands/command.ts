@@ -1,3 +1,4 @@
+import { InvalidArgumentError, type Option } from 'commander';
 import type { Config } from '../config/config.ts';
 import type { Initiator } from '../domain/audit.ts';
 import { ServiceError } from '../domain/errors.ts';
@@ -5,11 +6,12 @@ import type { OrganizationId } from '../domain/id.ts';
 import type { Organization } from '../domain/organization.ts';
 import { findOrganization } from '../usecases/organization/organization.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
+import type { Table } from './output.ts';
 
 /** The output of a command: one JSON value for `--json`, otherwise a text. */
 export interface Result {
   readonly json: unknown;
-  readonly text: string;
+  readonly text: string | readonly (string | Table)[];
   /** Set if the result itself is a failure. */
   readonly exitCode?: number;
 }
@@ -19,18 +21,19 @@ export interface Arguments {
   readonly options: Options;
 }
 
-export type Options = Readonly<Record<string, string | boolean | undefined>>;
+/** By the flag's name in camel case: `--org-wide` is `orgWide`. */
+export type Options = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The syntax and description of a command. */
 export interface CommandLine {
   /** As it is typed: `org create`. */
   readonly name: string;
-  /**
-   * What follows the name, as the help shows it: `ORG FILE… [--role admin|member] [--service]`. Arguments are parsed
-   * accordingly: a word in brackets is optional, `…` means one or more, and an option without a word after it is a switch.
-   */
-  readonly usage: string;
+  /** The positional arguments as Commander writes them: `<ORG> <FILE...>`, `[QUESTION]`. */
+  readonly arguments?: string;
+  readonly options?: readonly Option[];
   readonly summary: string;
+  /** Command lines without `skein`, shown in the help. */
+  readonly examples: readonly string[];
   /** Throws a `UsageError` for options that do not fit together. Called before a store is opened. */
   check?(options: Options): void;
 }
@@ -82,52 +85,31 @@ export function refusal(message: string): ServiceError {
   return new ServiceError('INVALID_PARAMS', message);
 }
 
-export function optionText({ options }: { options: Options }, name: string): string | undefined {
-  const value = options[name];
-  return typeof value === 'string' ? value : undefined;
+/** A command that does everything itself and returns its exit code. It has no `--json`. */
+export interface ProcessCommand extends CommandLine {
+  runProcess(args: Arguments): Promise<number>;
 }
 
-export function optionWhole(
-  call: { options: Options },
-  name: string,
-  min = 0,
-  max = Number.MAX_SAFE_INTEGER,
-): number | undefined {
-  const text = optionText(call, name);
-  if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} must be a whole number, and is '${text}'.`);
-  const value = Number(text);
-  if (value >= min && value <= max) return value;
-  const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
-  throw new UsageError(`--${name} must be ${range}.`);
+export function optionText({ options }: { options: Options }, name: string): string | undefined {
+  return options[name] as string | undefined;
+}
+
+export function optionNumber({ options }: { options: Options }, name: string): number | undefined {
+  return options[name] as number | undefined;
+}
+
+/** Parses the value of an option as a whole number. */
+export function whole(min = 0, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+    const value = Number(text);
+    if (value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`;
+    throw new InvalidArgumentError(`It must be ${range}.`);
+  };
 }
 
 /** `1 passage`, `2 passages`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** Replaces control characters, which could move the cursor or break the line. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '\uFFFD');
-}
-
-/** The same for a text of several lines. */
-export function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n');
-}
-
-/** Pads columns to their longest cell. Returns `whenEmpty` for an empty table. */
-export function table(rows: readonly (readonly string[])[], whenEmpty: string): string {
-  if (rows.length === 0) return whenEmpty;
-  const printed = rows.map((row) => row.map(printable));
-  const widths = printed[0]!.map((_, column) => Math.max(...printed.map((row) => row[column]!.length)));
-  return printed
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

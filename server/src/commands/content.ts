@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
+import { Option } from 'commander';
 import { documentEndings, fileFault, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
 import {
@@ -13,13 +14,14 @@ import {
   counted,
   type Options,
   onOrganization,
+  optionNumber,
   optionText,
-  optionWhole,
-  printable,
+  type Result,
   type StoreCommand,
-  table,
   UsageError,
+  whole,
 } from './command.ts';
+import { printable, table } from './output.ts';
 import { ProgressBar } from './progress.ts';
 
 interface Added extends AddedDocument {
@@ -31,14 +33,18 @@ interface Failed {
   readonly reason: string;
 }
 
+const accountOption = (meaning: string) => new Option('--account <ID>', meaning);
+
 /** Threads and documents. */
 export const contentCommands: readonly StoreCommand[] = [
   publishing('publish', true, 'Show a thread to its whole organization'),
   publishing('unpublish', false, 'Show a thread to its creator only'),
   onOrganization({
     name: 'doc add',
-    usage: 'ORG FILE… [--account ID]',
+    arguments: '<ORG> <FILE...>',
+    options: [accountOption('Use them only in threads of this account')],
     summary: 'Add files or folders that replies use: Markdown, text, HTML, PDF',
+    examples: ['doc add Acme handbook.pdf', 'doc add Acme docs/ --account acct_42'],
     check: rejectEmptyAccount,
     async run(call, ...paths) {
       const accountId = optionText(call, 'account') ?? null;
@@ -71,8 +77,9 @@ export const contentCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'doc list',
-    usage: 'ORG',
+    arguments: '<ORG>',
     summary: "Show an organization's documents",
+    examples: ['doc list Acme'],
     async run({ context, organizationId }) {
       const { documents, storage } = await listDocuments(context, organizationId);
       const rows = documents.map((document) => [
@@ -82,15 +89,17 @@ export const contentCommands: readonly StoreCommand[] = [
         document.title,
         document.name,
       ]);
+      const headings = ['ID', 'ACCOUNT', 'PASSAGES', 'TITLE', 'FILE'];
       const { documents: count, documentsMax, bytes, bytesMax } = storage;
       const stored = `${count} of ${documentsMax} documents, ${formatBytes(bytes)} of ${formatBytes(bytesMax)} of text`;
-      return { json: documents, text: `${table(rows, 'No documents yet.')}\n\n${stored}` };
+      return { json: documents, text: [table(headings, rows, 'No documents yet.'), `\n${stored}`] };
     },
   }),
   onOrganization({
     name: 'doc remove',
-    usage: 'ORG DOC_ID',
+    arguments: '<ORG> <DOC_ID>',
     summary: 'Remove a document; replies that cite it stay unchanged',
+    examples: ['doc remove Acme doc_01…'],
     async run(call, id = '') {
       await removeDocument(call, id);
       return { json: { id, removed: true }, text: `${id} was removed.` };
@@ -98,11 +107,16 @@ export const contentCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'doc search',
-    usage: 'ORG QUESTION [--account ID] [--limit N]',
-    summary: 'Show the passages that a reply to a question would use, best first',
+    arguments: '<ORG> <QUESTION>',
+    options: [
+      accountOption('Search as in a thread of this account'),
+      new Option('--limit <N>', 'How many passages; 5 by default').argParser(whole(1)),
+    ],
+    summary: 'Show the passages that a reply would use; best first',
+    examples: ['doc search Acme "How long do refunds take?" --limit 3'],
     check: rejectEmptyAccount,
     async run({ context, options, organizationId }, question = '') {
-      const limit = optionWhole({ options }, 'limit', 1) ?? 5;
+      const limit = optionNumber({ options }, 'limit') ?? 5;
       const accountId = optionText({ options }, 'account') ?? null;
       const { searched, passages } = await context.library.search(organizationId, accountId, question, limit);
       const found = passages.map(({ documentId, title, heading, text }, index) => {
@@ -120,8 +134,9 @@ export const contentCommands: readonly StoreCommand[] = [
 function publishing(verb: string, published: boolean, summary: string): StoreCommand {
   return onOrganization({
     name: `thread ${verb}`,
-    usage: 'ORG THREAD_ID',
+    arguments: '<ORG> <THREAD_ID>',
     summary,
+    examples: [`thread ${verb} Acme thr_01…`],
     async run(call, id = '') {
       await publishThread(call, id, published);
       const text = `${id} is ${published ? 'published' : 'no longer published'}.`;
@@ -135,14 +150,14 @@ function rejectEmptyAccount({ account }: Options): void {
   if (account === '') throw new UsageError('--account must not be empty.');
 }
 
-function describeAdded(added: readonly Added[], failed: readonly Failed[]): string {
+function describeAdded(added: readonly Added[], failed: readonly Failed[]): Result['text'] {
   const rows = added.map(({ id, title, passageCount, replaced }) => [
     id,
     counted(passageCount, 'passage'),
     replaced ? `${title} (replaced)` : title,
   ]);
-  const missed = failed.length === 0 ? '' : `\n${failed.length} could not be added: see above.`;
-  return table(rows, 'Nothing was added.') + missed;
+  const missed = failed.length === 0 ? [] : [`${failed.length} could not be added: see above.`];
+  return [table(['ID', 'PASSAGES', 'TITLE'], rows, 'Nothing was added.'), ...missed];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyStore, copyTools, openArchive, openArchiveTarget, StoreInUse } from '../compose.ts';
+import { Option } from 'commander';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
 import type { CopyOutcome } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, counted, optionText, refusal, UsageError } from './command.ts';
@@ -7,9 +7,13 @@ import { ProgressBar } from './progress.ts';
 
 export const copy: BareCommand = {
   name: 'copy',
-  usage: '--from URL --to URL',
+  options: [
+    new Option('--from <URL>', 'The store to copy').makeOptionMandatory(),
+    new Option('--to <URL>', 'The empty store to copy into').makeOptionMandatory(),
+  ],
   summary:
-    'Copy a store that is not in use into an empty one and compare them; after an interruption, run it again',
+    'Copy a store into an empty one and compare them; neither may be in use. After an interruption, run it again',
+  examples: ['copy --from sqlite:./data/skein.db --to postgres://skein:PASSWORD@db.example/skein'],
   async runAlone(args) {
     const from = readOption(args, 'from');
     const to = readOption(args, 'to');
@@ -23,6 +27,7 @@ export const copy: BareCommand = {
 };
 
 async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopyOutcome> {
+  const { copyStore, copyTools, openArchive, openArchiveTarget } = await import('../compose.ts');
   const source = await opened('--from', from, openArchive);
   try {
     const target = await opened('--to', to, openArchiveTarget);
@@ -60,6 +65,7 @@ async function opened<T>(
   try {
     return await open(choice);
   } catch (error) {
+    const { StoreInUse } = await import('../compose.ts');
     if (error instanceof StoreInUse)
       throw refusal(`${option} names ${named} is in use: stop the service and every command on it first.`);
     const { message, code } = error as NodeJS.ErrnoException;

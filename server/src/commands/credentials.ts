@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import {
   createApiKey,
   listAddressedApiKeys,
@@ -14,14 +15,21 @@ import {
 } from '../usecases/credentials/applications.ts';
 import { listKeyRequests } from '../usecases/credentials/request-api-key.ts';
 import { findMember } from '../usecases/people/members.ts';
-import { onOrganization, optionText, type Result, type StoreCommand, table, UsageError } from './command.ts';
+import { onOrganization, optionText, type Result, type StoreCommand, UsageError } from './command.ts';
+import { table } from './output.ts';
 
 export const credentialCommands: readonly StoreCommand[] = [
   onOrganization({
     name: 'key create',
-    usage: 'ORG (--user EMAIL | --org-wide) [--name N]',
+    arguments: '<ORG>',
+    options: [
+      new Option('--user <EMAIL>', 'A personal key of this member, which can read and write'),
+      new Option('--org-wide', 'A key that can read published threads'),
+      new Option('--name <NAME>', 'What the key is for'),
+    ],
     summary: 'Create an API key and show it once',
-    check({ user, 'org-wide': orgWide }) {
+    examples: ['key create Acme --user ada@example.com', 'key create Acme --org-wide --name Dashboard'],
+    check({ user, orgWide }) {
       if ((user === undefined) !== (orgWide === true))
         throw new UsageError('Choose an owner: either --user EMAIL or --org-wide.');
     },
@@ -38,8 +46,9 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'key revoke',
-    usage: 'ORG KEY_ID',
+    arguments: '<ORG> <KEY_ID>',
     summary: 'Revoke an API key immediately and permanently',
+    examples: ['key revoke Acme key_01…'],
     async run(call, id = '') {
       await revokeApiKey(call, id);
       return { json: { id }, text: `Revoked ${id}.` };
@@ -47,10 +56,16 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'key rotate',
-    usage: `ORG KEY_ID [--old-valid-for ${Object.keys(rotationGraces).join('|')}]`,
+    arguments: '<ORG> <KEY_ID>',
+    options: [
+      new Option('--old-valid-for <TIME>', 'How long the old key still works; now by default').choices(
+        Object.keys(rotationGraces),
+      ),
+    ],
     summary: 'Replace an API key and show the new one once; the old one is revoked now or later',
+    examples: ['key rotate Acme key_01… --old-valid-for 24h'],
     async run(call, old = '') {
-      const oldValidFor = (call.options['old-valid-for'] ?? 'now') as RotationGrace;
+      const oldValidFor = (call.options.oldValidFor ?? 'now') as RotationGrace;
       const { id, key } = await rotateApiKey(call, old, { owners: 'all', oldValidFor });
       const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
       return {
@@ -61,8 +76,9 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'key list',
-    usage: 'ORG',
+    arguments: '<ORG>',
     summary: "Show an organization's API keys",
+    examples: ['key list Acme'],
     async run({ context, organizationId }) {
       const keys = await listAddressedApiKeys(context, organizationId, 'all');
       const requests = await listKeyRequests(context, organizationId, 'all');
@@ -79,31 +95,39 @@ export const credentialCommands: readonly StoreCommand[] = [
       const requested = requests.map(({ id, owner, state, name }) => [id, owner, state, name]);
       return {
         json: keys.map(({ owner: _owner, creator: _creator, ownedByService: _service, ...key }) => key),
-        text:
-          table(rows, "No keys yet: 'skein key create ORG --user EMAIL' creates one.") +
-          (requests.length === 0 ? '' : `\n\nKey requests:\n${table(requested, '')}`),
+        text: [
+          table(
+            ['ID', 'KEY', 'OWNER', 'MADE BY', 'LAST USED', 'STATE', 'NAME'],
+            rows,
+            "No keys yet: 'skein key create ORG --user EMAIL' creates one.",
+          ),
+          ...(requests.length === 0
+            ? []
+            : ['\nKey requests:', table(['ID', 'OWNER', 'STATE', 'NAME'], requested, '')]),
+        ],
       };
     },
   }),
   onOrganization({
     name: 'app create',
-    usage: 'ORG --name N',
-    summary: 'Create a machine-to-machine application and show its secret once',
-    check({ name }) {
-      if (name === undefined) throw new UsageError('Enter a name for the application: --name N.');
-    },
+    arguments: '<ORG>',
+    options: [new Option('--name <NAME>', 'What the application is called').makeOptionMandatory()],
+    summary: 'Create an application and show its secret once; it gets access tokens, machine to machine',
+    examples: ['app create Acme --name "Nightly report"'],
     run: async (call) => showSecret(await createApplication(call, String(call.options.name))),
   }),
   onOrganization({
     name: 'app rotate',
-    usage: 'ORG CLIENT_ID',
+    arguments: '<ORG> <CLIENT_ID>',
     summary: 'Give an application a new secret; the old one and all its tokens stop working now',
+    examples: ['app rotate Acme app_01…'],
     run: async (call, id = '') => showSecret(await rotateApplication(call, id)),
   }),
   onOrganization({
     name: 'app delete',
-    usage: 'ORG CLIENT_ID',
+    arguments: '<ORG> <CLIENT_ID>',
     summary: 'Delete an application; its secret and all its tokens stop working now',
+    examples: ['app delete Acme app_01…'],
     async run(call, id = '') {
       await deleteApplication(call, id);
       return { json: { id }, text: `Deleted ${id}.` };
@@ -111,8 +135,9 @@ export const credentialCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'app list',
-    usage: 'ORG',
+    arguments: '<ORG>',
     summary: "Show an organization's applications",
+    examples: ['app list Acme'],
     async run({ context, organizationId }) {
       const applications = await listApplications(context, organizationId);
       const rows = applications.map(({ id, name, rotatedAt }) => [
@@ -122,14 +147,21 @@ export const credentialCommands: readonly StoreCommand[] = [
       ]);
       return {
         json: applications.map((application) => ({ ...application, clientId: application.id })),
-        text: table(rows, "No applications yet: 'skein app create ORG --name N' creates one."),
+        text: [
+          table(
+            ['ID', 'NAME', 'SECRET'],
+            rows,
+            "No applications yet: 'skein app create ORG --name N' creates one.",
+          ),
+        ],
       };
     },
   }),
   {
     name: 'signing-key rotate',
-    usage: '[--forget]',
-    summary: 'Sign access tokens with a new key; --forget invalidates all existing tokens now',
+    options: [new Option('--forget', 'Invalidate all existing tokens now')],
+    summary: 'Sign access tokens with a new key; existing tokens stay valid until they expire',
+    examples: ['signing-key rotate', 'signing-key rotate --forget'],
     async run({ context, options }) {
       const forget = options.forget === true;
       const id = await context.accessTokens.rotateKey(forget);

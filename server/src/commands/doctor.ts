@@ -1,18 +1,18 @@
 import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { configuredModel, openContext } from '../compose.ts';
 import type { Config, StoreChoice } from '../config/config.ts';
 import { trialQuestion } from '../domain/model-trial.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/retention.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { BareCommand } from './command.ts';
+import { table } from './output.ts';
 
 export const doctor: BareCommand = {
   name: 'doctor',
-  usage: '',
-  summary: 'Check the configuration, the disk and the store, and suggest fixes',
+  summary: 'Check the configuration, the disk and the store',
+  examples: ['doctor', 'doctor --json'],
   async runAlone(_args, config) {
     const { store } = config;
     const findings: Diagnosis[] = [
@@ -25,18 +25,19 @@ export const doctor: BareCommand = {
       ...(await checkStore(config)),
     ];
     const healthy = findings.every(({ ok }) => ok);
-    const text = findings.map(
-      ({ check, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${check.padEnd(11)} ${detail}`,
-    );
-    return { json: { healthy, findings }, text: text.join('\n'), exitCode: healthy ? 0 : 1 };
+    const rows = findings.map(({ check, ok, detail }) => [ok ? 'ok  ' : 'FAIL', check, detail]);
+    const text = [table(['RESULT', 'CHECK', 'DETAIL'], rows, '')];
+    return { json: { healthy, findings }, text, exitCode: healthy ? 0 : 1 };
   },
 };
 
 export const modelTest: BareCommand = {
   name: 'model test',
-  usage: '[QUESTION]',
-  summary: 'Ask the configured model one question and show its answer or the error',
+  arguments: '[QUESTION]',
+  summary: 'Ask the configured model one question; shows the answer, or the error and what to do',
+  examples: ['model test', 'model test "What is a skein?"'],
   async runAlone({ positionals: [question = trialQuestion] }, config) {
+    const { configuredModel } = await import('../compose.ts');
     const trial = await configuredModel(config).test(question, config.limits.replyDeadlineMs);
     if (trial === undefined) {
       const { kind } = config.model;
@@ -62,6 +63,7 @@ function finding(check: string, look: () => Diagnosis): Diagnosis {
 
 async function checkStore(config: Config): Promise<Diagnosis[]> {
   try {
+    const { openContext } = await import('../compose.ts');
     const context = await openContext(config, { mustExist: true });
     try {
       return [...(await context.storeHealth.diagnose()), await checkRetention(context)];

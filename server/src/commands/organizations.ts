@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { listeningUrl } from '../config/config.ts';
 import type { MemberRole } from '../domain/organization.ts';
 import { invitationLink } from '../domain/sign-in.ts';
@@ -18,21 +19,29 @@ import {
   counted,
   type Options,
   onOrganization,
+  optionNumber,
   optionText,
-  optionWhole,
   type Result,
   type StoreCall,
   type StoreCommand,
-  table,
   UsageError,
+  whole,
 } from './command.ts';
+import { table } from './output.ts';
+
+const settingOptions = [
+  new Option('--api <STATE>', 'Enable or disable the public API').choices(['on', 'off']),
+  new Option('--quota <N>', 'API requests per UTC day').argParser(whole()),
+];
 
 export const organizationCommands: readonly StoreCommand[] = [
   {
     name: 'org create',
     createsStore: true,
-    usage: 'NAME [--api on|off] [--quota N]',
+    arguments: '<NAME>',
+    options: settingOptions,
     summary: 'Create an organization; its API is enabled unless --api off',
+    examples: ['org create Acme', 'org create "Acme Labs" --quota 50000'],
     async run({ context, initiator, options }, name = '') {
       const id = await createOrganization(context, initiator, { name, ...settingsOf(options) });
       return { json: { id }, text: `Created the organization ${name}: ${id}` };
@@ -40,8 +49,10 @@ export const organizationCommands: readonly StoreCommand[] = [
   },
   onOrganization({
     name: 'org set',
-    usage: 'ORG [--api on|off] [--quota N]',
-    summary: "Enable or disable an organization's API, or change its daily quota",
+    arguments: '<ORG>',
+    options: settingOptions,
+    summary: "Change an organization's API access or quota",
+    examples: ['org set Acme --quota 50000', 'org set Acme --api off'],
     check(options) {
       if (Object.keys(settingsOf(options)).length === 0)
         throw new UsageError('Nothing to change: add --api on|off, --quota N, or both.');
@@ -54,8 +65,8 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   {
     name: 'org list',
-    usage: '',
     summary: 'Show all organizations',
+    examples: ['org list', 'org list --json'],
     async run({ context }) {
       const organizations = await listOrganizations(context);
       const rows = organizations.map(({ id, name, apiEnabled, dailyQuota }) => [
@@ -64,14 +75,25 @@ export const organizationCommands: readonly StoreCommand[] = [
         apiEnabled ? 'API on' : 'API off',
         `${dailyQuota} requests a day`,
       ]);
-      const text = table(rows, "No organizations yet: 'skein org create NAME' creates one.");
+      const text = [
+        table(
+          ['ID', 'NAME', 'API', 'QUOTA'],
+          rows,
+          "No organizations yet: 'skein org create NAME' creates one.",
+        ),
+      ];
       return { json: organizations, text };
     },
   },
   onOrganization({
     name: 'member add',
-    usage: 'ORG EMAIL [--role admin|member] [--service]',
-    summary: 'Add a person and show a sign-in link; with --service, add an account for automation',
+    arguments: '<ORG> <EMAIL>',
+    options: [
+      new Option('--role <ROLE>', 'What they may do; member by default').choices(['admin', 'member']),
+      new Option('--service', 'Add an account for automation, which cannot sign in'),
+    ],
+    summary: 'Add a person and show their sign-in link',
+    examples: ['member add Acme ada@example.com --role admin', 'member add Acme bot@example.com --service'],
     async run(call, email = '') {
       const { config, options, organization } = call;
       const role = options.role as MemberRole | undefined;
@@ -85,9 +107,10 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member invite',
-    usage: 'ORG EMAIL',
+    arguments: '<ORG> <EMAIL>',
     summary:
-      'Create a new sign-in link for a member, which also resets the password; earlier links become invalid',
+      'Create a new sign-in link for a member; it also resets the password, and earlier links become invalid',
+    examples: ['member invite Acme ada@example.com'],
     async run(call, email = '') {
       const { userId } = await findMember(call.context, call.organizationId, email);
       // The operator is responsible for handing over the link, so it may also reset a forgotten password.
@@ -96,8 +119,9 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member remove',
-    usage: 'ORG EMAIL',
+    arguments: '<ORG> <EMAIL>',
     summary: 'Remove a member and revoke their personal keys',
+    examples: ['member remove Acme ada@example.com'],
     async run(call, email = '') {
       const member = await findMember(call.context, call.organizationId, email);
       const { keysRevoked } = await removeMember(call, member);
@@ -107,8 +131,9 @@ export const organizationCommands: readonly StoreCommand[] = [
   }),
   onOrganization({
     name: 'member list',
-    usage: 'ORG',
+    arguments: '<ORG>',
     summary: "Show an organization's members",
+    examples: ['member list Acme'],
     async run({ context, organizationId }) {
       const members = await listMembers(context, organizationId);
       const rows = members.map(({ userId, email, role, service }) => [
@@ -118,7 +143,9 @@ export const organizationCommands: readonly StoreCommand[] = [
       ]);
       return {
         json: members.map(({ userId, keys, state, ...rest }) => ({ id: userId, ...rest })),
-        text: table(rows, "No members yet: 'skein member add ORG EMAIL' adds one."),
+        text: [
+          table(['ID', 'E-MAIL', 'ROLE'], rows, "No members yet: 'skein member add ORG EMAIL' adds one."),
+        ],
       };
     },
   }),
@@ -126,12 +153,16 @@ export const organizationCommands: readonly StoreCommand[] = [
 
 function settingsOf(options: Options): { apiEnabled?: boolean; dailyQuota?: number } {
   const api = optionText({ options }, 'api');
-  const dailyQuota = optionWhole({ options }, 'quota');
+  const dailyQuota = optionNumber({ options }, 'quota');
   return { ...(api && { apiEnabled: api === 'on' }), ...(dailyQuota !== undefined && { dailyQuota }) };
 }
 
 /** Builds the same link as the service, from the same settings. */
-function showLink(config: StoreCall['config'], id: string, { token }: IssuedInvitation): Result {
+function showLink(
+  config: StoreCall['config'],
+  id: string,
+  { token }: IssuedInvitation,
+): Result & { text: string } {
   const invitation = invitationLink(config.baseUrl ?? listeningUrl(config), token);
   const text = `This link signs them in once, within 7 days. Do not share it with anyone else:\n  ${invitation}`;
   return { json: { id, invitation }, text };

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Option } from 'commander';
 import { iso } from '../domain/iso-time.ts';
 import { utcDate } from '../domain/quota.ts';
 import { actorName, listAudit } from '../usecases/organization/audit-log.ts';
@@ -12,12 +13,13 @@ import { readUsage } from '../usecases/organization/read-usage.ts';
 import {
   counted,
   onOrganization,
+  optionNumber,
   optionText,
-  optionWhole,
   type StoreCommand,
-  table,
   UsageError,
+  whole,
 } from './command.ts';
+import { table } from './output.ts';
 
 /** Pause between two steps of a purge, so that a running service can use the store. */
 const pauseMs = 10;
@@ -26,11 +28,12 @@ const pauseMs = 10;
 export const recordCommands: readonly StoreCommand[] = [
   onOrganization({
     name: 'usage',
-    usage: 'ORG [--days N]',
-    summary:
-      "Show today's quota of an organization and its requests by day, credential, operation and outcome",
+    arguments: '<ORG>',
+    options: [new Option('--days <N>', 'How many days back; 30 by default').argParser(whole(1, 366))],
+    summary: "Show an organization's quota and requests; by day, credential, operation and outcome",
+    examples: ['usage Acme --days 7'],
     async run({ context, options, organizationId }) {
-      const days = optionWhole({ options }, 'days', 1, 366) ?? 30;
+      const days = optionNumber({ options }, 'days') ?? 30;
       const { quota, counts } = await readUsage(context, organizationId, 'all', days);
       const resetsAt = iso(quota.resetsAt);
       const requests = counts.map(({ day, credentialId: _, ...count }) => ({ day: utcDate(day), ...count }));
@@ -42,19 +45,25 @@ export const recordCommands: readonly StoreCommand[] = [
         outcome,
         String(number),
       ]);
+      const headings = ['DAY', 'CREDENTIAL', 'NAME', 'OPERATION', 'OUTCOME', 'REQUESTS'];
       const taken = `${quota.used} of ${counted(quota.limit, 'request')} used today, resets at ${resetsAt}`;
       return {
         json: { quota: { ...quota, resetsAt }, requests },
-        text: `${taken}\n\n${table(rows, `No requests in ${counted(days, 'day')}.`)}`,
+        text: [`${taken}\n`, table(headings, rows, `No requests in ${counted(days, 'day')}.`)],
       };
     },
   }),
   onOrganization({
     name: 'audit',
-    usage: 'ORG [--trace ID] [--limit N]',
-    summary: 'Show the audit log of an organization, newest first; with --trace, only one request',
+    arguments: '<ORG>',
+    options: [
+      new Option('--trace <ID>', 'Only the entries of the request or command with this trace id'),
+      new Option('--limit <N>', 'How many entries; 50 by default').argParser(whole(1, 1000)),
+    ],
+    summary: "Show an organization's audit log, newest first",
+    examples: ['audit Acme --limit 10', 'audit Acme --trace 0198…'],
     async run({ context, options, organizationId }) {
-      const limit = optionWhole({ options }, 'limit', 1, 1000) ?? 50;
+      const limit = optionNumber({ options }, 'limit') ?? 50;
       const traceId = optionText({ options }, 'trace');
       const { events } = await listAudit(context, organizationId, { limit, traceId });
       const rows = events.map((event) => [
@@ -65,22 +74,28 @@ export const recordCommands: readonly StoreCommand[] = [
         JSON.stringify(event.detail),
         event.traceId,
       ]);
-      return { json: events, text: table(rows, 'No matching entries.') };
+      const headings = ['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL', 'TRACE ID'];
+      return { json: events, text: [table(headings, rows, 'No matching entries.')] };
     },
   }),
   onOrganization({
     name: 'purge',
-    usage: 'ORG [--user EMAIL] (--dry-run | --yes)',
-    summary:
-      'Remove all data of an organization, or of one person in it; --dry-run only shows what would be removed',
-    check({ 'dry-run': dryRun, yes }) {
+    arguments: '<ORG>',
+    options: [
+      new Option('--user <EMAIL>', 'Remove only the data of this person'),
+      new Option('--dry-run', 'Only show what would be removed'),
+      new Option('--yes', 'Remove it; this cannot be undone'),
+    ],
+    summary: 'Remove all data of an organization, or of one person in it',
+    examples: ['purge Acme --user ada@example.com --dry-run', 'purge Acme --yes'],
+    check({ dryRun, yes }) {
       if ((dryRun === true) !== (yes === true)) return;
       throw new UsageError(
         'A purge cannot be undone: add --dry-run to see what would be removed, or --yes to remove it.',
       );
     },
     async run({ context, initiator, options, organization: { id, name } }) {
-      const dryRun = options['dry-run'] === true;
+      const dryRun = options.dryRun === true;
       const email = optionText({ options }, 'user');
       const person = email === undefined ? null : await findPurgedPerson(context, email);
       const proceed = () => pause(pauseMs);
@@ -91,13 +106,10 @@ export const recordCommands: readonly StoreCommand[] = [
           : await purgePerson(context, id, initiator, person, proceed);
       const whom = person === null ? name : `${person.email} in ${name}`;
       const heading = dryRun ? `A purge of ${whom} would remove or rewrite:` : `Purged ${whom}:`;
-      const lines = table(
-        Object.entries(rows).map(([kind, count]) => [kind, String(count)]),
-        'nothing to remove',
-      );
+      const lines = Object.entries(rows).map(([kind, count]) => [kind, String(count)]);
       return {
         json: { organization: id, user: person?.userId ?? null, dryRun, rows },
-        text: `${heading}\n${lines}`,
+        text: [heading, table(['KIND', 'ROWS'], lines, 'nothing to remove')],
       };
     },
   }),

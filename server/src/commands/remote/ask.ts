@@ -1,5 +1,6 @@
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { Option } from 'commander';
 import { type Arguments, optionText, UsageError } from '../command.ts';
 import { replyText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
@@ -7,8 +8,14 @@ import { type Terminal, viewSteps } from './terminal.ts';
 
 export const ask: RemoteCommand = {
   name: 'ask',
-  usage: '[PROMPT] [--account ID] [--title T] [--verbose]',
+  arguments: '[PROMPT]',
+  options: [
+    new Option('--account <ID>', 'The account that the thread belongs to'),
+    new Option('--title <TITLE>', 'Title of the thread; derived from the question by default'),
+    new Option('--verbose', 'Print the steps of the reply on standard error'),
+  ],
   summary: 'Ask a question and show the reply; without PROMPT, or with -, reads standard input',
+  examples: ['ask "How long do refunds take?"', 'ask --account acct_42 < question.txt > answer.txt'],
   async runRemotely(args, { client, signal, terminal }) {
     const prompt = await promptIn(args, terminal, signal);
     const view = viewSteps(terminal, args.options.verbose === true);

@@ -1,5 +1,5 @@
 import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
-import { printable } from '../command.ts';
+import { printable } from '../output.ts';
 import { shown } from './terminal.ts';
 
 /** The text of a reply, its numbered sources, and the id and URL of its thread. */

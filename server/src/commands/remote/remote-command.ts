@@ -1,6 +1,7 @@
 import type { Skein } from '../../../../client/src/index.ts';
 import { ConfigError, type RemoteConfig } from '../../config/config.ts';
-import { type Arguments, type CommandLine, printable, type Result } from '../command.ts';
+import type { Arguments, CommandLine, Result } from '../command.ts';
+import { printable } from '../output.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command that uses a remote service through its public API. It opens no store. */

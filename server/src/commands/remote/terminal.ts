@@ -1,5 +1,5 @@
 import type { ReadStream, WriteStream } from 'node:tty';
-import { printable } from '../command.ts';
+import { printable } from '../output.ts';
 
 /** The input and output of a command, a terminal or a pipe. `process` implements it. */
 export interface Terminal {

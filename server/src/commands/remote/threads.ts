@@ -1,20 +1,28 @@
 import { once } from 'node:events';
+import { Option } from 'commander';
 import type { Thread, ThreadList } from '../../../../client/src/index.ts';
-import { optionText, optionWhole, printable, table, UsageError } from '../command.ts';
+import { optionNumber, optionText, UsageError, whole } from '../command.ts';
+import { printable, table } from '../output.ts';
 import { threadText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { viewSteps } from './terminal.ts';
 
 const defaultLimit = 25;
 const pageMax = 100;
+const accountOption = new Option('--account <ID>', 'Only threads of this account');
 
 export const threadsCommands: readonly RemoteCommand[] = [
   {
     name: 'threads list',
-    usage: '[--account ID] [--limit N] [--all]',
-    summary: `List the threads that the credential can read, most recently active first; ${defaultLimit} by default`,
+    options: [
+      accountOption,
+      new Option('--limit <N>', `How many threads; ${defaultLimit} by default`).argParser(whole(1)),
+      new Option('--all', 'All threads'),
+    ],
+    summary: 'List the threads that the credential can read; most recently active first',
+    examples: ['threads list --limit 5', 'threads list --account acct_42 --all --json'],
     async runRemotely(args, { client, signal, terminal }) {
-      const limit = optionWhole(args, 'limit', 1);
+      const limit = optionNumber(args, 'limit');
       const all = args.options.all === true;
       if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all.');
       const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
@@ -22,13 +30,18 @@ export const threadsCommands: readonly RemoteCommand[] = [
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
       const { threads, left } = await firstOf(list, wanted);
       if (left !== '') terminal.stderr.write(`${left}\n`);
-      return { json: threads, text: table(threads.map(row), "No threads yet: 'skein ask' creates one.") };
+      return {
+        json: threads,
+        text: [table(headings, threads.map(row), "No threads yet: 'skein ask' creates one.")],
+      };
     },
   },
   {
     name: 'threads get',
-    usage: 'THREAD_ID [--wait]',
+    arguments: '<THREAD_ID>',
+    options: [new Option('--wait', 'Wait until the reply has ended')],
     summary: 'Show a thread with its messages; with --wait, after its reply has ended',
+    examples: ['threads get thr_01… --wait'],
     async runRemotely({ positionals: [id = ''], options }, { client, signal, terminal }) {
       const wait = options.wait === true;
       if (wait) {
@@ -48,8 +61,9 @@ export const threadsCommands: readonly RemoteCommand[] = [
   },
   {
     name: 'threads rename',
-    usage: 'THREAD_ID TITLE',
+    arguments: '<THREAD_ID> <TITLE>',
     summary: 'Rename a thread, which moves it to the top of the list',
+    examples: ['threads rename thr_01… "Refunds in March"'],
     async runRemotely({ positionals: [id = '', title = ''] }, { client, signal }) {
       const thread = await client.threads.rename(id, title, { signal });
       return { json: thread, text: `${printable(thread.id)} is now '${printable(thread.title)}'.` };
@@ -57,8 +71,9 @@ export const threadsCommands: readonly RemoteCommand[] = [
   },
   {
     name: 'threads delete',
-    usage: 'THREAD_ID',
+    arguments: '<THREAD_ID>',
     summary: 'Delete a thread for everyone; cancels a running reply',
+    examples: ['threads delete thr_01…'],
     async runRemotely({ positionals: [id = ''] }, { client, signal }) {
       const deleted = await client.threads.delete(id, { signal });
       return { json: deleted, text: `Deleted ${printable(deleted.id)}.` };
@@ -66,8 +81,9 @@ export const threadsCommands: readonly RemoteCommand[] = [
   },
   {
     name: 'threads export',
-    usage: '[--account ID]',
+    options: [accountOption],
     summary: 'Print every thread with its messages, one JSON object per line',
+    examples: ['threads export > threads.jsonl'],
     async runRemotely(args, { client, signal, terminal }) {
       for await (const { id } of client.threads.list({ accountId: optionText(args, 'account'), signal })) {
         const found = await client.threads.get(id, { signal }).catch((error) => {
@@ -100,6 +116,8 @@ async function firstOf(list: ThreadList, wanted: number): Promise<{ threads: Thr
   }
   return { threads, left: '' };
 }
+
+const headings = ['ID', 'ACTIVE', 'STATE', 'ACCOUNT', 'TITLE'];
 
 function row({ id, title, createdAt, updatedAt, accountId, published }: Thread): string[] {
   return [id, updatedAt ?? createdAt, published ? 'published' : '', accountId ?? '', title];

@@ -1,0 +1,66 @@
+import type { WriteStream } from 'node:tty';
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Rows under headings. The headings are shown on a terminal only, so that scripts get rows alone. */
+export interface Table {
+  readonly headings: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly whenEmpty: string;
+}
+
+export function table(headings: readonly string[], rows: Table['rows'], whenEmpty: string): Table {
+  return { headings, rows, whenEmpty };
+}
+
+/** The text of a result: plain in a pipe, with headings and colours on a terminal. */
+export function render(
+  text: string | readonly (string | Table)[],
+  clean: (text: string) => string,
+  stream: WriteStream = process.stdout,
+): string {
+  const parts = typeof text === 'string' ? [text] : text;
+  return parts.map((part) => (typeof part === 'string' ? clean(part) : renderTable(part, stream))).join('\n');
+}
+
+/** Colours a text where the stream can show it. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are respected. */
+export function paint(style: Style, text: string, stream: WriteStream = process.stdout): string {
+  return styleText(style, text, { stream });
+}
+
+/** Replaces control characters, which could move the cursor or break the line. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\uFFFD');
+}
+
+/** The same for a text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** Cells whose colour says what they mean. */
+const meanings: Readonly<Record<string, Style>> = {
+  ok: 'green',
+  FAIL: ['red', 'bold'],
+  live: 'green',
+  revoked: 'red',
+  'API off': 'yellow',
+  published: 'cyan',
+};
+
+function renderTable({ headings, rows, whenEmpty }: Table, stream: WriteStream): string {
+  if (rows.length === 0) return printableLines(whenEmpty);
+  const cells = rows.map((row) => row.map(printable));
+  const shown = stream.isTTY ? [headings, ...cells] : cells;
+  const widths = headings.map((_, column) => Math.max(...shown.map((row) => row[column]!.length)));
+  const lines = shown.map((row, index) => {
+    const padded = row.map((cell, column) => {
+      const text = column === row.length - 1 ? cell : cell.padEnd(widths[column]!);
+      const style = index === 0 && shown !== cells ? 'bold' : meanings[cell.trim()];
+      return style === undefined ? text : paint(style, text, stream);
+    });
+    return padded.join('  ').trimEnd();
+  });
+  return lines.join('\n');
+}
