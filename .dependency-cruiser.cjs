@@ -172,7 +172,7 @@ module.exports = {
         '^node_modules/commander/',
         `${source}/config/`,
         '^client/src/index\\.ts$',
-        '^(events|stream|stream/consumers|tty)$',
+        '^(child_process|events|stream|stream/consumers|tty)$',
       ],
       'A command on a service somewhere is a client like any other: it knows what @skein/client exports, and no use case and no store.',
     ),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,9 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { Api } from './api.ts';
 import { makeApplication } from './applications.ts';
+import { findProgram } from './machine.ts';
 import { blocksOf, sectionOf } from './markdown.ts';
 import { type CommandOutcome, cleanEnvironment, root, Service, temporaryFolder } from './service.ts';
 
@@ -17,6 +18,8 @@ type Environment = Record<string, string>;
 
 /** Not the service's folder: a store that a command opened by mistake would be found here. */
 const folder = temporaryFolder();
+const skein = join(root, 'node_modules/.bin/skein');
+const noTerminal = findProgram('script') === undefined && 'script is not installed';
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 describe('The remote commands', { concurrency: 3 }, () => {
@@ -53,6 +56,52 @@ describe('The remote commands', { concurrency: 3 }, () => {
   it('ask prints the text of the reply into a pipe, and nothing else anywhere', async () => {
     const outcome = await run(['ask', '#step Reading\n#source Refunds\n#say Thirty days [1].']);
     assert.deepEqual(outcome, { exitCode: 0, stdout: 'Thirty days [1].\n', stderr: '' });
+  });
+
+  it('ask prints text on a terminal as it arrives, then the sources and the thread', {
+    skip: noTerminal,
+  }, async () => {
+    const prompt = '#source Refunds\n#say Thirty \n#hang';
+    writeFileSync(join(service.folder, 'hanging.txt'), prompt);
+    const child = spawn('script', ['-qfec', `${skein} ask < hanging.txt`, '/dev/null'], {
+      cwd: service.folder,
+      env: { ...cleanEnvironment(environment), TERM: 'xterm-256color' },
+    });
+    let shown = '';
+    for await (const chunk of child.stdout) {
+      shown += chunk;
+      // The reply never ends: what is seen has arrived before its end.
+      if (shown.includes('Thirty')) break;
+    }
+    child.kill();
+    assert.match(shown, /0 s {2}Waiting for the reply/);
+    const done = spawnSync(
+      'script',
+      ['-qec', `${skein} ask '#source Refunds\n#say Thirty days [1].'`, '/dev/null'],
+      {
+        env: { ...cleanEnvironment(environment), TERM: 'xterm-256color' },
+        encoding: 'utf8',
+      },
+    );
+    const text = stripVTControlCharacters(done.stdout).replaceAll('\r\n', '\n').split('\r').at(-1);
+    assert.match(text ?? '', /^Thirty days \[1\]\.\n\n\[1\] Refunds\n\nthr_\w+ {2}http:\S+\n$/);
+  });
+
+  it('ask --open opens the thread in a browser, or prints its address where there is none', async () => {
+    const bin = temporaryFolder();
+    const opened = join(bin, 'opened');
+    const opener = (ending: string) => {
+      for (const name of ['xdg-open', 'open'])
+        writeFileSync(join(bin, name), `#!/bin/sh\necho "$@" >> ${opened}\n${ending}\n`, { mode: 0o755 });
+    };
+    const path = { PATH: `${bin}:${process.env.PATH}` };
+    opener('exit 0');
+    const { thread } = JSON.parse(told(await run(['ask', '#say Hi.', '--open', '--json'], path)));
+    assert.equal(readFileSync(opened, 'utf8'), `${thread.threadUrl}\n`);
+    opener('exit 3');
+    const { exitCode, stdout, stderr } = await run(['ask', '#say Hi.', '--open'], path);
+    assert.deepEqual({ exitCode, stdout }, { exitCode: 0, stdout: 'Hi.\n' });
+    assert.match(stderr, /^No browser could be started\. Open http:\S+thr_\w+\n$/);
   });
 
   it('ask tells the steps on standard error with --verbose', async () => {
@@ -296,7 +345,7 @@ describe('An invalid remote command', { concurrency: 4 }, () => {
 });
 
 function start(words: readonly string[], environment: Environment): ChildProcess {
-  return spawn(join(root, 'node_modules/.bin/skein'), [...words], {
+  return spawn(skein, [...words], {
     cwd: folder,
     env: cleanEnvironment(environment),
     stdio: 'pipe',

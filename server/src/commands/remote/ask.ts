@@ -1,10 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Option } from 'commander';
+import type { Thread } from '../../../../client/src/index.ts';
 import { type Arguments, optionText, UsageError } from '../command.ts';
-import { replyText } from './presentation.ts';
+import { printable } from '../output.ts';
+import { replyNotes, replyText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
-import { type Terminal, viewSteps } from './terminal.ts';
+import { type Terminal, viewReply } from './terminal.ts';
 
 export const ask: RemoteCommand = {
   name: 'ask',
@@ -12,21 +16,27 @@ export const ask: RemoteCommand = {
   options: [
     new Option('--account <ID>', 'The account that the thread belongs to'),
     new Option('--title <TITLE>', 'Title of the thread; derived from the question by default'),
+    new Option('--open', 'Open the thread in a browser'),
     new Option('--verbose', 'Print the steps of the reply on standard error'),
   ],
   summary: 'Ask a question and show the reply; without PROMPT, or with -, reads standard input',
   examples: ['ask "How long do refunds take?"', 'ask --account acct_42 < question.txt > answer.txt'],
   async runRemotely(args, { client, signal, terminal }) {
     const prompt = await promptIn(args, terminal, signal);
-    const view = viewSteps(terminal, args.options.verbose === true);
+    const { json, open, verbose } = args.options;
+    const view = viewReply(terminal, { verbose: verbose === true, text: json !== true });
     try {
       const { thread, reply } = await client.threads.ask(prompt, {
         accountId: optionText(args, 'account'),
         title: optionText(args, 'title'),
         onStep: view.onStep,
+        onText: view.onText,
         signal,
       });
-      // A pipe gets only the text of the reply.
+      view.end();
+      if (open === true) await openInBrowser(thread, terminal);
+      if (view.onText !== undefined) return { json: null, text: `\n${replyNotes(reply, thread)}` };
+      // A pipe gets only the text of the reply, and when it is final: it may be corrected or start again.
       const text = terminal.stdout.isTTY ? replyText(reply, thread) : reply.content;
       return { json: { thread, reply }, text };
     } finally {
@@ -58,4 +68,23 @@ function decode(bytes: Buffer): string {
   } catch {
     throw new UsageError('Standard input is not UTF-8 text.');
   }
+}
+
+/** Long enough for an opener to fail. A browser that it started may keep it running. */
+const openedMs = 3_000;
+
+/** Prints the address if no browser can be started. The address comes from the service, so only web addresses are opened. */
+async function openInBrowser({ id, threadUrl }: Thread, { stderr, env }: Terminal): Promise<void> {
+  if (threadUrl === null || !/^https?:\/\/[^\s]+$/.test(threadUrl)) {
+    stderr.write(`The service has no address for ${printable(id)}.\n`);
+    return;
+  }
+  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  const child = spawn(opener, [threadUrl], { stdio: 'ignore', detached: true, env });
+  const exitCode = await once(child, 'exit', { signal: AbortSignal.timeout(openedMs) }).then(
+    ([code]) => code,
+    (error: Error) => (error.name === 'AbortError' ? 0 : 1),
+  );
+  child.unref();
+  if (exitCode !== 0) stderr.write(`No browser could be started. Open ${printable(threadUrl)}\n`);
 }

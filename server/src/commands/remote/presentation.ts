@@ -3,10 +3,13 @@ import { printable } from '../output.ts';
 import { shown } from './terminal.ts';
 
 /** The text of a reply, its numbered sources, and the id and URL of its thread. */
-export function replyText({ content, sources }: ThreadMessage, thread: Thread): string {
-  return [shown(content), sourceLines(sources), threadReference(thread)]
-    .filter((part) => part !== '')
-    .join('\n\n');
+export function replyText(reply: ThreadMessage, thread: Thread): string {
+  return `${shown(reply.content)}\n\n${replyNotes(reply, thread)}`;
+}
+
+/** What follows the text of a reply. */
+export function replyNotes({ sources }: ThreadMessage, thread: Thread): string {
+  return [sourceLines(sources), threadReference(thread)].filter((part) => part !== '').join('\n\n');
 }
 
 export function threadText({ thread, messages, status }: ThreadWithMessages): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
-import { LiveLine, type Terminal, viewSteps } from './terminal.ts';
+import { LiveLine, LiveText, type Terminal, viewReply } from './terminal.ts';
 
 /** A terminal of one line: text stays until the cursor returns to the start of the line. */
 function fakeStream({ isTTY = true, columns = 40 } = {}) {
@@ -66,7 +66,7 @@ describe('The status line', () => {
 describe('The steps of a reply', () => {
   it('are shown on the status line if both streams are a terminal', () => {
     const [out, err] = [fakeStream(), fakeStream()];
-    const view = viewSteps(terminalOf(out.stream, err.stream), false);
+    const view = viewReply(terminalOf(out.stream, err.stream));
     view.onStep?.({ description: 'Reading' });
     assert.equal(err.visible(), '0 s  Reading');
     view.end();
@@ -82,8 +82,9 @@ describe('The steps of a reply', () => {
       terminalOf(terminal.stream, terminal.stream, { TERM: 'dumb' }),
     ];
     for (const one of blind) {
-      const view = viewSteps(one, false);
+      const view = viewReply(one, { text: true });
       assert.equal(view.onStep, undefined);
+      assert.equal(view.onText, undefined);
       view.end();
     }
     assert.equal(`${terminal.written()}${pipe.written()}`, '');
@@ -91,11 +92,50 @@ describe('The steps of a reply', () => {
 
   it('are printed one per line on standard error with --verbose', () => {
     const [out, err] = [fakeStream({ isTTY: false }), fakeStream({ isTTY: false })];
-    const view = viewSteps(terminalOf(out.stream, err.stream), true);
+    const view = viewReply(terminalOf(out.stream, err.stream), { verbose: true, text: true });
     view.onStep?.({ description: 'Reading\u0007' });
     view.onStep?.({ description: 'Writing' });
     view.end();
     assert.equal(err.written(), 'Reading\uFFFD\nWriting\n');
     assert.equal(out.written(), '');
+  });
+});
+
+describe('The text of a reply', () => {
+  it('replaces the status line and is written as it grows', () => {
+    const [out, err] = [fakeStream(), fakeStream()];
+    const view = viewReply(terminalOf(out.stream, err.stream), { text: true });
+    view.onStep?.({ description: 'Reading' });
+    view.onText?.('Thirty');
+    assert.equal(err.visible(), '');
+    view.onStep?.({ description: 'Writing' });
+    view.onText?.('Thirty days.');
+    view.end();
+    view.end();
+    assert.equal(out.written(), 'Thirty days.\n');
+    assert.equal(err.visible(), '', 'a later step does not draw into the text');
+  });
+
+  it('is written again in its place if it changes, also over several rows', () => {
+    const { stream, written } = fakeStream({ columns: 10 });
+    const text = new LiveText(stream);
+    text.show('Thirty days\n\n漢字漢字漢字');
+    const before = written().length;
+    text.show('Ten days [1].');
+    // Two rows, an empty one, and two of six wide characters.
+    assert.equal(written().slice(before), '\r\u001b[4A\u001b[JTen days [1].');
+    text.show('Ten');
+    assert.ok(written().endsWith('\r\u001b[1A\u001b[JTen'));
+    text.show('Two');
+    assert.ok(written().endsWith('\r\u001b[JTwo'));
+  });
+
+  it('is written again below if its start has left the screen, and obeys no control characters', () => {
+    const { stream, written } = fakeStream();
+    const text = new LiveText(stream);
+    text.show(`${'line\n'.repeat(30)}end\u001b[2J`);
+    assert.ok(!written().includes('\u001b'));
+    text.show('Corrected.');
+    assert.ok(written().endsWith('\n\nCorrected.'));
   });
 });

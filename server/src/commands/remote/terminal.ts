@@ -19,30 +19,86 @@ export function shown(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
 }
 
-/** Shows the steps of a running reply. */
-export interface StepsView {
-  /** Undefined if steps are not shown: the client then polls less often. */
+/** Shows a running reply. Without `onStep` and `onText`, the client polls less often. */
+export interface ReplyView {
   readonly onStep: ((step: { readonly description: string }) => void) | undefined;
+  readonly onText: ((textSoFar: string) => void) | undefined;
+  /** Leaves the cursor at the start of a line. */
   end(): void;
 }
 
-/** A status line on a terminal; with `verbose`, one line per step on any output. */
-export function viewSteps(terminal: Terminal, verbose: boolean): StepsView {
-  if (verbose) {
-    const onStep = ({ description }: { description: string }) => {
-      terminal.stderr.write(`${printable(description)}\n`);
-    };
-    return { onStep, end: () => {} };
-  }
-  if (!isLive(terminal)) return { onStep: undefined, end: () => {} };
-  const line = new LiveLine(terminal.stderr, 'Waiting for the reply');
-  return { onStep: ({ description }) => line.show(description), end: () => line.end() };
+/**
+ * On a terminal, a status line with the current step and, if `text` is set, the text as it arrives; with `verbose`, one line
+ * per step on any output.
+ */
+export function viewReply(terminal: Terminal, { verbose = false, text = false } = {}): ReplyView {
+  const { stdout, stderr } = terminal;
+  const live = isLive(terminal);
+  const line = live && !verbose ? new LiveLine(stderr, 'Waiting for the reply') : undefined;
+  const body = live && text ? new LiveText(stdout) : undefined;
+  const printStep = ({ description }: { description: string }) => {
+    if (verbose) stderr.write(`${printable(description)}\n`);
+    else line?.show(description);
+  };
+  const onText = (textSoFar: string) => {
+    line?.end();
+    body?.show(textSoFar);
+  };
+  return {
+    onStep: verbose || live ? printStep : undefined,
+    onText: body && onText,
+    end() {
+      line?.end();
+      body?.end();
+    },
+  };
 }
 
 const eraseRest = '\u001b[K';
 /** Some characters are two columns wide: without wrapping, the terminal cuts the line at its edge. */
 const noWrap = '\u001b[?7l';
 const wrap = '\u001b[?7h';
+
+/** A text that is written as it grows. If it changes in another way, it is written again in its place. */
+export class LiveText {
+  readonly #stream: WriteStream;
+  #written = '';
+
+  constructor(stream: WriteStream) {
+    this.#stream = stream;
+  }
+
+  show(textSoFar: string): void {
+    const text = shown(textSoFar).replaceAll('\t', '    ');
+    const isLonger = text.startsWith(this.#written);
+    this.#stream.write(isLonger ? text.slice(this.#written.length) : `${this.#erased()}${text}`);
+    this.#written = text;
+  }
+
+  end(): void {
+    if (this.#written !== '' && !this.#written.endsWith('\n')) this.#stream.write('\n');
+    this.#written = '';
+  }
+
+  /** Returns to the start of the text. Lines that have left the screen cannot be erased: the text is then written below. */
+  #erased(): string {
+    // Some terminals report 0.
+    const [columns, rows] = [this.#stream.columns || 80, this.#stream.rows || 24];
+    const heights = this.#written.split('\n').map((line) => Math.max(1, Math.ceil(widthOf(line) / columns)));
+    const height = heights.reduce((sum, one) => sum + one, 0);
+    if (height > rows) return '\n\n';
+    return `\r${height > 1 ? `\u001b[${height - 1}A` : ''}\u001b[J`;
+  }
+}
+
+/** The columns that a line takes: two for a character of East Asian scripts or a pictograph, none for a combining one. */
+function widthOf(line: string): number {
+  const wide = line.match(
+    /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/gu,
+  );
+  const none = line.match(/[\p{Mn}\p{Me}\p{Cf}]/gu);
+  return [...line].length + (wide?.length ?? 0) - (none?.length ?? 0);
+}
 
 /** A status line with the elapsed time, which is removed at the end. */
 export class LiveLine {
@@ -51,6 +107,7 @@ export class LiveLine {
   readonly #startedAt: number;
   readonly #timer: NodeJS.Timeout;
   #doing: string;
+  #ended = false;
 
   constructor(stream: WriteStream, doing: string, now: () => number = () => performance.now()) {
     this.#stream = stream;
@@ -63,11 +120,13 @@ export class LiveLine {
 
   show(doing: string): void {
     this.#doing = doing;
-    this.#draw();
+    if (!this.#ended) this.#draw();
   }
 
   /** Clears the line. */
   end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
     clearInterval(this.#timer);
     this.#stream.write(`\r${eraseRest}`);
   }

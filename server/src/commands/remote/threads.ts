@@ -5,7 +5,7 @@ import { optionNumber, optionText, UsageError, whole } from '../command.ts';
 import { printable, table } from '../output.ts';
 import { threadText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
-import { viewSteps } from './terminal.ts';
+import { viewReply } from './terminal.ts';
 
 const defaultLimit = 25;
 const pageMax = 100;
@@ -45,7 +45,7 @@ export const threadsCommands: readonly RemoteCommand[] = [
     async runRemotely({ positionals: [id = ''], options }, { client, signal, terminal }) {
       const wait = options.wait === true;
       if (wait) {
-        const view = viewSteps(terminal, false);
+        const view = viewReply(terminal);
         await client.threads
           .wait(id, { onStep: view.onStep, signal })
           // A failed reply has ended and is shown.
