@@ -169,7 +169,7 @@ module.exports = {
       remoteCommands,
       [
         `${source}/commands/(command|output)\\.ts$`,
-        '^node_modules/commander/',
+        '^node_modules/(commander|zod|@modelcontextprotocol)/',
         `${source}/config/`,
         '^client/src/index\\.ts$',
         '^(child_process|events|stream|stream/consumers|tty)$',

@@ -31,6 +31,7 @@ export default defineConfig({
             'errors-and-retries',
             'quotas',
             'language-models',
+            'agents',
           ],
         },
         {

@@ -10,6 +10,7 @@ import { runCommandLine, type Sections } from './commands/command-line.ts';
 import { completionCommands } from './commands/completion.ts';
 import { paint, printableLines, render } from './commands/output.ts';
 import { ask } from './commands/remote/ask.ts';
+import { mcp } from './commands/remote/mcp.ts';
 import { type RemoteCommand, RemoteFailure, runRemoteCommand } from './commands/remote/remote-command.ts';
 import { threadsCommands } from './commands/remote/threads.ts';
 import type { Role } from './commands/serve.ts';
@@ -42,7 +43,7 @@ const serveCommand: ProcessCommand = {
 const sections: Sections<AnyCommand> = {
   'Service:': [serveCommand],
   ...storeSections,
-  'Threads of a service, with an API key:': [ask, ...threadsCommands],
+  'Threads of a service, with an API key:': [ask, ...threadsCommands, mcp],
   'Shell completion:': completionCommands(() => sections),
 };
 

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
-import { type Arguments, type CommandLine, type Options, UsageError } from './command.ts';
+import { type Arguments, type CommandLine, type Options, packageVersion, UsageError } from './command.ts';
 
 /** Commands by the heading under which the help lists them. */
 export type Sections<C extends CommandLine> = Readonly<Record<string, readonly C[]>>;
@@ -186,8 +184,4 @@ function similarTo(typed: string, names: readonly string[]): string {
     if (similar !== undefined) return ` Did you mean '${similar.split(', ').join("' or '")}'?`;
   }
   return '';
-}
-
-function packageVersion(): string {
-  return JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version;
 }

@@ -155,7 +155,7 @@ export const variables = {
   SKEIN_API_KEY: variable(
     '',
     optional(asciiWord),
-    'Only for `skein ask` and `skein threads`: the API key to use at `SKEIN_BASE_URL`',
+    'Only for `skein ask`, `skein threads` and `skein mcp`: the API key to use at `SKEIN_BASE_URL`',
   ),
   SKEIN_CLIENT_ID: variable(
     '',

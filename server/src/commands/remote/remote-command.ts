@@ -36,7 +36,7 @@ export async function runRemoteCommand(
   }
 }
 
-async function connect({ baseUrl, authUrl, apiKey, application }: RemoteConfig): Promise<Skein> {
+export async function connect({ baseUrl, authUrl, apiKey, application }: RemoteConfig): Promise<Skein> {
   // Imported here, so that other commands do not load it, and from its sources, because the server has no build.
   const { Skein } = await import('../../../../client/src/index.ts');
   const common = { baseUrl, retries, userAgent: 'skein-command' };
@@ -71,7 +71,8 @@ interface ClientFailure extends Error {
 /** The exit code that shells use after Ctrl-C. */
 const interrupted = 130;
 
-function presentFailure(error: unknown, stopped: boolean): unknown {
+/** Turns an error of the client into a sentence that says what to do. */
+export function presentFailure(error: unknown, stopped: boolean): unknown {
   if (stopped) return new RemoteFailure(stoppedSentence(error as Partial<ClientFailure>), interrupted);
   if (!isClientFailure(error)) return error;
   const trace = error.traceId === undefined ? '' : ` (trace id ${error.traceId})`;

@@ -1,0 +1,125 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import { readRemoteConfig } from '../../config/config.ts';
+import { type ProcessCommand, packageVersion } from '../command.ts';
+import { replyNotes } from './presentation.ts';
+import { connect, presentFailure } from './remote-command.ts';
+
+/** Agents give up on a call after 60 s unless they are configured otherwise. */
+const askMs = 50_000;
+const waitSeconds = 20;
+
+export const mcp: ProcessCommand = {
+  name: 'mcp',
+  summary: 'Serve threads to an agent; as a Model Context Protocol server on standard input and output',
+  examples: ['mcp'],
+  async runProcess() {
+    // Loaded here, so that the other commands start without it.
+    const [sdk, { serveStdio }, z] = await Promise.all([
+      import('@modelcontextprotocol/server'),
+      import('@modelcontextprotocol/server/stdio'),
+      import('zod'),
+    ]);
+    serveStdio(() => {
+      const server = new sdk.McpServer({ name: 'skein', version: packageVersion() }, { instructions });
+      addTools(server, z);
+      return server;
+    });
+    // The agent has gone: a call in progress has no reader.
+    process.stdin.once('end', () => process.exit(0));
+    return 0;
+  },
+};
+
+const instructions =
+  "Skein answers questions from an organization's own documents, with numbered sources. Use ask for a question, and get_thread to read a thread or to wait for a reply that takes long.";
+
+function addTools(server: McpServer, z: typeof import('zod')): void {
+  const threadId = z.string().min(1).describe('Id of the thread, thr_…');
+  const accountId = z.string().min(1).optional().describe('The account that the thread belongs to');
+  const reads = { readOnlyHint: true, openWorldHint: false };
+
+  server.registerTool(
+    'ask',
+    {
+      title: 'Ask Skein',
+      description:
+        "Ask a question and get the reply, which is based on the organization's documents and has numbered sources. Creates a thread.",
+      inputSchema: z.object({
+        prompt: z.string().min(1).describe('The question'),
+        accountId,
+        title: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('Title of the thread; derived from the question by default'),
+      }),
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    },
+    ({ prompt, ...particulars }, { mcpReq: { signal } }) =>
+      answered(async () => {
+        const { threads } = await connect(readRemoteConfig(process.env));
+        try {
+          const { reply, thread } = await threads.ask(prompt, { ...particulars, signal, timeoutMs: askMs });
+          return `${reply.content}\n\n${replyNotes(reply, thread)}`;
+        } catch (error) {
+          const { code, threadId: id } = error as { code?: unknown; threadId?: string };
+          if (code !== 'TIMEOUT' || id === undefined) throw error;
+          return `The reply is still being written. Call get_thread with the thread id ${id} to wait for it.`;
+        }
+      }),
+  );
+
+  server.registerTool(
+    'get_thread',
+    {
+      title: 'Get a thread',
+      description: `Read a thread with all its messages, as JSON. If its reply is still being written, waits up to ${waitSeconds} s for it.`,
+      inputSchema: z.object({ threadId }),
+      annotations: reads,
+    },
+    (input, { mcpReq: { signal } }) =>
+      answered(async () => {
+        const { threads } = await connect(readRemoteConfig(process.env));
+        const { thread, messages, status } = await threads.get(input.threadId, { waitSeconds, signal });
+        return JSON.stringify({ thread, messages, status });
+      }),
+  );
+
+  server.registerTool(
+    'list_threads',
+    {
+      title: 'List threads',
+      description:
+        'List the threads that the API key can read, most recently active first, as JSON. Pass nextCursor as cursor to get the next page.',
+      inputSchema: z.object({
+        accountId,
+        limit: z.number().int().min(1).max(100).default(20).describe('Threads per page'),
+        cursor: z.string().min(1).optional().describe('nextCursor of the page before'),
+      }),
+      annotations: reads,
+    },
+    ({ cursor, ...options }, { mcpReq: { signal } }) =>
+      answered(async () => {
+        const { threads } = await connect(readRemoteConfig(process.env));
+        return JSON.stringify(await threads.list({ ...options, signal }).page(cursor));
+      }),
+  );
+}
+
+/** A failure becomes the result of the tool, in words that an agent can pass on or act on. */
+async function answered(text: () => Promise<string>) {
+  try {
+    return { content: [{ type: 'text' as const, text: await text() }] };
+  } catch (error) {
+    const failure = presentFailure(error, false);
+    const message = failure instanceof Error ? failure.message : String(failure);
+    return { content: [{ type: 'text' as const, text: asTools(message) }], isError: true };
+  }
+}
+
+/** The advice names commands, which an agent does not have. */
+function asTools(message: string): string {
+  return message
+    .replace(/'skein threads list'/, 'list_threads')
+    .replace(/'skein threads get (\S+) --wait'/, 'get_thread with $1');
+}
