@@ -169,7 +169,8 @@ module.exports = {
       remoteCommands,
       [
         `${source}/commands/(command|output)\\.ts$`,
-        '^node_modules/(commander|zod|@modelcontextprotocol)/',
+        '^node_modules/(commander|zod)/',
+        '^(node_modules/)?@modelcontextprotocol/',
         `${source}/config/`,
         '^client/src/index\\.ts$',
         '^(child_process|events|stream|stream/consumers|tty)$',

@@ -73,6 +73,16 @@ describe('A command line', () => {
     });
   }
 
+  it('is rejected without repeating an argument, which may hold a password, and in one line', async () => {
+    const words = ['threads', 'list', 'postgres://me:secret@db\n'];
+    await assert.rejects(
+      parse(...words),
+      /Too many arguments for 'list'\. Expected 0 arguments but got 1\. 'skein/,
+    );
+    await assert.rejects(parse(...words), (error: Error) => !error.message.includes('secret'));
+    await assert.rejects(parse('threads', 'list', '--a\nb'), /Unknown option '--a\uFFFDb'\./);
+  });
+
   it('is rejected if an argument is empty, which is probably an unset variable', async () => {
     await assert.rejects(parse('doc', 'add', 'o', ''), /an argument of 'doc add' is empty/i);
   });

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { type Arguments, type CommandLine, type Options, packageVersion, UsageError } from './command.ts';
+import { printable } from './output.ts';
 
 /** Commands by the heading under which the help lists them. */
 export type Sections<C extends CommandLine> = Readonly<Record<string, readonly C[]>>;
@@ -154,13 +155,14 @@ function usageError(
     const similar = similarTo(typed, leavesOf(program).map(pathOf));
     return new UsageError(`Unknown command '${typed}'.${similar} 'skein help' shows all commands.`);
   }
-  const [sentence = '', suggestion = ''] = message
-    .replace(/^error: ./, (start) => start.slice(7).toUpperCase())
-    .split('\n');
-  const help = `'${['skein', pathOf(known), '--help'].filter(Boolean).join(' ')}' shows its usage.`;
-  return new UsageError(
-    [sentence.replace(/\.?$/, '.'), suggestion.slice(1, -1), help].filter(Boolean).join(' '),
+  const [, sentence = '', suggestion = ''] =
+    /^error: (.*?)\.?(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? [];
+  // Arguments are not repeated because they may hold a password.
+  const start = printable(
+    sentence.replace(/^./, (letter) => letter.toUpperCase()).replace(/(but got \d+): .*/s, '$1'),
   );
+  const help = `'${['skein', pathOf(known), '--help'].filter(Boolean).join(' ')}' shows its usage.`;
+  return new UsageError([`${start}.`, suggestion, help].filter(Boolean).join(' '));
 }
 
 function longestPath(program: Command, names: readonly string[]): Command {

@@ -33,7 +33,7 @@ function candidatesOf(program: Command): Candidates {
     const path = pathOf(command);
     const options = command.createHelp().visibleOptions(command);
     const flags = options.map(({ long, description }) => ({ word: long as string, description }));
-    const children = command.commands.map((one) => ({ word: one.name(), description: one.description() }));
+    const children = command.commands.map((one) => ({ word: one.name(), description: one.summary() }));
     // A file name is completed by the shell unless a dash has been typed.
     const takesFile = command.registeredArguments.some((one) => one.name() === 'FILE');
     candidates.set(path, children.length > 0 ? children : takesFile ? [] : flags);
