@@ -73,6 +73,8 @@ describe('On a terminal', { skip: findProgram('script') === undefined && 'script
     const {
       NO_COLOR: _no,
       FORCE_COLOR: _force,
+      // Node.js prints no colours for a CI system that it does not know.
+      CI: _ci,
       ...env
     } = cleanEnvironment({ TERM: 'xterm-256color', ...environment });
     // `NO_COLOR` counts only if it is set here.
