@@ -152,7 +152,7 @@ export function storm(world: World, random: Random): void {
   const rejectedShare = random.pick([0, 0.1]);
   const noticesLost = random.pick([0, 0.5, 1]);
   const lost = `${lostShare} of calls and ${noticesLost} of notices are lost`;
-  const text = `${lost}, ${rejectedShare} of gathered calls are rejected, ${slowness} times slower,`;
+  const text = `${lost}, ${rejectedShare} of batched calls are rejected, ${slowness} times slower,`;
   during(
     world,
     text,

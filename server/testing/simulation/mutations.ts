@@ -242,21 +242,24 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
       },
     })),
   },
-  'an outcome is given to the wrong caller of a flight': {
+  'an outcome is given to the wrong caller of a batch': {
     breaks: ['acknowledged', 'tenants', 'revoked', 'quota', 'errors', 'whole', 'fenced'],
     withinSeeds: 10,
     mutation: {
-      gathering: ({ fly, settings }) => ({
+      batching: ({ send, settings }) => ({
         settings,
-        fly: async (calls) => [...(await fly(calls))].reverse(),
+        send: async (calls) => [...(await send(calls))].reverse(),
       }),
     },
   },
-  'the error of one caller is given to the others of its flight': {
+  'the error of one caller is given to the others of its batch': {
     breaks: ['errors'],
     withinSeeds: 10,
     mutation: {
-      gathering: ({ fly, settings }) => ({ fly, settings: { ...settings, mayBeOneCallsFault: () => false } }),
+      batching: ({ send, settings }) => ({
+        send,
+        settings: { ...settings, mayBeOneCallsFault: () => false },
+      }),
     },
   },
 };

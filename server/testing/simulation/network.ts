@@ -1,4 +1,4 @@
-import { type Fly, Gatherer, type GathererSettings } from '../../src/storage/postgres/gatherer.ts';
+import { Batcher, type BatcherSettings, type SendBatch } from '../../src/storage/postgres/batcher.ts';
 import type { ReplyClaim, ReplyNotice } from '../../src/storage/store.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import type { Link, Transactions } from './memory-store/open.ts';
@@ -25,7 +25,7 @@ export interface Weather {
   readonly cutOff: Set<SimulatedProcess>;
   /** Of calls: the share that is lost on the way, and of answers: the share that is lost after the commit. */
   lostShare: number;
-  /** Of gathered calls: the share that the database rejects. */
+  /** The share of batched calls that the database rejects. */
   rejectedShare: number;
   /** Multiplies the time that calls take. */
   slowness: number;
@@ -52,13 +52,13 @@ interface Call {
 
 type CallResult = { readonly value: unknown } | { readonly error: unknown };
 
-/** How the calls of a node are gathered, with the real gatherer. A test may change it to plant a bug. */
-export interface Gathering {
-  readonly fly: Fly<Call, CallResult>;
-  readonly settings: GathererSettings<Call>;
+/** How the calls of a node are batched, with the real batcher. A test may change it to plant a bug. */
+export interface Batching {
+  readonly send: SendBatch<Call, CallResult>;
+  readonly settings: BatcherSettings<Call>;
 }
 
-/** The methods that the PostgreSQL adapter gathers, and the calls of each that may share a flight. */
+/** The methods that the PostgreSQL adapter batches, and the calls of each that may share a batch. */
 const lanes: Partial<Record<keyof Transactions, (args: readonly unknown[]) => string>> = {
   admitKey: () => '',
   getThread: () => '',
@@ -84,9 +84,9 @@ const keys: typeof lanes = {
   retryReply: ofReply,
 };
 
-const settings: GathererSettings<Call> = {
-  // One flight at a time, so that calls often meet.
-  flightsMax: 1,
+const settings: BatcherSettings<Call> = {
+  // One batch at a time, so that calls often share one.
+  batchesMax: 1,
   callsMax: 8,
   laneOf: ({ method, args }) => `${method} ${lanes[method]!(args)}`,
   keyOf: ({ method, args }) => keys[method]?.(args),
@@ -103,13 +103,13 @@ export class Network {
   readonly #rejected = new WeakMap<Call, boolean>();
   readonly #listeners = new Map<SimulatedProcess, (notice: ReplyNotice) => void>();
 
-  readonly #plant: (gathering: Gathering) => Gathering;
+  readonly #plant: (batching: Batching) => Batching;
 
   constructor(
     loop: EventLoop,
     random: Random,
     observe: Observer,
-    plant: (gathering: Gathering) => Gathering = (gathering) => gathering,
+    plant: (batching: Batching) => Batching = (batching) => batching,
   ) {
     this.#loop = loop;
     this.#random = random;
@@ -118,11 +118,11 @@ export class Network {
   }
 
   link(node: SimulatedProcess): Link {
-    const gathering = this.#plant({ fly: (calls) => this.#fly(node, calls), settings });
-    const gatherer = new Gatherer(gathering.fly, gathering.settings);
+    const batching = this.#plant({ send: (calls) => this.#send(node, calls), settings });
+    const batcher = new Batcher(batching.send, batching.settings);
     const send = async <T>(call: Call): Promise<T> => {
-      const gathered = lanes[call.method] !== undefined;
-      const result = gathered ? await gatherer.call(call) : (await this.#fly(node, [call]))[0]!;
+      const batched = lanes[call.method] !== undefined;
+      const result = batched ? await batcher.call(call) : (await this.#send(node, [call]))[0]!;
       if ('error' in result) throw result.error;
       return result.value as T;
     };
@@ -144,7 +144,7 @@ export class Network {
   }
 
   /** One round trip for all calls. If the database rejects one of them, it changes nothing. */
-  #fly(node: SimulatedProcess, calls: readonly Call[]): Promise<CallResult[]> {
+  #send(node: SimulatedProcess, calls: readonly Call[]): Promise<CallResult[]> {
     const loop = this.#loop;
     const { method } = calls[0]!;
     return new Promise((resolve, reject) => {

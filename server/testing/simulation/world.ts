@@ -4,7 +4,7 @@ import { EventLoop, type SimulatedProcess } from './event-loop.ts';
 import type { Violation } from './invariants.ts';
 import { openMemoryStore, openTransactions, Tables, type Transactions } from './memory-store/open.ts';
 import { Answers, simulatedModel } from './model.ts';
-import { calm, type Gathering, Network } from './network.ts';
+import { type Batching, calm, Network } from './network.ts';
 import { replyDeadlineMs, SimulatedNode } from './node.ts';
 import { nameOf, Oracle } from './oracle.ts';
 import { Random } from './random.ts';
@@ -22,7 +22,7 @@ export interface Person {
 export interface Mutation {
   transactions?(transactions: Transactions, tables: Tables): Transactions;
   node?(node: SimulatedNode): void;
-  gathering?(gathering: Gathering): Gathering;
+  batching?(batching: Batching): Batching;
 }
 
 /** What happens in a world. */
@@ -101,8 +101,8 @@ export class World {
     this.oracle.healthyMs = this.healthyMs;
     this.oracle.onEnd = (reply) => script.replyEnded(this, reply);
     this.oracle.onWaiting = (reply) => this.#expectProgress(reply);
-    const { gathering } = options.mutation ?? {};
-    this.network = new Network(this.loop, new Random(options.seed, 2), this.oracle.observe, gathering);
+    const { batching } = options.mutation ?? {};
+    this.network = new Network(this.loop, new Random(options.seed, 2), this.oracle.observe, batching);
   }
 
   #wall(of: 'store' | 'nodes'): number {

@@ -57,14 +57,14 @@ const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, 
   ORDER BY id, day ON CONFLICT DO NOTHING`;
 
 export function postgresAdmissions(database: Database): Admissions {
-  const gatherAdmissions = database.gather<AdmissionRow>(admit, columns, { flightsMax: 2 });
-  const gatherDays = database.gather(startDay, dayColumns, { flightsMax: 1 });
+  const batchAdmissions = database.batched<AdmissionRow>(admit, columns, { batchesMax: 2 });
+  const batchDays = database.batched(startDay, dayColumns, { batchesMax: 1 });
 
   async function take(credential: Values & { day: number }): Promise<Admission | undefined> {
-    const [row] = await gatherAdmissions(credential);
+    const [row] = await batchAdmissions(credential);
     if (row === undefined || !row.apiEnabled || row.number !== null) return row && toAdmission(row);
     // The organization's first request of the day.
-    await gatherDays({ organizationId: row.organizationId, day: credential.day });
+    await batchDays({ organizationId: row.organizationId, day: credential.day });
     return take(credential);
   }
 

@@ -14,7 +14,7 @@ import {
 import type { Transactions, Work } from '../sql/work.ts';
 import type { StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
-import { Gatherer } from './gatherer.ts';
+import { Batcher } from './batcher.ts';
 import { migrate } from './migrate.ts';
 import { applicationName, connectMs, type Servers } from './servers.ts';
 import { now, type StoreTime } from './store-time.ts';
@@ -87,14 +87,14 @@ function numberValues({ sql }: Statement): Numbered {
   return { text, names };
 }
 
-/** The values of which each call of a gathered statement has its own, with their types. */
+/** The values that differ between the calls of a batched statement, with their types. */
 export type CallColumns = Readonly<Record<string, 'text' | 'bigint' | 'boolean'>>;
 
 const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
 
 /**
- * The calls of a flight as the relation `asked`, with a column for each value and the `place` of the call. The lists are
- * subqueries, so that the planner does not see how long they are: it would plan every short flight again.
+ * The calls of a batch as the relation `asked`, with a column for each value and the `place` of the call. The lists are
+ * subqueries, so that the planner does not see how long they are: it would plan every short batch again.
  */
 export function askedWith(columns: CallColumns): Sql {
   const lists = Object.entries(columns).map(
@@ -104,7 +104,7 @@ export function askedWith(columns: CallColumns): Sql {
   return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS asked (${join(names, sql`, `)}, place)`;
 }
 
-/** The same for a statement that is not gathered. It has one row, whose values the planner knows. */
+/** The same for a statement that is not batched. It has one row, whose values the planner knows. */
 export function askedOnce(columns: CallColumns): Sql {
   const values = Object.entries(columns).map(
     ([name, type]) => sql`${placeholder(name)}::${type as Sql} AS ${columnName(name)}`,
@@ -112,13 +112,13 @@ export function askedOnce(columns: CallColumns): Sql {
   return sql`(SELECT ${join(values, sql`, `)}) AS asked`;
 }
 
-export interface Flights {
-  readonly flightsMax: number;
+export interface BatchLimits {
+  readonly batchesMax: number;
   readonly callsMax?: number;
   readonly key?: string;
 }
 
-/** Classes of errors that every call of a flight would meet: the connection, a standby, resources, a shutdown, the disk. */
+/** Classes of errors that would fail every call of a batch: the connection, a standby, resources, a shutdown, the disk. */
 const sharedFaults = new Set(['08', '25', '53', '57', '58']);
 
 /** An error of the severity ERROR has rolled back the statement, and the server has said so. */
@@ -175,20 +175,20 @@ export class Database implements Transactions {
   };
 
   /**
-   * Like `run`, but calls that wait at the same time share a flight. The statement reads its calls from `askedWith(columns)`
-   * and returns the `place` of the call with each row. Calls share a flight only if their other values are the same and,
+   * Like `run`, but calls that wait at the same time share a batch. The statement reads its calls from `askedWith(columns)`
+   * and returns the `place` of the call with each row. Calls share a batch only if their other values are the same and,
    * with `key`, if their values of that name differ.
    */
-  gather<Row>(
+  batched<Row>(
     statement: Statement,
     columns: CallColumns,
-    { flightsMax, callsMax = 64, key }: Flights,
+    { batchesMax, callsMax = 64, key }: BatchLimits,
   ): (values: Values) => Promise<Row[]> {
     const own = Object.keys(columns);
     const shared = numberedOnce(statement).names.filter(
       (name) => !own.includes(name) && !/^clock/.test(name),
     );
-    const fly = async (calls: readonly Values[]) => {
+    const send = async (calls: readonly Values[]) => {
       const values: Record<string, unknown> = {};
       for (const name of shared) values[name] = calls[0]![name];
       for (const name of own) values[name] = calls.map((call) => boundValue(statement, name, call));
@@ -199,8 +199,8 @@ export class Database implements Transactions {
     };
     const laneOf = (values: Values) => shared.map((name) => values[name]).join(' ');
     const keyOf = key === undefined ? undefined : (values: Values) => String(values[key]);
-    const gatherer = new Gatherer(fly, { flightsMax, callsMax, laneOf, keyOf, mayBeOneCallsFault });
-    return (values) => gatherer.call(values);
+    const batcher = new Batcher(send, { batchesMax, callsMax, laneOf, keyOf, mayBeOneCallsFault });
+    return (values) => batcher.call(values);
   }
 
   /** A statement returns the time that it gave out as `at`. */

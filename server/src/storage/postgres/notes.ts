@@ -1,7 +1,7 @@
 import type { Values } from '../sql/sql.ts';
 import { type Sql, sql } from '../sql/sql.ts';
 
-/** The values of `noteValues`, as columns of the calls of a gathered statement. */
+/** The values of `noteValues`, as columns of the calls of a batched statement. */
 export const noteCalls = {
   noteId: 'text',
   noteActorKind: 'text',
@@ -16,7 +16,7 @@ export const noteCalls = {
 export const withoutNote: Values = Object.fromEntries(Object.keys(noteCalls).map((name) => [name, null]));
 
 /**
- * Part of a gathered statement: writes the audit notes of the calls that have one. `changed` has a row for each call that
+ * Part of a batched statement: writes the audit notes of the calls that have one. `changed` has a row for each call that
  * has changed something, with its columns, and `at` is an expression over that row.
  */
 export const insertNotes = (changed: Sql, at: Sql) => sql`

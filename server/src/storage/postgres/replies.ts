@@ -191,12 +191,12 @@ export function postgresReplies(
   jumps: ClockJumps,
 ): Omit<Replies, 'sendNotice' | 'onNotice'> {
   const { run, time } = database;
-  const flights = { flightsMax: 2, callsMax: 32, key: 'messageId' };
-  const gatherProgress = database.gather(recordProgress, progressCalls, flights);
-  const gatherSettles = database.gather(settle, settleCalls, flights);
-  const gatherReleases = database.gather(release, releaseCalls, flights);
-  const gatherCancels = database.gather<{ id: MessageId }>(cancel, threadCalls, {
-    ...flights,
+  const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId' };
+  const batchProgress = database.batched(recordProgress, progressCalls, batchLimits);
+  const batchSettles = database.batched(settle, settleCalls, batchLimits);
+  const batchReleases = database.batched(release, releaseCalls, batchLimits);
+  const batchCancels = database.batched<{ id: MessageId }>(cancel, threadCalls, {
+    ...batchLimits,
     key: 'threadId',
   });
 
@@ -250,7 +250,7 @@ export function postgresReplies(
 
     async recordReplyProgress(held, { status, content, steps }) {
       const values = { ...held, status, content, steps: JSON.stringify(steps) };
-      return (await gatherProgress(values)).length === 1;
+      return (await batchProgress(values)).length === 1;
     },
 
     async settleReply(
@@ -268,18 +268,18 @@ export function postgresReplies(
         verdict: verdict === null ? null : JSON.stringify(verdict),
         failure,
       };
-      return (await gatherSettles(values)).length === 1;
+      return (await batchSettles(values)).length === 1;
     },
 
     retryReply: async (held, { delayMs, failure }) =>
-      (await gatherReleases({ ...held, attemptsUsed: 1, delayMs, failure })).length === 1,
+      (await batchReleases({ ...held, attemptsUsed: 1, delayMs, failure })).length === 1,
 
     async releaseReply(held) {
-      await gatherReleases({ ...held, attemptsUsed: 0, delayMs: 0, failure: null });
+      await batchReleases({ ...held, attemptsUsed: 0, delayMs: 0, failure: null });
     },
 
     async cancelReplies(organizationId, threadId) {
-      const rows = await gatherCancels({ organizationId, threadId });
+      const rows = await batchCancels({ organizationId, threadId });
       return rows.map(({ id }) => id);
     },
 

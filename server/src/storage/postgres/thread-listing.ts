@@ -107,11 +107,11 @@ export function postgresThreadListing(
 ): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
   const { run, read } = database;
   type Deletion = { deleted: boolean; cancelled: MessageId[] };
-  const flights = { flightsMax: 1, key: 'threadId' };
-  const gatherDeletes = database.gather<Deletion>(softDelete, deleteCalls, flights);
+  const batchLimits = { batchesMax: 1, key: 'threadId' };
+  const batchDeletes = database.batched<Deletion>(softDelete, deleteCalls, batchLimits);
 
   const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
-    const [held] = await gatherDeletes({ ...writer, ...noteValues(note), organizationId, threadId });
+    const [held] = await batchDeletes({ ...writer, ...noteValues(note), organizationId, threadId });
     if (held === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, writer));
     if (held.deleted) return { outcome: 'deleted', cancelled: held.cancelled };
     // The thread was changed between the read and the lock: a reply may have been added, which must be cancelled too.

@@ -56,7 +56,7 @@ export const isOwnThread = (call: Sql) =>
 /**
  * A condition on a call (`asked`) and its organization's row, which `gate` has locked: a write with an API key needs the API
  * enabled and the key live. The key is read after the wait for the row and locked until the commit, so that a revocation
- * committed in the meantime counts. Only one flight of an organization holds the row at a time.
+ * committed in the meantime counts. Only one batch of an organization holds the row at a time.
  */
 export const isGranted = (gate: Sql) => sql`(asked.key_hash IS NULL OR ${gate}.api_enabled AND EXISTS (
         SELECT FROM api_key WHERE hash = asked.key_hash AND organization_id = ${gate}.gate_id

@@ -42,7 +42,7 @@ const callCount = sql`cardinality(:threadId::text[])`;
 
 /**
  * The lock of the organization's row serializes its creates, so that sequence and time grow in the order of commits, which
- * walks rely on. Creates of one flight take the lock once and draw a range of sequence numbers. The lock also serializes
+ * walks rely on. Creates of one batch take the lock once and draw a range of sequence numbers. The lock also serializes
  * creates with the same idempotency key: the second finds nothing left to do.
  */
 const create = statement('create-thread')`WITH asked AS (
@@ -87,9 +87,9 @@ const findIdempotencyKey = statement('find-idempotency-key')`
   JOIN message ON message.organization_id = key.organization_id AND message.thread_id = key.thread_id
     AND message.id = key.message_id
   WHERE key.organization_id = :organizationId AND key.user_id = :userId AND key.key = :key`;
-/** A thread with more messages or bytes is read by a flight of its own, so that others do not wait for its texts. */
-const gatheredMessagesMax = 32;
-const gatheredBytesMax = 65_536;
+/** A thread with more messages or bytes is read in a batch of its own, so that others do not wait for its texts. */
+const batchedMessagesMax = 32;
+const batchedBytesMax = 65_536;
 const getColumns = {
   organizationId: 'text',
   threadId: 'text',
@@ -103,7 +103,7 @@ const get = statement('get-thread')`SELECT place, ${threadColumns}, version, mes
   JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
     AND (any_reader OR deleted_at IS NULL AND (published OR thread.user_id = asked.user_id))
   CROSS JOIN LATERAL (
-    SELECT whole OR count(*) <= ${gatheredMessagesMax} AND sum(${messageBytes}) <= ${gatheredBytesMax} AS fits
+    SELECT whole OR count(*) <= ${batchedMessagesMax} AND sum(${messageBytes}) <= ${batchedBytesMax} AS fits
     FROM message WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id
   ) AS size
   LEFT JOIN LATERAL (
@@ -136,23 +136,23 @@ const rename = statement('rename-thread')`WITH asked AS (
 
 export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
   const { run, read, time } = database;
-  const gatherCreates = database.gather<{ at: number }>(create, createColumns, {
-    flightsMax: 1,
+  const batchCreates = database.batched<{ at: number }>(create, createColumns, {
+    batchesMax: 1,
     callsMax: 32,
   });
   type FoundRow = Thread & MessageRow & { version: number };
   /** Without a message, if the thread does not fit or has none. */
   type GetRow = FoundRow | (Thread & { version: number; messageId: null });
-  const gatherGets = database.gather<GetRow>(get, getColumns, { flightsMax: 2 });
-  const getWhole = database.gather<GetRow>(get, getColumns, { flightsMax: 4, callsMax: 1 });
-  const gatherRenames = database.gather<Thread>(rename, renameColumns, { flightsMax: 1, key: 'threadId' });
+  const batchGets = database.batched<GetRow>(get, getColumns, { batchesMax: 2 });
+  const getWhole = database.batched<GetRow>(get, getColumns, { batchesMax: 4, callsMax: 1 });
+  const batchRenames = database.batched<Thread>(rename, renameColumns, { batchesMax: 1, key: 'threadId' });
   return {
     async createThread(organizationId, thread) {
       const { id: threadId, idempotency, claim } = thread;
       const { token = null, leaseMs = null } = claim ?? {};
       const { key = null, bodyHash = null, keepMs = null } = idempotency ?? {};
       const values = { ...thread, organizationId, threadId, token, leaseMs, key, bodyHash, keepMs };
-      const [made] = await gatherCreates(values);
+      const [made] = await batchCreates(values);
       if (made !== undefined) return { outcome: 'created', createdAt: made.at };
       if (await read(() => isRevoked(organizationId, thread))) return { outcome: 'revoked' };
       const [first] = idempotency ? await run<IdempotencyRow>(findIdempotencyKey, values) : [];
@@ -164,7 +164,7 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
     async getThread(organizationId, threadId, reader) {
       const { userId = null } = reader ?? {};
       const values = { organizationId, threadId, userId, anyReader: reader === undefined };
-      let rows = await gatherGets({ ...values, whole: false });
+      let rows = await batchGets({ ...values, whole: false });
       if (rows[0]?.messageId === null) rows = await getWhole({ ...values, whole: true });
       const [first] = rows;
       if (first === undefined || first.messageId === null) return undefined;
@@ -173,7 +173,7 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
     },
 
     async renameThread(organizationId, threadId, writer, title) {
-      const [renamed] = await gatherRenames({ ...writer, organizationId, threadId, title });
+      const [renamed] = await batchRenames({ ...writer, organizationId, threadId, title });
       if (renamed === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, writer));
       time.see(renamed.updatedAt!);
       return { outcome: 'renamed', thread: threadOf(renamed) };

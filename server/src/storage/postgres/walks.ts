@@ -99,8 +99,8 @@ const queries: Readonly<Record<ListingKind, Queries>> = {
   mineAccount: queriesOf('mineAccount', mineSize, inAccount(mine), inAccount(mine)),
 };
 
-/** A page has many rows, and the first caller of a flight waits for those of the last. */
-const flights = { flightsMax: 2, callsMax: 16 };
+/** Small batches: a page has many rows, and every caller waits for the pages of its whole batch. */
+const batchLimits = { batchesMax: 2, callsMax: 16 };
 
 /**
  * The start of a walk holds the numbers of the organization's last thread and last move at that time; both count commits.
@@ -111,7 +111,7 @@ export function postgresWalks(database: Database): Pick<Threads, 'beginWalk' | '
   const firstPages = new Map(
     Object.entries(queries).map(([kind, { firstPage }]) => [
       kind,
-      database.gather<FirstPageRow>(firstPage, pageCalls, flights),
+      database.batched<FirstPageRow>(firstPage, pageCalls, batchLimits),
     ]),
   );
   return {

@@ -1,0 +1,113 @@
+/** Serves all calls in one round trip. The outcomes are in the order of the calls. */
+export type SendBatch<Call, Outcome> = (calls: readonly Call[]) => Promise<readonly Outcome[]>;
+
+export interface BatcherSettings<Call> {
+  /** How many batches of a lane may run at once. The calls that arrive meanwhile share the next one. */
+  readonly batchesMax: number;
+  /** Calls per batch. The limit bounds how long a call waits for the others in its batch. */
+  readonly callsMax: number;
+  /** Calls of different lanes never share a batch and never wait for each other. By default there is one lane. */
+  readonly laneOf?: (call: Call) => string;
+  /** Calls with the same key never share a batch, because one statement cannot change the same row twice. */
+  readonly keyOf?: ((call: Call) => string | undefined) | undefined;
+  /**
+   * Whether a batch that failed has changed nothing and may have failed because of one of its calls. Its calls are then
+   * sent again in smaller batches, so that only the faulty call fails.
+   */
+  readonly mayBeOneCallsFault: (error: unknown) => boolean;
+  /** Calls `sendNext` once the calls that arrive at the same time have arrived. */
+  readonly defer?: (sendNext: () => void) => void;
+}
+
+interface PendingCall<Call, Outcome> {
+  readonly call: Call;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Lane<Call, Outcome> {
+  readonly waiting: PendingCall<Call, Outcome>[];
+  running: number;
+  isDeferred: boolean;
+}
+
+/**
+ * Sends calls in batches. A lone call is sent at the end of its turn of the event loop. While `batchesMax` batches are
+ * running, calls wait and share the next batch, so that batches grow with the load. Calls are sent in the order in which
+ * they arrived. Each call gets its own outcome. If the answer to a batch is lost, only the calls of that batch fail.
+ */
+export class Batcher<Call, Outcome> {
+  readonly #send: SendBatch<Call, Outcome>;
+  readonly #settings: BatcherSettings<Call>;
+  readonly #lanes = new Map<string, Lane<Call, Outcome>>();
+
+  constructor(send: SendBatch<Call, Outcome>, settings: BatcherSettings<Call>) {
+    this.#send = send;
+    this.#settings = settings;
+  }
+
+  call(call: Call): Promise<Outcome> {
+    const { laneOf = () => '', defer = setImmediate } = this.#settings;
+    const name = laneOf(call);
+    let lane = this.#lanes.get(name);
+    if (lane === undefined) {
+      lane = { waiting: [], running: 0, isDeferred: false };
+      this.#lanes.set(name, lane);
+    }
+    const { waiting } = lane;
+    const outcome = new Promise<Outcome>((resolve, reject) => waiting.push({ call, resolve, reject }));
+    if (!lane.isDeferred && lane.running < this.#settings.batchesMax) {
+      lane.isDeferred = true;
+      defer(() => {
+        lane.isDeferred = false;
+        this.#sendNext(name, lane);
+      });
+    }
+    return outcome;
+  }
+
+  #sendNext(name: string, lane: Lane<Call, Outcome>): void {
+    while (lane.running < this.#settings.batchesMax && lane.waiting.length > 0) {
+      lane.running += 1;
+      void this.#serve(this.#takeBatch(lane)).then(() => {
+        lane.running -= 1;
+        this.#sendNext(name, lane);
+      });
+    }
+    if (lane.running === 0 && !lane.isDeferred) this.#lanes.delete(name);
+  }
+
+  /** Removes the calls of the next batch from the lane. */
+  #takeBatch({ waiting }: Lane<Call, Outcome>): PendingCall<Call, Outcome>[] {
+    const { callsMax, keyOf } = this.#settings;
+    const candidates = waiting.splice(0, callsMax);
+    if (keyOf === undefined) return candidates;
+    const keys = new Set<string | undefined>();
+    const [batch, left]: [PendingCall<Call, Outcome>[], PendingCall<Call, Outcome>[]] = [[], []];
+    for (const pendingCall of candidates) {
+      const key = keyOf(pendingCall.call);
+      (keys.has(key) ? left : batch).push(pendingCall);
+      if (key !== undefined) keys.add(key);
+    }
+    waiting.unshift(...left);
+    return batch;
+  }
+
+  /** Settles every call and never rejects. */
+  async #serve(pending: readonly PendingCall<Call, Outcome>[]): Promise<void> {
+    try {
+      const outcomes = await this.#send(pending.map(({ call }) => call));
+      pending.forEach(({ resolve }, place) => {
+        resolve(outcomes[place]!);
+      });
+    } catch (error) {
+      if (pending.length === 1 || !this.#settings.mayBeOneCallsFault(error)) {
+        for (const { reject } of pending) reject(error);
+        return;
+      }
+      const half = Math.ceil(pending.length / 2);
+      await this.#serve(pending.slice(0, half));
+      await this.#serve(pending.slice(half));
+    }
+  }
+}
