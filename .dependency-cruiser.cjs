@@ -94,7 +94,7 @@ module.exports = {
       'otlp',
       `${source}/otlp/`,
       [`${source}/usecases/tracing\\.ts$`, '^node_modules/@opentelemetry/'],
-      'OTLP knows the tracing port and its libraries, and is loaded only if a receiver is named.',
+      'OTLP imports the tracing port and its own libraries, and is loaded only if a receiver is configured.',
     ),
     {
       name: 'generation',

@@ -116,7 +116,7 @@ function buildImage(): void {
     npmrc,
     `registry=${run('npm', 'config', 'get', 'registry')}\n${hasCafile ? `cafile=${cafile}\n` : ''}`,
   );
-  // What this machine needs to reach the registry stays out of the image.
+  // This machine's registry settings stay out of the image.
   const volumes = [`${npmrc}:/root/.npmrc:ro`, `${run('npm', 'config', 'get', 'cache')}:/root/.npm`];
   if (hasCafile) volumes.push(`${cafile}:${cafile}:ro`);
   const words = [
@@ -204,7 +204,7 @@ function inImage(
 async function start(folder: string, volume: string, config: ImageConfig) {
   const command = [...config.Entrypoint, ...config.Cmd];
   const words = wordsIn(folder, volume, config, command, { SKEIN_HOST: '127.0.0.1', SKEIN_PORT: '0' });
-  // Every program on the way replaces itself by the next, so this becomes the service.
+  // Each program in this chain replaces itself with the next, so this process becomes the service.
   const service = spawn('unshare', words, { stdio: ['ignore', 'pipe', 'inherit'] });
   process.once('exit', () => service.kill('SIGKILL'));
   const ended = once(service, 'exit');
@@ -225,7 +225,7 @@ async function start(folder: string, volume: string, config: ImageConfig) {
   return { pid: service.pid, address, output, stop };
 }
 
-/** A get or a create of the public interface. */
+/** A get or a create through the public API. */
 async function json(url: string, init: RequestInit): Promise<Answer> {
   const response = await fetch(url, init);
   assert.ok(response.ok, `${url}: ${response.status}`);

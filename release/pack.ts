@@ -71,7 +71,7 @@ function stageServer(folder: string): string {
   return folder;
 }
 
-/** Programs of threads and child processes are named by URL, which the compiler leaves as it is. */
+/** Threads and child processes name their programs by URL, which the compiler does not change. */
 function nameEmittedPrograms(folder: string, file: string): void {
   const path = join(folder, file);
   const text = readFileSync(path, 'utf8');

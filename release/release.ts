@@ -1,7 +1,7 @@
 /**
  * `npm run release -- VERSION [--dry-run]` makes a release on main: it sets the version, dates the changelog, runs every
- * check, commits, tags and packs. It pushes and publishes nothing. If something fails, the files are as before.
- * With `--dry-run` it shows the change and takes it back.
+ * check, commits, tags and packs. It pushes and publishes nothing. If something fails, it restores the files.
+ * With `--dry-run` it shows the changes and reverts them.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -79,7 +79,7 @@ function writeVersion(version: string): void {
   edit('client/src/version.ts', (text) => text.replace(/'.+'/, `'${version}'`));
 }
 
-/** What was unreleased gets the version and the date of today. */
+/** Gives the unreleased changes the version and today's date. */
 function withHeading(changelog: string, version: string): string {
   const unreleased = '## Unreleased\n';
   const [before, after] = changelog.split(unreleased) as [string, string?];

@@ -18,7 +18,7 @@ export const createsOnSlowDisk: Noise = {
   },
 };
 
-/** Undefined, after a line that says so, on a machine without a C compiler. */
+/** Prints a line and returns undefined on a machine without a C compiler. */
 export async function startOnSlowDisk(): Promise<Neighbourhood | undefined> {
   const folder = temporaryFolder();
   const library = join(folder, 'slow-sync.so');

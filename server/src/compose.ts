@@ -284,7 +284,7 @@ export async function composeApp(
   });
 }
 
-/** Undefined if nothing is sent: OpenTelemetry is not loaded then. */
+/** Undefined if nothing is sent. OpenTelemetry is then not loaded. */
 export async function openOtlp({ otlp }: Config): Promise<Otlp | undefined> {
   return otlp && (await import('./otlp/open.ts')).openOtlp(otlp, readVersion());
 }

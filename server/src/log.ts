@@ -12,7 +12,7 @@ const redacted = (line: string) => line.replace(credentialInText, '$1[redacted]'
 export interface LoggedRequest {
   readonly traceId: string;
   readonly method: string;
-  /** The pattern, never the address itself. */
+  /** The pattern of the route, never the path that was requested. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -24,12 +24,12 @@ export interface LoggedRequest {
 export type Log = Logger & { request: (request: LoggedRequest) => void };
 
 /**
- * Lines on standard output, JSON unless it is a terminal, written in batches at least every tenth of a second. Credentials are redacted from every
- * line. `onDrop` is called for each line that is dropped because the output is blocked.
+ * Writes lines to standard output: text on a terminal, JSON otherwise, in batches at least every tenth of a second.
+ * Credentials are redacted from every line. `onDrop` is called for each line that is dropped because the output is blocked.
  */
 export function createLog(level: string, onDrop: () => void = () => {}): Log {
   const output = new LogOutput(onDrop, (lines) =>
-    log.warn({ lines }, 'log lines were dropped: the output took none'),
+    log.warn({ lines }, 'log lines were dropped because the output was blocked'),
   );
   const log: Log = Object.assign(createPino(level, output), { request: ignore });
   if (log.isLevelEnabled('info')) log.request = (request) => output.write(shown(requestLine(request)));
@@ -57,8 +57,8 @@ function createPino(level: string, output: LogOutput): Logger {
 const infoLevel = 30;
 
 /**
- * As pino would write it. Building the line by hand takes 1 µs instead of 5 to 9 µs. Ids, methods and patterns of routes
- * contain nothing that must be escaped or redacted.
+ * The line that pino would write, built by hand because every request writes one. Ids, methods and route patterns contain
+ * nothing that must be escaped or redacted.
  */
 function requestLine(request: LoggedRequest): string {
   const { traceId, method, route, status, ms, organization, credential, person } = request;

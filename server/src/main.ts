@@ -43,7 +43,7 @@ const serveCommand: ProcessCommand = {
 const sections: Sections<AnyCommand> = {
   'Service:': [serveCommand],
   ...storeSections,
-  'Threads of a service, with an API key:': [ask, ...threadsCommands, mcp],
+  'Commands for a running service, with an API key:': [ask, ...threadsCommands, mcp],
   'Shell completion:': completionCommands(() => sections),
 };
 

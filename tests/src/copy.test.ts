@@ -149,7 +149,7 @@ describe('skein copy', () => {
       assert.equal((await operate(folder, target, 'doctor')).healthy, true);
     });
 
-    it('copies what the source holds by then', { timeout: 120_000 }, async () => {
+    it('copies rows that were added to the source after the interruption', { timeout: 120_000 }, async () => {
       const outdated = await interruptedCopy();
       await operate(folder, source, 'org', 'create', 'Initech');
       const { tables } = await copied(source, outdated);

@@ -19,7 +19,7 @@ const stopTime = (drainMs: string) => (2 * Number(drainMs)) / 1000 + stopSeconds
 
 function assertSettings(names: string[]): void {
   assert.ok(names.length > 0);
-  for (const name of names) assert.ok(settings.includes(name), `${name} is no setting`);
+  for (const name of names) assert.ok(settings.includes(name), `${name} is not a setting`);
 }
 
 describe('deploy/compose.yaml', () => {

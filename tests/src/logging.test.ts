@@ -55,7 +55,7 @@ describe('The log', () => {
 const script = findProgram('script');
 
 describe('The log on a terminal', { skip: script === undefined && 'needs script, of util-linux' }, () => {
-  it('is for people, while the greeting stays as it is', async () => {
+  it('is plain text, and the greeting is unchanged', async () => {
     const launcher = join(root, 'node_modules/.bin/skein');
     const terminal = spawn(script as string, ['-qfec', `${launcher} serve`, '/dev/null'], {
       cwd: temporaryFolder(),

@@ -36,12 +36,12 @@ export function canMount(): boolean {
   return mounts;
 }
 
-/** What the stores of all tests take at most, several times over. */
+/** Several times the space that the stores of all tests need. */
 const memoryBytesMin = 4 * 1024 ** 3;
 
 /**
  * A folder in memory for temporary files; undefined if the machine has none with enough room, or runs no programs from
- * it. Stores sync every commit, which takes no time there, and most of a test's time on a slow disk.
+ * it. Syncs take no time there, while on a slow disk they take most of the time of a test.
  */
 export function memoryFolder(): string | undefined {
   const folder = '/dev/shm';

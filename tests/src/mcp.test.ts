@@ -119,7 +119,7 @@ describe('skein mcp', () => {
     assert.equal((await call(agent, 'ask', { prompt: '#say Still here.' })).isError, false);
   });
 
-  it('explains a missing and a rejected key, a used-up quota and a service that is not there', async () => {
+  it('explains a missing and a rejected key, a used-up quota and a service that cannot be reached', async () => {
     const without = await connect({ SKEIN_BASE_URL: service.baseUrl });
     assert.match(
       await failureOf(without, 'ask', { prompt: 'Hello' }),
@@ -133,7 +133,7 @@ describe('skein mcp', () => {
     assert.match(await failureOf(nowhere, 'list_threads', {}), /SKEIN_BASE_URL/);
   });
 
-  it('starts as the guide configures it in agents', async () => {
+  it('starts with the configurations in the guide', async () => {
     const guide = readFileSync(join(root, 'docs/agents.md'), 'utf8');
     const samples = blocksOf(guide).map(({ text }) => JSON.parse(text));
     assert.equal(samples.length, 2);

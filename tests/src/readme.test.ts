@@ -39,7 +39,7 @@ describe('The README', () => {
     process.kill(-(service?.pid as number), 'SIGTERM');
   }
 
-  it('leads to a tour whose every command prints what it says', () => {
+  it('links to a tour whose commands print the output that it shows', () => {
     const key = match(greeting, /^ {2}(eak_\w+)$/);
     const address = match(greeting, /"address":"([^"]+)"/);
     const commands = tour.filter(({ language }) => language === 'sh');
@@ -70,7 +70,7 @@ function printed(blocks: string[], address: string, env: NodeJS.ProcessEnv): unk
   return withoutChance(outputs.map((text) => text.replaceAll(address, 'http://127.0.0.1:8080')));
 }
 
-/** What the tour says that each block prints. */
+/** The output that the tour shows for each block. */
 function announced(): unknown[] {
   const outputs = tour.slice(1).filter((_, index) => index % 2 === 1);
   assert.ok(

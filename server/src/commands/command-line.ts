@@ -91,9 +91,9 @@ function childNamed(parent: Command, name: string): Command {
   );
 }
 
-/** What the positional arguments of all commands mean. */
+/** Descriptions of the positional arguments of all commands. */
 const argumentMeanings: Readonly<Record<string, string>> = {
-  ORG: 'Id of an organization, or its name if no other has it',
+  ORG: 'Id of an organization, or its name if the name is unique',
   NAME: 'Name of the organization',
   EMAIL: "The person's e-mail address",
   KEY_ID: 'Id of the API key, key_…',
@@ -135,7 +135,7 @@ const helpStyle = {
   styleOptionTerm: (text: string) => styleText('cyan', text, force),
 };
 
-/** Turns Commander's error into one sentence, and suggests what may be meant. */
+/** Turns Commander's error into one sentence, with a suggestion if a similar name exists. */
 function usageError(
   program: Command,
   words: readonly string[],

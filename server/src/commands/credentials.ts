@@ -23,8 +23,8 @@ export const credentialCommands: readonly StoreCommand[] = [
     name: 'key create',
     arguments: '<ORG>',
     options: [
-      new Option('--user <EMAIL>', 'A personal key of this member, which can read and write'),
-      new Option('--org-wide', 'A key that can read published threads'),
+      new Option('--user <EMAIL>', 'Create a personal key for this member, which can read and write'),
+      new Option('--org-wide', 'Create an org-wide key, which can only read published threads'),
       new Option('--name <NAME>', 'What the key is for'),
     ],
     summary: 'Create an API key and show it once',
@@ -58,9 +58,10 @@ export const credentialCommands: readonly StoreCommand[] = [
     name: 'key rotate',
     arguments: '<ORG> <KEY_ID>',
     options: [
-      new Option('--old-valid-for <TIME>', 'How long the old key still works; now by default').choices(
-        Object.keys(rotationGraces),
-      ),
+      new Option(
+        '--old-valid-for <TIME>',
+        'How long the old key keeps working; now (not at all) by default',
+      ).choices(Object.keys(rotationGraces)),
     ],
     summary: 'Replace an API key and show the new one once; the old one is revoked now or later',
     examples: ['key rotate Acme key_01… --old-valid-for 24h'],
@@ -111,7 +112,7 @@ export const credentialCommands: readonly StoreCommand[] = [
   onOrganization({
     name: 'app create',
     arguments: '<ORG>',
-    options: [new Option('--name <NAME>', 'What the application is called').makeOptionMandatory()],
+    options: [new Option('--name <NAME>', 'Name of the application').makeOptionMandatory()],
     summary: 'Create an application and show its secret once; it gets access tokens, machine to machine',
     examples: ['app create Acme --name "Nightly report"'],
     run: async (call) => showSecret(await createApplication(call, String(call.options.name))),

@@ -89,7 +89,7 @@ export const organizationCommands: readonly StoreCommand[] = [
     name: 'member add',
     arguments: '<ORG> <EMAIL>',
     options: [
-      new Option('--role <ROLE>', 'What they may do; member by default').choices(['admin', 'member']),
+      new Option('--role <ROLE>', 'Role in the organization; member by default').choices(['admin', 'member']),
       new Option('--service', 'Add an account for automation, which cannot sign in'),
     ],
     summary: 'Add a person and show their sign-in link',

@@ -53,7 +53,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const background = startBackgroundWork(context, worker, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
   const servedFiles = app && buildServedFiles(log);
-  // Whoever opens the address that is printed now finds the console there.
+  // The address is printed once the console can be served there.
   await Promise.race([servedFiles?.consoleReady, stopRequested]);
   if (app) await greetNewcomer(context, config, address.baseUrl);
   log.info(

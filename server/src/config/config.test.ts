@@ -128,7 +128,7 @@ describe('readConfig', () => {
       );
   });
 
-  it('sends traces and metrics over OTLP only if a receiver is named', () => {
+  it('sends traces and metrics over OTLP only if a receiver is configured', () => {
     const sent = (environment: NodeJS.ProcessEnv) => {
       const { otlp } = readConfig(environment);
       return otlp && { traces: otlp.traces, metrics: otlp.metrics };

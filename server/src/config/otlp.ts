@@ -12,7 +12,7 @@ export interface OtlpChoice {
 
 const protocol = 'http/json';
 
-/** Undefined if no receiver is named, or if OpenTelemetry is switched off. */
+/** Undefined if no receiver is configured, or if OpenTelemetry is turned off. */
 export function readOtlp(environment: NodeJS.ProcessEnv): OtlpChoice | undefined {
   if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
   const isSent = (signal: 'TRACES' | 'METRICS') =>

@@ -12,7 +12,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 
-/** A metric as prom-client gives it out. */
+/** A metric as prom-client returns it. */
 export interface CollectedMetric {
   readonly name: string;
   readonly help: string;
@@ -75,7 +75,7 @@ function metricData(metric: CollectedMetric, times: Times): MetricData {
     : { ...shared, dataPointType: DataPointType.GAUGE, dataPoints };
 }
 
-/** Prometheus counts each bucket with those below it; OTLP counts each alone. */
+/** A Prometheus bucket includes all lower buckets; an OTLP bucket does not. */
 function histogramPoints({ name, values }: CollectedMetric, times: Times): DataPoint<Histogram>[] {
   const series = Map.groupBy(values, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
   return Array.from(series, ([labels, parts]) => {

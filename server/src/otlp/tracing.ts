@@ -25,7 +25,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { SpanAttributes, Tracing } from '../usecases/tracing.ts';
 
-/** How many requests are remembered, so that a reply joins the trace that its caller began. */
+/** How many requests are remembered, so that a reply joins the trace that its caller started. */
 const requestsMax = 10_000;
 
 const headerGetter: TextMapGetter<NodeJS.Dict<string | string[]>> = {
@@ -133,8 +133,8 @@ export function openOtlpTracing(resource: Resource, options: TracingOptions): Ot
 }
 
 /**
- * A trace that begins here has the trace id of its request, without the hyphens. So a reply that another process writes
- * is part of the same trace, and a trace is found by the id that a caller quotes.
+ * A trace that starts here has the trace id of its request, without the hyphens. A reply that another process writes is
+ * therefore part of the same trace, and a trace can be found by the id that a caller quotes.
  */
 class TraceIds implements IdGenerator {
   #chosen: string | undefined;

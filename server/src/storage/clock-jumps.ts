@@ -16,8 +16,8 @@ export interface ClockJump {
   /** Another process has handled this jump if it recorded a jump at this time or later. */
   readonly seenByOthersFrom: number;
   /**
-   * Rows created before this time may be dated before the jump. All of them are, unless the last reading is longer ago
-   * than the jump is wide; a reply that started after the jump then gets more time than it was promised, never less.
+   * Rows created before this time may be dated before the jump. All of them are, unless more time has passed since the
+   * last reading than the clock jumped; a reply that started after the jump may then get more time, never less.
    */
   readonly datedBefore: number;
 }

@@ -120,7 +120,7 @@ export interface Threads {
    * The thread with every message in order of creation, in one snapshot, also if it is deleted. With a reader, only a
    * thread that they may read (their own or published, not deleted). Otherwise undefined, and no message is loaded, so
    * that it takes as long as a thread that does not exist. A store may return the same object again while nothing has
-   * changed, so that what was made of it can be kept with it.
+   * changed, so that callers can cache what they derive from it.
    */
   getThread(
     organizationId: OrganizationId,

@@ -36,7 +36,7 @@ export const ask: RemoteCommand = {
       view.end();
       if (open === true) await openInBrowser(thread, terminal);
       if (view.onText !== undefined) return { json: null, text: `\n${replyNotes(reply, thread)}` };
-      // A pipe gets only the text of the reply, and when it is final: it may be corrected or start again.
+      // A pipe gets only the final text of the reply, because the text may be corrected or start again until then.
       const text = terminal.stdout.isTTY ? replyText(reply, thread) : reply.content;
       return { json: { thread, reply }, text };
     } finally {
@@ -70,13 +70,13 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Long enough for an opener to fail. A browser that it started may keep it running. */
+/** How long to wait for the opener to fail. It may keep running for as long as the browser does. */
 const openedMs = 3_000;
 
 /** Prints the address if no browser can be started. The address comes from the service, so only web addresses are opened. */
 async function openInBrowser({ id, threadUrl }: Thread, { stderr, env }: Terminal): Promise<void> {
   if (threadUrl === null || !/^https?:\/\/[^\s]+$/.test(threadUrl)) {
-    stderr.write(`The service has no address for ${printable(id)}.\n`);
+    stderr.write(`The service returned no URL for ${printable(id)}.\n`);
     return;
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';

@@ -24,7 +24,7 @@ export const mcp: ProcessCommand = {
       addTools(server, z);
       return server;
     });
-    // The agent has gone: a call in progress has no reader.
+    // The agent has gone, so nobody reads the result of a call in progress.
     process.stdin.once('end', () => process.exit(0));
     return 0;
   },
@@ -94,7 +94,7 @@ function addTools(server: McpServer, z: typeof import('zod')): void {
       inputSchema: z.object({
         accountId,
         limit: z.number().int().min(1).max(100).default(20).describe('Threads per page'),
-        cursor: z.string().min(1).optional().describe('nextCursor of the page before'),
+        cursor: z.string().min(1).optional().describe('nextCursor of the previous page'),
       }),
       annotations: reads,
     },

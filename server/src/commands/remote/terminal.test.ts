@@ -130,7 +130,7 @@ describe('The text of a reply', () => {
     assert.ok(written().endsWith('\r\u001b[JTwo'));
   });
 
-  it('is written again below if its start has left the screen, and obeys no control characters', () => {
+  it('is written again below if its start has left the screen, and contains no control characters', () => {
     const { stream, written } = fakeStream();
     const text = new LiveText(stream);
     text.show(`${'line\n'.repeat(30)}end\u001b[2J`);

@@ -36,7 +36,7 @@ describe('reading Markdown', () => {
     { title: 'Returns: how', url: 'https://example.com/returns' },
   );
   reads(
-    'takes no later heading for the title',
+    'does not use a later heading as the title',
     ['koa.md', '## Installation\n\nInstall it.\n\n# License\n\nMIT'],
     ['Installation: Install it.', 'License: MIT'],
     { title: 'koa' },

@@ -14,7 +14,7 @@ describe('the terms of a text', () => {
     }
   });
 
-  it('tell a verb in -ize from the word that it is made of', () => {
+  it('distinguish a verb in -ize from the word it is derived from', () => {
     for (const words of ['capital capitalize', 'organ organization']) {
       assert.equal(new Set(tokensOf(words)).size, 2, words);
     }

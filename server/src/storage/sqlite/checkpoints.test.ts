@@ -46,7 +46,7 @@ it('The journal starts over while writes never stop, and no commit waits for a c
   reopened.close();
 });
 
-it('A process closes the store in order although nothing else keeps it running', () => {
+it('A process closes the store properly even if nothing else keeps the process running', () => {
   const program = `
     const { openSqliteStore } = await import(${JSON.stringify(import.meta.resolve('./open.ts'))});
     const store = openSqliteStore(${JSON.stringify(join(folder, 'closed.db'))});

@@ -59,7 +59,7 @@ describe('The embedded store', () => {
     }
   });
 
-  it('keeps nothing if the cache has no bytes', async () => {
+  it('keeps nothing if the cache size is 0', async () => {
     const { world, organizationId, userId } = await open(0);
     const { id } = await world.thread(organizationId, userId);
     const first = await read(world, organizationId, id, userId);
@@ -76,7 +76,7 @@ describe('ObjectCache', () => {
     return new ObjectCache(database, bytesMax);
   }
 
-  it('holds no more bytes than it may, and keeps what was used', () => {
+  it('stays within its size, and keeps objects that were used', () => {
     const cache = openCache(1000);
     const used = cache.keep('used', {}, 100);
     for (let number = 0; number < 100; number += 1) {

@@ -11,7 +11,7 @@ interface Entry {
  * Keeps objects that were read from the database for as long as the rows behind them have not changed, so that a reader
  * gets the same object again. An object is kept under a name, which is the id of its row.
  *
- * Changes by this connection remove objects one by one, through triggers: no write can forget to. After a commit of any
+ * Changes by this connection remove objects one by one, through triggers, so no write can miss it. After a commit of any
  * other connection, which SQLite reports as a new `data_version`, everything is removed.
  */
 export class ObjectCache {
@@ -43,7 +43,7 @@ export class ObjectCache {
     return entry.value as T;
   }
 
-  /** Without checking whether it is current: for an object that the caller compares with its row. */
+  /** Does not check whether the object is current: the caller compares it with its row. */
   peek<T extends object>(name: string): T | undefined {
     const entry = this.#entries.get(name);
     if (entry !== undefined) entry.wasUsed = true;
@@ -57,7 +57,7 @@ export class ObjectCache {
 
   /**
    * Keeps an object that was read in this turn of the event loop. `bytes` is how much memory it takes, including what
-   * others keep with it. An object that takes more than an eighth of the cache is not worth what it would displace.
+   * others keep with it. An object larger than an eighth of the cache is not kept, because it would displace many others.
    */
   keep<T extends object>(name: string, value: T, bytes: number): T {
     if (bytes > this.#bytesMax / 8) return value;
@@ -76,12 +76,12 @@ export class ObjectCache {
 
   /**
    * Checks once for all reads that follow in this turn of the event loop. They belong to requests that arrived before,
-   * because a turn takes nothing from a socket between its promises. Checking takes 2.5 µs.
+   * because no socket is read while the promises of a turn are settled. Checking takes 2.5 µs.
    */
   confirmForTurn(): void {
     this.#confirm();
     this.#isConfirmed = true;
-    // Runs when no promise is left to be continued, and before the event loop goes on.
+    // Runs after all pending promise callbacks, and before the event loop continues.
     queueMicrotask(() =>
       process.nextTick(() => {
         this.#isConfirmed = false;
@@ -108,7 +108,7 @@ export class ObjectCache {
     this.#bytes -= entry.bytes;
   }
 
-  /** Removes the oldest object that was not used since its last turn. Used ones get another turn. */
+  /** Removes the oldest object that was not used since it was last considered. Used objects move to the end. */
   #evict(): void {
     for (const [name, entry] of this.#entries) {
       this.#entries.delete(name);

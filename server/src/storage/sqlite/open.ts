@@ -79,7 +79,7 @@ export function openSqliteStore(
   return syncedReads(store, commits);
 }
 
-/** Throws outside of any call, so that the service stops in order and is restarted. Nothing unconfirmed is acknowledged. */
+/** Throws outside of any call, so that the service shuts down and is restarted. Unconfirmed writes are not acknowledged. */
 function stopProcess(error: Error): void {
   setImmediate(() => {
     throw new Error(

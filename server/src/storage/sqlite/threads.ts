@@ -178,7 +178,7 @@ function toWholeThread(threadId: ThreadId, rows: readonly WholeThreadRow[]): Who
   };
 }
 
-/** What the objects take without long texts. A thread with one prompt and its reply takes 3 kB. */
+/** Bytes that the objects take without long texts. A thread with one prompt and its reply takes 3 kB. */
 const threadMemory = 2048;
 const messageMemory = 512;
 

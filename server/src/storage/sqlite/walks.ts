@@ -62,7 +62,7 @@ export function sqliteWalks(
   const laterPages = prepare<ListedRow>('laterPage');
   const moves = prepare<ListedRow>('moves');
 
-  /** The same object for the same thread, so that what was made of it can be kept with it. */
+  /** Returns the same object for an unchanged thread, so that its JSON can be cached with it. */
   function toListed(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
     return { thread: keptThread(row).thread, position: { activityAt: row[threadColumnCount], id: row[1] } };
   }
@@ -72,7 +72,7 @@ export function sqliteWalks(
     const kept = cache.peek<KeptThread>(name);
     if (kept !== undefined && isSame(kept.thread, row)) return kept;
     const thread = toThread(row);
-    // Twice: as part of a page, too.
+    // Counted twice, because the JSON of a page contains it, too.
     const bytes = listedMemory + 4 * JSON.stringify(thread).length;
     return cache.keep(name, { thread, bytes }, bytes);
   }

@@ -73,7 +73,7 @@ describe('an answer from the documents of the demo', () => {
     assert.match(await ask('where is the shop'), /passages are:\n\n\*\*The shop stands at 14 Weir Lane/);
   });
 
-  it('is first among the closest passages where only a synonym and the kind of answer lead to it', async () => {
+  it('is first among the closest passages if it matches only by a synonym and the kind of answer', async () => {
     assert.match(await ask('Who started the shop, and when?'), /passages are:\n\n\*\*Marit Quayle founded/);
   });
 
