@@ -16,6 +16,7 @@ import { threadsCommands } from './commands/remote/threads.ts';
 import type { Role } from './commands/serve.ts';
 import { runStoreCommand, storeSections } from './commands/store-commands.ts';
 import { ConfigError, readConfig, readRemoteConfig } from './config/config.ts';
+import { unknownVariables } from './config/variables.ts';
 import { ServiceError } from './domain/errors.ts';
 
 type AnyCommand = ProcessCommand | StoreCommand | BareCommand | RemoteCommand;
@@ -58,6 +59,7 @@ async function runCommand(command: AnyCommand, args: Arguments): Promise<void> {
     process.exitCode = await command.runProcess(args);
     return;
   }
+  for (const sentence of unknownVariables(process.env)) console.error(sentence);
   const isRemote = 'runRemotely' in command;
   const result = isRemote
     ? await runRemoteCommand(command, args, readRemoteConfig(process.env))

@@ -47,6 +47,17 @@ describe('An invalid command line', { concurrency: 4 }, () => {
   });
 });
 
+describe('A misspelt variable', () => {
+  it('is named on standard error by every command, and does not disturb its JSON', async () => {
+    const environment = { SKEIN_PROT: '1' };
+    const words = ['org', 'create', 'Acme', '--json'];
+    const { exitCode, stdout, stderr } = await runSkein(temporaryFolder(), words, environment);
+    assert.equal(exitCode, 0, stderr);
+    assert.match(JSON.parse(stdout).id, /^org_/);
+    assert.equal(stderr, 'SKEIN_PROT is ignored: did you mean SKEIN_PORT?\n');
+  });
+});
+
 describe('skein help', () => {
   it('is shown without words, for help and for --help, and names every command', async () => {
     const folder = temporaryFolder();

@@ -175,6 +175,10 @@ describe('Malformed HTTP', () => {
     stranger.send(head.replace(key, 'eak_unknown'));
     assert.match(await stranger.ended(), /^HTTP\/1\.1 401 /);
     stranger.close();
+    const oversized = await RawConnection.open(service);
+    oversized.send(head.replace(/Content-Length: \d+/i, 'Content-Length: 2000000'));
+    assert.match(await oversized.ended(), /^HTTP\/1\.1 400 /);
+    oversized.close();
   });
 
   it('answers bytes that are no HTTP at all, and closes', async () => {

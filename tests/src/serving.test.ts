@@ -274,6 +274,22 @@ describe('The demo', () => {
     }
   });
 
+  it('is finished by the next start if the first one was killed while it made it', async () => {
+    const folder = newFolder();
+    await operate(folder, ['org', 'create', 'Demo']);
+    await operate(folder, ['member', 'add', 'Demo', 'admin@demo.example', '--role', 'admin']);
+    const service = await start(folder);
+    const line = curlLine(service.output);
+    assert.ok(line, service.output.join('\n'));
+    const { stdout, stderr } = spawnSync('sh', ['-c', line], { env: cleanEnvironment({}), encoding: 'utf8' });
+    assert.match(JSON.parse(stdout || stderr).thread.id, /^thr_/);
+    assert.ok((await service.skein('doc', 'list', 'Demo')).length > 0);
+    await stopsCleanly(service);
+    const again = await start(folder);
+    assert.equal(curlLine(again.output), undefined);
+    await stopsCleanly(again);
+  });
+
   it('is made where the base address is of this machine, too', async () => {
     const service = await start(newFolder(), { SKEIN_BASE_URL: 'http://localhost:8080' });
     assert.ok(curlLine(service.output));

@@ -8,6 +8,7 @@ import { Confirm } from '../app/confirm.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
+import classes from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { DocumentUpload } from './document-upload.tsx';
 import { EmptyState } from './empty-state.tsx';
@@ -108,11 +109,11 @@ function columns(remove: ((document: DocumentJson) => void) | undefined): Column
       heading: 'Document',
       cell: ({ title, name }) => (
         <div>
-          <Text size="sm" fw={500}>
+          <Text size="sm" fw={500} className={classes.breaksAnywhere}>
             {title}
           </Text>
           {name !== title && (
-            <Text size="xs" c="dimmed">
+            <Text size="xs" c="dimmed" className={classes.breaksAnywhere}>
               {name}
             </Text>
           )}

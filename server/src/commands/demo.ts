@@ -1,12 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableDocument } from '../domain/document.ts';
+import type { Organization } from '../domain/organization.ts';
 import { invitationLink } from '../domain/sign-in.ts';
-import { createApiKey } from '../usecases/credentials/api-keys.ts';
+import { createApiKey, listApiKeys } from '../usecases/credentials/api-keys.ts';
 import { addDocument } from '../usecases/documents/documents.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
-import { createOrganization } from '../usecases/organization/organization.ts';
-import { addMember } from '../usecases/people/members.ts';
+import { createOrganization, listOrganizations } from '../usecases/organization/organization.ts';
+import { addMember, inviteMember, listMembers } from '../usecases/people/members.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
@@ -18,13 +19,24 @@ export interface Demo {
   readonly invitationToken: string;
 }
 
-/** Fills an empty store with a demo organization. */
-export async function makeDemo(context: SurfaceContext): Promise<Demo> {
+const organizationName = 'Demo';
+const adminEmail = 'admin@demo.example';
+
+/**
+ * Fills an empty store with a demo organization, or finishes one whose process ended before it had made the key. Returns
+ * undefined for any other store.
+ */
+export async function makeDemo(context: SurfaceContext): Promise<Demo | undefined> {
   const initiator = operatorInitiator(context);
-  const organizationId = await createOrganization(context, initiator, { name: 'Demo' });
+  const organizations = await listOrganizations(context);
+  const unfinished = await findUnfinished(context, organizations);
+  if (organizations.length > 0 && unfinished === undefined) return undefined;
+  const organizationId =
+    unfinished?.organizationId ?? (await createOrganization(context, initiator, { name: organizationName }));
   const change = { context, organizationId, initiator };
-  const admin = { email: 'admin@demo.example', role: 'admin' } as const;
-  const { userId, invitation } = await addMember(change, admin);
+  const { userId, invitation } = unfinished
+    ? { ...unfinished, invitation: await inviteMember(change, unfinished.userId, { resets: false }) }
+    : await addMember(change, { email: adminEmail, role: 'admin' });
   for (const name of readdirSync(demoFolder).sort()) {
     const source = { path: join(demoFolder, name) };
     await addDocument(change, { name, source, accountId: null }).catch((error) => {
@@ -34,6 +46,19 @@ export async function makeDemo(context: SurfaceContext): Promise<Demo> {
   }
   const { key } = await createApiKey(change, { userId, name: 'Demo' });
   return { key, invitationToken: invitation?.token ?? '' };
+}
+
+/** The demo in which nothing has happened yet: its admin was invited last, and nobody has a key. */
+async function findUnfinished(context: SurfaceContext, organizations: readonly Organization[]) {
+  const [first, ...others] = organizations;
+  if (first?.name !== organizationName || others.length > 0) return undefined;
+  const [admin, ...colleagues] = await listMembers(context, first.id);
+  const isUntouched =
+    admin?.email === adminEmail &&
+    admin.state !== 'active' &&
+    colleagues.length === 0 &&
+    (await listApiKeys(context, first.id, 'all')).length === 0;
+  return isUntouched ? { organizationId: first.id, userId: admin.userId } : undefined;
 }
 
 /** For an empty store that others can reach: it creates no credentials. */

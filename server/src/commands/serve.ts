@@ -111,9 +111,10 @@ function hidesCallers({ baseUrl, tls, trustedProxies }: Config): boolean {
 
 /** Runs only after the service listens: a failed start must not use up the demo. */
 async function greetNewcomer(context: SurfaceContext, config: Config, baseUrl: string): Promise<void> {
-  if ((await listOrganizations(context)).length > 0) return;
-  const greeting = isPrivate(config) ? demoGreeting(await makeDemo(context), baseUrl) : firstSteps;
-  process.stdout.write(`${greeting}\n`);
+  if (isPrivate(config)) {
+    const demo = await makeDemo(context);
+    if (demo !== undefined) process.stdout.write(`${demoGreeting(demo, baseUrl)}\n`);
+  } else if ((await listOrganizations(context)).length === 0) process.stdout.write(`${firstSteps}\n`);
 }
 
 /**

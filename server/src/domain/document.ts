@@ -94,7 +94,9 @@ const ending = /\.(?:[a-z]+|\d)$/i;
 export function formatOf(name: string): DocumentFormat {
   const format = formats.get(ending.exec(name)?.[0].toLowerCase() ?? '');
   if (format !== undefined) return format;
-  throw new UnreadableDocument('is of a kind that cannot be read: use .md, .txt, .html or .pdf');
+  throw new UnreadableDocument(
+    'is of a kind that cannot be read: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)',
+  );
 }
 
 /** The name of a file without its folders and its extension. */

@@ -41,6 +41,20 @@ export function nameFault(name: string, lengthMin: number, lengthMax: number): s
     : undefined;
 }
 
+/** Control characters, zero-width and bidi controls, fillers, unassigned code points, halves of a surrogate pair. */
+const invisible = String.raw`\p{Cc}\p{Cf}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}`;
+/** U+2800 is the blank Braille pattern. */
+export const visibleCharacter = new RegExp(String.raw`[^\s\u2800${invisible}]`, 'u');
+/** A joiner or a variation selector is kept inside an emoji, because it changes how the emoji looks. */
+const insideEmoji = String.raw`(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F`;
+const invisibleCharacters = new RegExp(`(?!${insideEmoji})[${invisible}]`, 'gu');
+
+/** The line without control and invisible characters. A tab becomes a space. */
+export function withoutInvisible(line: string): string {
+  if (/^[\x20-\x7e]*$/.test(line)) return line;
+  return line.replace(/[\t\v\f\x85]/g, ' ').replace(invisibleCharacters, '');
+}
+
 /** Removes case, accents and compatibility forms for searching, so that `resume` finds `Résumé`. */
 function foldedText(text: string): string {
   // Upper case also folds ß to SS and a final sigma to a sigma.

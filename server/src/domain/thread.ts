@@ -1,4 +1,5 @@
 import type { OrganizationId, ThreadId, UserId } from './id.ts';
+import { visibleCharacter, withoutInvisible } from './text.ts';
 
 export interface Thread {
   readonly organizationId: OrganizationId;
@@ -21,14 +22,6 @@ const titleSourceUnitsMax = 600;
 const fallbackTitle = 'New thread';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Control characters, zero-width and bidi controls, fillers, unassigned code points, halves of a surrogate pair. */
-const invisible = String.raw`\p{Cc}\p{Cf}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}`;
-/** U+2800 is the blank Braille pattern. */
-const visibleCharacter = new RegExp(String.raw`[^\s\u2800${invisible}]`, 'u');
-/** A joiner or a variation selector is kept inside an emoji, because it changes how the emoji looks. */
-const insideEmoji = String.raw`(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F`;
-const invisibleCharacters = new RegExp(`(?!${insideEmoji})[${invisible}]`, 'gu');
-
 /**
  * The first visible line of the prompt, without invisible characters, cut at a word within 80 graphemes. Deterministic,
  * so that a repeated create with the same idempotency key shows the same title.
@@ -38,11 +31,6 @@ export function titleFromPrompt(prompt: string): string {
   if (start === -1) return fallbackTitle;
   const line = /^.*/.exec(prompt.slice(start, start + titleSourceUnitsMax))![0];
   return cutAtWord(withoutInvisible(line).trimEnd()) || fallbackTitle;
-}
-
-function withoutInvisible(line: string): string {
-  if (/^[\x20-\x7e]*$/.test(line)) return line;
-  return line.replace(/[\t\v\f\x85]/g, ' ').replace(invisibleCharacters, '');
 }
 
 function cutAtWord(line: string): string {

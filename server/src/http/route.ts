@@ -5,6 +5,7 @@ import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { entityTag, matchesEntityTag } from './headers.ts';
 import type { HeldRequests } from './held-requests.ts';
+import { type Pieces, streamOf } from './pieces.ts';
 import { parseQuery } from './url.ts';
 
 /** Who may call a route: every principal, or only users (an org-wide principal gets 403 before any other check). */
@@ -31,6 +32,8 @@ export class Rendered<_Body = unknown> {
 export interface Answer<Body = unknown> {
   /** Undefined if the caller already has it: the response is 304. */
   readonly body: Body | Rendered<Body> | undefined;
+  /** The JSON of a large body, in its place. Needs an `etag`. */
+  readonly pieces?: Pieces;
   /** Set where it is known without the body. Otherwise it is computed from the body. */
   readonly etag?: string;
   readonly headers?: Record<string, string>;
@@ -166,7 +169,7 @@ function send(
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     const ifNoneMatch = request.headers['if-none-match'];
     const known = ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, tag);
-    if (known || body === undefined) return reply.code(304).send();
+    if (known || (body === undefined && answer.pieces === undefined)) return reply.code(304).send();
   }
-  return reply.send(body);
+  return reply.send(answer.pieces ? streamOf(request.principal.organizationId, answer.pieces) : body);
 }

@@ -118,14 +118,15 @@ export interface Threads {
   >;
   /**
    * The thread with every message in order of creation, in one snapshot, also if it is deleted. With a reader, only a
-   * thread that they may read (their own or published, not deleted). Otherwise undefined, and no message is loaded, so
-   * that it takes as long as a thread that does not exist. A store may return the same object again while nothing has
-   * changed, so that callers can cache what they derive from it.
+   * thread that they may read (their own or published, not deleted), and with `bytesMax` only if its messages have no
+   * more bytes. Otherwise undefined, and no message is loaded, so that a thread that they may not read takes as long as
+   * one that does not exist. A store may return the same object again while nothing has changed, so that callers can
+   * cache what they derive from it.
    */
   getThread(
     organizationId: OrganizationId,
     threadId: ThreadId,
-    reader?: Reader,
+    reader?: Reader & { readonly bytesMax?: number },
   ): Promise<WholeThread | undefined>;
   /** The thread without its messages; deleted threads included. */
   findThread(organizationId: OrganizationId, threadId: ThreadId): Promise<Thread | undefined>;

@@ -73,6 +73,9 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual(await read(2, 100, 301), messages.slice(2, 4), 'steps count, too');
       assert.deepEqual(await read(2, 100, 1), messages.slice(2, 3), 'at least one');
       assert.deepEqual(await read(8, 100, 1_000_000), []);
+      const whole = (bytesMax: number) => store.getThread(organization, id, { userId, bytesMax });
+      assert.equal(await whole(300), undefined, 'more bytes than asked for');
+      assert.deepEqual((await whole(1_000))?.messages, messages);
       const head = { thread, version, messageCount: 8, latest: messages.at(-1) };
       assert.deepEqual(await store.getThreadHead(organization, id), head);
       assert.deepEqual(await store.findThread(organization, id), thread);

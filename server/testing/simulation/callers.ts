@@ -60,6 +60,11 @@ export function create(world: World, random: Random): void {
   attempt(3);
 }
 
+/** The threads of the simulation are small. */
+export async function readThread(...asked: Parameters<typeof getThread>): Promise<WholeThread> {
+  return (await getThread(...asked)) as WholeThread;
+}
+
 export function get(world: World, random: Random): void {
   const person = random.pick(world.people);
   const thread = pickThread(world, random, person);
@@ -69,7 +74,7 @@ export function get(world: World, random: Random): void {
     random,
     person,
     { text: `get ${thread.title.value}`, isRead: true },
-    (context, principal) => getThread(context, principal, thread.id),
+    (context, principal) => readThread(context, principal, thread.id),
     (outcome, sent) => checkRead(world, person, thread, outcome, sent),
   );
 }

@@ -1,8 +1,7 @@
 import type { Context } from '../../src/usecases/context.ts';
 import { findRunningReply, waitForReply } from '../../src/usecases/replies/wait-for-reply.ts';
 import { followThread } from '../../src/usecases/threads/follow-thread.ts';
-import { getThread } from '../../src/usecases/threads/get-thread.ts';
-import { checkRead, inConsole } from './callers.ts';
+import { checkRead, inConsole, readThread } from './callers.ts';
 import type { SimulatedNode } from './node.ts';
 import { nameOf } from './oracle.ts';
 import type { Random } from './random.ts';
@@ -37,7 +36,7 @@ export function wait(world: World, random: Random): void {
         const isOver = until.aborted || world.oracle.replies.get(reply.messageId)?.ended !== undefined;
         world.oracle.expect(isOver, 'ends', () => `${text} ended before the reply`);
       }
-      return getThread(context, principal, thread.id);
+      return readThread(context, principal, thread.id);
     },
     (outcome, sent) => checkRead(world, person, thread, outcome, { ...sent, began: sent.began }),
   );

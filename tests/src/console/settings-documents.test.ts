@@ -78,6 +78,11 @@ describe('Documents in the console', () => {
       assert.equal((await add('prices ü.txt', 'The price is seven.', 'A')).replaced, false);
     });
 
+    it('a name and a title without control and invisible characters', async () => {
+      const { id, title } = await add('a\u0007b\u202E.md', '# Re\u200Bfunds\u0001\n\nThirty days.\n');
+      assert.deepEqual([title, (await listed(id)).name], ['Refunds', 'ab.md']);
+    });
+
     it('two files at once', async () => {
       const names = ['part-1.md', 'part-2.md'];
       await Promise.all(names.map((name) => add(name, `# ${name}\n\nThis is ${name}.\n`)));

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConsoleClient, testPassword } from '../console/console-client.ts';
@@ -42,6 +43,27 @@ async function openMany(
   return outcomes;
 }
 
+const largeThreads = new WeakMap<Neighbourhood, Promise<string>>();
+
+/** A thread of the noisy tenant with 3 MB of prompts. */
+function largeThread(world: Neighbourhood): Promise<string> {
+  const known = largeThreads.get(world) ?? createLargeThread(world);
+  largeThreads.set(world, known);
+  return known;
+}
+
+async function createLargeThread({ noisy: { api, admin, organizationId } }: Neighbourhood): Promise<string> {
+  const prompt = '長'.repeat(100_000);
+  const { id } = (await api.create({ prompt })).body.thread;
+  for (let count = 1; count < 10; count += 1) {
+    await api.untilDone(id, 60_000);
+    const { status } = await admin.post(admin.at(`/threads/${id}/messages`, organizationId), { prompt });
+    assert.equal(status, 201);
+  }
+  await api.untilDone(id, 60_000);
+  return id;
+}
+
 const statusOf = ({ status }: { status: number }) => String(status);
 
 export const requestNoises: readonly Noise[] = [
@@ -84,6 +106,17 @@ export const requestNoises: readonly Noise[] = [
           await pause(110);
         }
       });
+    },
+  },
+  {
+    name: '16 clients that get a thread of 3 MB',
+    outcomes: ['200'],
+    grownMbMax: usualGrownMbMax,
+    isAboutStore: true,
+    async make(world, size) {
+      const threadId = await largeThread(world);
+      const { api } = world.noisy;
+      return (await sendMany(size === 'full' ? 200 : 32, 16, () => api.get(threadId))).map(statusOf);
     },
   },
   {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Api } from '../api.ts';
 import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
 import { ask, at, untilEnded } from '../console/thread-calls.ts';
 import { ThreadStream } from '../console/thread-stream.ts';
@@ -196,8 +197,48 @@ describe('A stream without a reader', () => {
     const streams = await Promise.all(sockets.map(() => ThreadStream.open(thread.world.ada.client, path)));
     await thread.change((times) => times === 2);
     const { title } = thread.reader.view.thread;
-    for (const stream of streams) await stream.until(({ view }) => view.thread.title === title);
+    for (const stream of streams) await stream.until(({ view }) => view?.thread.title === title);
     await Promise.all(streams.map((stream) => stream.close()));
+  });
+
+  it('does not change what a get of the thread returns, and gets that are not read keep little of it', async () => {
+    const { service, acme, email, ada } = thread.world;
+    const keyOf = async (name: string) =>
+      (await service.skein('key', 'create', acme, '--user', email(name))).key as string;
+    const key = await keyOf('ada');
+    const api = new Api(service.baseUrl, key);
+    const { status, body, headers } = await api.get(thread.id);
+    assert.equal(status, 200);
+    const contents = (messages: any[]) => messages.map(({ content }) => content);
+    const texts = Array.from({ length: 10 }, (_, place) => (place % 2 === 0 ? `#say ${longText}` : longText));
+    assert.deepEqual(contents(body.messages), texts);
+    assert.deepEqual(contents(assertDone(await ada.get(at(thread.id))).messages), texts);
+    const { state, activeMessageId, stepCount } = body.status;
+    assert.deepEqual([state, activeMessageId, stepCount], ['idle', null, 0]);
+    const etag = headers.get('etag')!;
+    assert.equal((await api.get(thread.id, { 'if-none-match': etag })).status, 304);
+    assert.equal((await api.call('HEAD', `/threads/${thread.id}`)).headers.get('etag'), etag);
+    const { body: own } = await new Api(service.baseUrl, await keyOf('ben')).create({ prompt: longText });
+    assert.equal((await api.get(own.thread.id)).status, 404, "a colleague's large thread is not found");
+
+    const before = (await scrape(service)).value('process_resident_memory_bytes');
+    const get = `GET /api/v1/threads/${thread.id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const { hostname, port } = new URL(service.baseUrl);
+    const sockets = Array.from({ length: 100 }, () => connect(Number(port), hostname).pause());
+    for (const socket of sockets) {
+      socket.on('error', () => {});
+      // More than the kernel takes.
+      socket.write(get.repeat(10));
+    }
+    await eventually(
+      () => api.get(thread.id),
+      () => sockets.every(({ bytesWritten }) => bytesWritten > 0),
+    );
+    await thread.change((times) => times === 5);
+    const grown = (await scrape(service)).value('process_resident_memory_bytes') - before;
+    for (const socket of sockets) socket.destroy();
+    // 300 MB if each response was in memory.
+    assert.ok(grown < 150 * 2 ** 20, `${grown} bytes more`);
   });
 
   it('leaks no connection when its peer resets, half-closes or closes, or the thread is deleted', async () => {

@@ -1,11 +1,19 @@
+import { deriveThreadStatus, type Message } from '../../domain/message.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { findRunningReply, waitForReply } from '../../usecases/replies/wait-for-reply.ts';
-import { getThread, getThreadVersion } from '../../usecases/threads/get-thread.ts';
+import { getThread, getThreadVersion, type LargeThread } from '../../usecases/threads/get-thread.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../headers.ts';
+import type { Piece } from '../pieces.ts';
 import { type Call, defineRoute } from '../route.ts';
 import { Type } from '../schema.ts';
-import { wholeThreadRenderer } from './presentation.ts';
-import { conditionalHeaders, definitions, threadPath, wholeThreadSchema } from './schemas.ts';
+import { presentThread, renderMessages, wholeThreadRenderer } from './presentation.ts';
+import {
+  conditionalHeaders,
+  definitions,
+  type ThreadJson,
+  threadPath,
+  wholeThreadSchema,
+} from './schemas.ts';
 
 export const getThreadRoute = (threadUrl: (id: string) => string) => {
   const render = wholeThreadRenderer(threadUrl);
@@ -38,10 +46,27 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
         if (matchesEntityTag(known, etag)) return { body: undefined, etag, ...headers };
       }
       const found = await getThread(call.context, principal, call.path.id);
-      return { body: render(found), etag: etagOf(found.version), ...headers };
+      const etag = etagOf(found.version);
+      if (!('parts' in found)) return { body: render(found), etag, ...headers };
+      const thread = presentThread(found.thread, threadUrl(found.thread.id));
+      return { body: undefined, pieces: renderLarge(thread, found), etag, ...headers };
     },
   });
 };
+
+async function* renderLarge(thread: ThreadJson, { parts, status }: LargeThread): AsyncGenerator<Piece> {
+  yield `{"thread":${JSON.stringify(thread)},"messages":[`;
+  let separator = '';
+  let latest: Message | undefined;
+  for await (const { messages } of parts) {
+    yield separator;
+    yield renderMessages(messages);
+    separator = ',';
+    latest = messages.at(-1);
+  }
+  // A failed reply may have been retried since the thread was found: the status is that of the message as it was sent.
+  yield `],"status":${JSON.stringify(latest ? deriveThreadStatus([latest]) : status)}}`;
+}
 
 const shape = JSON.stringify(definitions);
 

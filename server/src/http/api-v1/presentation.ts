@@ -45,6 +45,18 @@ export function wholeThreadRenderer(
   };
 }
 
+/** The JSON of messages, by their array. Responses that send a part of a large thread at the same time share it. */
+const keptParts = new WeakMap<readonly Message[], Buffer>();
+
+/** Messages of a large thread as JSON, without the brackets of the array. */
+export function renderMessages(messages: readonly Message[]): Buffer {
+  const kept = keptParts.get(messages);
+  if (kept !== undefined) return kept;
+  const json = Buffer.from(messages.map((message) => JSON.stringify(presentMessage(message))).join());
+  keptParts.set(messages, json);
+  return json;
+}
+
 interface RenderedPage {
   readonly body: Rendered<ThreadPageJson>;
   readonly etag: string;

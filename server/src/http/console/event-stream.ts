@@ -1,15 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { chunksInTurns, type Piece, type Pieces } from '../pieces.ts';
 
 /** How soon a browser reconnects after a broken stream. */
 const retryMs = 1000;
 /** How long the end of a stream waits for a peer that does not read. */
 const lingerMs = 500;
-/** Characters given to the connection at once, at most 48 KiB: what a peer that does not read makes the process keep. */
-const chunkLength = 16_384;
-
 /** Server-sent events to one peer. It buffers one chunk at a time: senders wait for the peer. */
 export class EventStream {
+  readonly #organizationId: string;
   readonly #reply: FastifyReply;
   readonly #response: ServerResponse;
   readonly #closing: AbortController;
@@ -21,7 +20,8 @@ export class EventStream {
    * Takes the response over from the framework, and sends status and headers at once. Disconnects the peer and aborts
    * `closing` if it takes no chunk for `writeTimeoutMs`.
    */
-  constructor(reply: FastifyReply, closing: AbortController, writeTimeoutMs: number) {
+  constructor(organizationId: string, reply: FastifyReply, closing: AbortController, writeTimeoutMs: number) {
+    this.#organizationId = organizationId;
     reply.hijack();
     this.#reply = reply;
     this.#response = reply.raw;
@@ -41,15 +41,14 @@ export class EventStream {
    * Resolves when the peer can take more, or the stream is closed; an event may then have been sent in part, which browsers
    * discard. Does nothing while another event is being sent.
    */
-  async send(event: string, data: Iterable<string> | AsyncIterable<string>): Promise<void> {
+  async send(event: string, data: Pieces): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    await this.#write(`event: ${event}\ndata: `);
-    for await (const piece of data) {
+    for await (const chunk of chunksInTurns(this.#organizationId, eventPieces(event, data))) {
+      if (!this.#isClosed) await this.#write(chunk);
+      // The next chunk would be loaded for nobody.
       if (this.#isClosed) return;
-      await this.#write(piece);
     }
-    await this.#write('\n\n');
     this.#isSending = false;
   }
 
@@ -70,17 +69,8 @@ export class EventStream {
     return this.#closing.signal.aborted || this.#response.writableEnded || this.#response.destroyed;
   }
 
-  async #write(piece: string): Promise<void> {
-    for (let from = 0, to = 0; from < piece.length && !this.#isClosed; from = to) {
-      to = from + chunkLength;
-      // Both halves of a character go into one chunk.
-      if (isHighSurrogate(piece.charCodeAt(to - 1))) to += 1;
-      await this.#writeChunk(piece.slice(from, to));
-    }
-  }
-
   /** Waits for the callback of the write and not for `drain`, which a response can miss although everything was sent. */
-  #writeChunk(chunk: string): Promise<void> {
+  #write(chunk: Buffer): Promise<void> {
     const { signal } = this.#closing;
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
@@ -101,6 +91,8 @@ export class EventStream {
   }
 }
 
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
+async function* eventPieces(event: string, data: Pieces): AsyncGenerator<Piece> {
+  yield `event: ${event}\ndata: `;
+  yield* data;
+  yield '\n\n';
 }

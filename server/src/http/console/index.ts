@@ -7,6 +7,7 @@ import type { EnteredSession } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
 import { allowSlowBody } from '../listener.ts';
+import { type Pieces, streamOf } from '../pieces.ts';
 import { parseQuery, type QuerySchema } from '../url.ts';
 import { checkCaller, recheckCaller } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
@@ -74,7 +75,8 @@ function mount(
   route: ConsoleRoute,
 ): void {
   const { query } = route;
-  const bodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
+  const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
+  const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
   app.route({
     method: route.method,
     url: addressOf(route),
@@ -99,9 +101,13 @@ function mount(
       return reply
         .code(route.status ?? 200)
         .header('content-type', 'application/json; charset=utf-8')
-        .send(JSON.stringify(body ?? {}));
+        .send(isPieces(body) ? streamOf(call.organizationId ?? '', body) : JSON.stringify(body ?? {}));
     },
   });
+}
+
+function isPieces(body: unknown): body is Pieces {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
 /** Receives an upload once everything else about its request is valid. */

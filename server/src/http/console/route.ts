@@ -8,6 +8,7 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { HeldRequests } from '../held-requests.ts';
+import type { Pieces } from '../pieces.ts';
 import { type Json, nothing } from '../schema.ts';
 
 /** What the backend of the console needs to know about the service. */
@@ -75,11 +76,11 @@ interface Definition<
   readonly takesFile?: true;
   /** 200 by default. */
   readonly status?: 201;
-  /** What the handler returns; `{}` is sent by default. Null where it answers by itself: redirects and streams. */
+  /** What the handler returns, or the pieces of its JSON; `{}` is sent by default. Null where it answers by itself: redirects and streams. */
   readonly response?: Response;
   handle(
     call: ConsoleCall<C, Path, Static<Query>, Static<Body>>,
-  ): Promise<Response extends TSchema ? Json<Response> : unknown>;
+  ): Promise<Response extends TSchema ? Json<Response> | Pieces : unknown>;
 }
 
 /** A route of the console is one value: who may call it, what it accepts, what it returns and what it does. */

@@ -41,7 +41,7 @@ export class ThreadEventStreams {
     const first = await events.next();
     if (first.done) return;
     const leave = this.#places.take(session.principal.userId, close);
-    const stream = new EventStream(reply, closing, this.#writeTimeoutMs);
+    const stream = new EventStream(session.principal.organizationId, reply, closing, this.#writeTimeoutMs);
     const stopBeating = beat(following, stream, close);
     try {
       reportRequest(context)(reply.request, reply, null, () => {});

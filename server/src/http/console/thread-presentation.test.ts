@@ -19,41 +19,47 @@ const reply: AssistantMessage = {
   model: 'openai-compatible/m',
 };
 
-function verdictOf(change: Partial<AssistantMessage>, verdict: Verdict | null) {
+async function verdictOf(change: Partial<AssistantMessage>, verdict: Verdict | null) {
   const message = { ...reply, ...change };
-  const view = presentView({
-    thread: { createdAt: 0, updatedAt: null } as Thread,
-    messages: [message],
-    status: { state: 'idle', activeMessageId: null, latestUpdate: null, stepCount: 0 },
-    mine: false,
-    createdBy: null,
-    details: new Map([[message.id, { verdict }]]),
-  } as unknown as Parameters<typeof presentView>[0]);
-  const [shown] = view.messages;
-  assert.ok(shown?.role === 'assistant');
-  return shown.verdict;
+  const pieces = presentView({
+    view: {
+      thread: { createdAt: 0, updatedAt: null } as Thread,
+      version: 1,
+      status: { state: 'idle', activeMessageId: null, latestUpdate: null, stepCount: 0 },
+      mine: false,
+      createdBy: null,
+    },
+    parts: [{ messages: [message], details: new Map([[message.id, { verdict }]]) }],
+  });
+  let json = '';
+  for await (const piece of pieces) json += piece;
+  const { messages } = JSON.parse(json);
+  return messages[0].verdict;
 }
 
 describe('The verdict on a reply in the console', () => {
-  it('says how many statements were found, and where they are', () => {
+  it('says how many statements were found, and where they are', async () => {
     const verdict = { statements: 2, found: 1, checked: [{ start: 0, end: 16, sources: [1] }] };
-    assert.deepEqual(verdictOf({}, verdict), { summary: '1 of 2 statements found in 2 sources', ...verdict });
+    assert.deepEqual(await verdictOf({}, verdict), {
+      summary: '1 of 2 statements found in 2 sources',
+      ...verdict,
+    });
   });
 
-  it('says that the extractive model quotes its sources, and marks nothing', () => {
+  it('says that the extractive model quotes its sources, and marks nothing', async () => {
     const expected = { summary: 'Quoted from 2 sources', statements: 0, found: 0, checked: [] };
-    assert.deepEqual(verdictOf({ model: 'extractive' }, null), expected);
-    assert.equal(verdictOf({ model: 'extractive', sources: null }, null), null);
+    assert.deepEqual(await verdictOf({ model: 'extractive' }, null), expected);
+    assert.equal(await verdictOf({ model: 'extractive', sources: null }, null), null);
   });
 
-  it('is null for quotes that are only the closest passages', () => {
+  it('is null for quotes that are only the closest passages', async () => {
     const content =
       'I did not find a direct answer. The closest passages are:\n\n**Wool is washed cold.** [1]';
-    assert.equal(verdictOf({ model: 'extractive', content }, null), null);
+    assert.equal(await verdictOf({ model: 'extractive', content }, null), null);
   });
 
-  it('is null for a reply that was not checked', () => {
-    assert.equal(verdictOf({}, null), null);
-    assert.equal(verdictOf({ sources: null }, null), null);
+  it('is null for a reply that was not checked', async () => {
+    assert.equal(await verdictOf({}, null), null);
+    assert.equal(await verdictOf({ sources: null }, null), null);
   });
 });

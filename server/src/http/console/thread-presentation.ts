@@ -13,6 +13,7 @@ import type { Thread } from '../../domain/thread.ts';
 import type { MessagesView } from '../../usecases/replies/reply-details.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
+import type { Piece, Pieces } from '../pieces.ts';
 import type {
   MessageJson,
   ReplyJson,
@@ -35,8 +36,9 @@ export function presentThread(thread: Thread, mine: boolean): ThreadJson {
   };
 }
 
-export function presentView(view: ThreadView): ThreadViewJson {
-  return { ...presentHead(view), messages: view.messages.map((message) => presentMessage(message, view)) };
+/** The JSON of a thread and its messages. A large thread is loaded as the peer takes it. */
+export function presentView({ view, parts }: ThreadView): Pieces {
+  return renderView(presentHead(view), parts, view.mine);
 }
 
 function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Omit<ThreadViewJson, 'messages'> {
@@ -46,14 +48,14 @@ function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Omit<
   };
 }
 
-/** Pieces that are JSON when joined. */
-type JsonPieces = Iterable<string> | AsyncIterable<string>;
-
 /** The name of an event of the stream, and its data. */
-export function presentEvent(event: ThreadEvent, now: number): readonly [keyof ThreadEvents, JsonPieces] {
+export function presentEvent(event: ThreadEvent, now: number): readonly [keyof ThreadEvents, Pieces] {
   switch (event.type) {
     case 'view':
-      return ['view', presentViewInPieces(event, now)];
+      return [
+        'view',
+        renderView({ ...presentHead(event.view), now: iso(now) }, event.parts, event.view.mine),
+      ];
     case 'progress':
       return ['progress', [JSON.stringify(presentProgress(event))]];
     case 'gone':
@@ -61,31 +63,34 @@ export function presentEvent(event: ThreadEvent, now: number): readonly [keyof T
   }
 }
 
-/** A thread can be large: its messages are loaded and made into JSON as the peer takes them. */
-async function* presentViewInPieces(
-  { view, parts }: ThreadEvent & { type: 'view' },
-  now: number,
-): AsyncGenerator<string> {
-  const head = { ...presentHead(view), now: iso(now) } satisfies Omit<ThreadEvents['view'], 'messages'>;
+async function* renderView(
+  head: Omit<ThreadViewJson, 'messages'> | Omit<ThreadEvents['view'], 'messages'>,
+  parts: ThreadView['parts'],
+  mine: boolean,
+): AsyncGenerator<Piece> {
   yield `${JSON.stringify(head).slice(0, -1)},"messages":[`;
   let separator = '';
   for await (const part of parts) {
-    for (const message of part.messages) {
-      if (separator !== '') yield separator;
-      yield renderMessage(message, part, view.mine);
-      separator = ',';
-    }
+    yield separator;
+    yield renderPart(part, mine);
+    separator = ',';
   }
   yield ']}';
 }
 
-/** Messages as JSON, by the message. Streams that show it at the same time share it. */
-const rendered = { forCreator: new WeakMap<Message, string>(), forOthers: new WeakMap<Message, string>() };
+/** The JSON of messages, by their array. Streams that send a part at the same time share it. */
+const rendered = {
+  forCreator: new WeakMap<readonly Message[], Buffer>(),
+  forOthers: new WeakMap<readonly Message[], Buffer>(),
+};
 
-function renderMessage(message: Message, part: MessagesView, mine: boolean): string {
+function renderPart(part: MessagesView, mine: boolean): Buffer {
   const known = mine ? rendered.forCreator : rendered.forOthers;
-  const json = known.get(message) ?? JSON.stringify(presentMessage(message, part));
-  known.set(message, json);
+  const { messages } = part;
+  const json =
+    known.get(messages) ??
+    Buffer.from(messages.map((message) => JSON.stringify(presentMessage(message, part))).join());
+  known.set(messages, json);
   return json;
 }
 

@@ -11,6 +11,7 @@ import {
 import { createThread } from '../../usecases/threads/create-thread.ts';
 import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread.ts';
 import { listAccounts, listThreads, searchThreads } from '../../usecases/threads/list-threads.ts';
+import type { Pieces } from '../pieces.ts';
 import { Type, text } from '../schema.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { ThreadEventStreams } from './thread-events.ts';
@@ -154,7 +155,10 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   ];
 }
 
-async function viewFor({ context, principal }: Pick<AnyCall, 'context' | 'principal'>, threadId: string) {
+async function viewFor(
+  { context, principal }: Pick<AnyCall, 'context' | 'principal'>,
+  threadId: string,
+): Promise<Pieces> {
   return presentView(await getThreadView(context, principal, threadId));
 }
 

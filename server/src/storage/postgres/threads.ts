@@ -96,6 +96,7 @@ const getColumns = {
   userId: 'text',
   anyReader: 'boolean',
   whole: 'boolean',
+  bytesMax: 'bigint',
 } as const;
 // LATERAL keeps the planner from reading messages before it knows that the thread may be read.
 const get = statement('get-thread')`SELECT place, ${threadColumns}, version, message.*
@@ -103,7 +104,8 @@ const get = statement('get-thread')`SELECT place, ${threadColumns}, version, mes
   JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
     AND (any_reader OR deleted_at IS NULL AND (published OR thread.user_id = asked.user_id))
   CROSS JOIN LATERAL (
-    SELECT whole OR count(*) <= ${batchedMessagesMax} AND sum(${messageBytes}) <= ${batchedBytesMax} AS fits
+    SELECT sum(${messageBytes}) <= bytes_max
+      AND (whole OR count(*) <= ${batchedMessagesMax} AND sum(${messageBytes}) <= ${batchedBytesMax}) AS fits
     FROM message WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id
   ) AS size
   LEFT JOIN LATERAL (
@@ -162,8 +164,8 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
     },
 
     async getThread(organizationId, threadId, reader) {
-      const { userId = null } = reader ?? {};
-      const values = { organizationId, threadId, userId, anyReader: reader === undefined };
+      const { userId = null, bytesMax = Number.MAX_SAFE_INTEGER } = reader ?? {};
+      const values = { organizationId, threadId, userId, anyReader: reader === undefined, bytesMax };
       let rows = await batchGets({ ...values, whole: false });
       if (rows[0]?.messageId === null) rows = await getWhole({ ...values, whole: true });
       const [first] = rows;

@@ -1,6 +1,6 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
-import { inOrderOfCreation, messageColumns } from '../sql/messages.ts';
+import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/messages.ts';
 import { findThread, isRevoked, threadColumns, threadReads } from '../sql/thread-reads.ts';
 import type { NewThread, Reader, Threads, WholeThread, Writer } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
@@ -70,8 +70,13 @@ export function sqliteThreads(
          ORDER BY ${inOrderOfCreation}`,
       )
       .raw();
+  /** Depends on the row of the thread, so that no message of a thread that fails another condition is read. */
+  const isSmall = `(SELECT sum(${messageBytes}) FROM message AS sized
+    WHERE sized.organization_id = thread.organization_id AND sized.thread_id = thread.id) <= @bytesMax`;
   const getAny = selectWithMessages('true');
-  const getReadable = selectWithMessages('deleted = 0 AND (published = 1 OR user_id = @userId)');
+  const getReadable = selectWithMessages(
+    `deleted = 0 AND (published = 1 OR user_id = @userId) AND ${isSmall}`,
+  );
   const rename = database
     .prepare<[object], ThreadRow>(
       `UPDATE thread SET title = @title, updated_at = @at, activity_at = @at
@@ -151,9 +156,10 @@ export function sqliteThreads(
       const rows =
         reader === undefined
           ? getAny.all({ organizationId, threadId })
-          : getReadable.all({ organizationId, threadId, userId: reader.userId });
+          : getReadable.all({ bytesMax: Number.MAX_SAFE_INTEGER, ...reader, organizationId, threadId });
       const found = toWholeThread(threadId, rows);
-      return found && cache.keep(threadId, found, memoryOf(rows));
+      // Workers read threads of any size. What is kept is also returned to readers, who ask for small ones.
+      return found && reader !== undefined ? cache.keep(threadId, found, memoryOf(rows)) : found;
     },
 
     threadVersion: async (organizationId, threadId, reader) =>

@@ -3,6 +3,7 @@ import { type Document, type FileSource, UnreadableDocument } from '../../domain
 import { ServiceError } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
+import { withoutInvisible } from '../../domain/text.ts';
 import type { DocumentBudget } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
@@ -26,14 +27,16 @@ export interface AddedDocument {
 /** Rejects with an `UnreadableDocument` that gives the reason; nothing changes then. */
 export async function addDocument(
   change: Change,
-  { name, source, accountId }: DocumentFile,
+  { name: path, source, accountId }: DocumentFile,
 ): Promise<AddedDocument> {
   const { context, organizationId, initiator } = change;
+  const name = withoutInvisible(path);
   rejectLongNames(name, accountId);
   const { store, ids, library, limits } = context;
   const read = await library.read(organizationId, name, source);
-  const document = { id: ids.document(), accountId, name, ...read };
-  const { title } = document;
+  // A title may consist of nothing visible.
+  const title = withoutInvisible(read.title).trim() || name;
+  const document = { id: ids.document(), accountId, name, ...read, title };
   const passageCount = document.passages.length;
   const detail = { name, accountId, passages: passageCount };
   const added = auditNote(context, initiator, 'document.added', document.id, detail);

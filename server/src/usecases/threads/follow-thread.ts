@@ -3,10 +3,10 @@ import type { ThreadId } from '../../domain/id.ts';
 import { canRead, type UserPrincipal } from '../../domain/principal.ts';
 import { type ReplyChange, threadNews } from '../../domain/thread-news.ts';
 import type { Context } from '../context.ts';
-import { type MessagesView, visibleDetails } from '../replies/reply-details.ts';
+import type { MessagesView } from '../replies/reply-details.ts';
 import { Wakeup } from '../timers.ts';
 import type { FollowedState } from './followed-threads.ts';
-import { getThreadVersion, loadCreator, type ThreadHeadView } from './get-thread.ts';
+import { getThreadVersion, loadCreator, type ThreadHeadView, visibleParts } from './get-thread.ts';
 
 export type ThreadEvent =
   /** The whole thread. Its messages are loaded part by part, as the consumer asks for them. */
@@ -73,11 +73,4 @@ export async function* followThread(
   function readable(state: FollowedState | null): FollowedState | undefined {
     return state !== null && canRead(principal, state.thread) ? state : undefined;
   }
-}
-
-async function* visibleParts(
-  parts: AsyncIterable<MessagesView>,
-  mine: boolean,
-): AsyncGenerator<MessagesView> {
-  for await (const { messages, details } of parts) yield { messages, details: visibleDetails(mine, details) };
 }

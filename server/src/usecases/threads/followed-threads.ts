@@ -1,6 +1,11 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
-import { type AssistantMessage, deriveThreadStatus, type ThreadStatus } from '../../domain/message.ts';
+import {
+  type AssistantMessage,
+  deriveThreadStatus,
+  type Message,
+  type ThreadStatus,
+} from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { Store, ThreadHead } from '../../storage/store.ts';
 import type { ChangeSignals } from '../change-signals.ts';
@@ -63,6 +68,11 @@ export class FollowedThreads {
   }
 }
 
+interface SharedPart {
+  readonly loading: Promise<MessagesView>;
+  followers: number;
+}
+
 /** Reads one thread for all who follow it, and only when its version has changed. */
 class ThreadPoller {
   readonly followers = new Set<() => void>();
@@ -75,7 +85,8 @@ class ThreadPoller {
   #unwatch = () => {};
   #state: FollowedState | null | undefined;
   #loading: Promise<void> | undefined;
-  readonly #parts = new Map<string, Promise<MessagesView>>();
+  /** Parts that a follower is sending. Others that need them meanwhile do not load and render them again. */
+  readonly #parts = new Map<string, SharedPart>();
 
   constructor(sources: Sources, organizationId: OrganizationId, threadId: ThreadId) {
     this.#sources = sources;
@@ -102,19 +113,28 @@ class ThreadPoller {
   }
 
   /**
-   * All messages of a state, part by part. Followers that ask for the same part at once share one load. Messages never
-   * change, except for a running reply, so parts may be loaded at different times. Throws once `mayRead` is false.
+   * All messages of a state, part by part. Each part is shared with the followers that are sending it at the time. Messages
+   * never change, except for the latest reply, so parts may be loaded at different times. Throws once `mayRead` is false.
    */
   async *parts(state: FollowedState, mayRead: () => boolean): AsyncGenerator<MessagesView, void> {
     const { version, messageCount, latest } = state;
     const ended = isRunning(latest.status) ? messageCount - 1 : messageCount;
+    // A retry of the latest reply ends at another time.
+    const endedKey = `${ended} ${latest.status} ${latest.completedAt}`;
     for (let skip = 0; skip < messageCount; ) {
       if (!mayRead()) throw threadNotFound();
-      const part = await this.#part(version, skip, skip < ended ? undefined : latest);
-      const messages = part.messages.slice(0, skip < ended ? ended - skip : 1);
-      if (messages.length === 0) throw threadNotFound();
-      yield { ...part, messages };
-      skip += messages.length;
+      const part =
+        skip < ended
+          ? this.#share(`${endedKey} ${skip}`, () => this.#loadEnded(skip, ended))
+          : this.#share(`${version}`, () => this.#withDetails([latest]));
+      try {
+        const loaded = await part.loading;
+        if (loaded.messages.length === 0) throw threadNotFound();
+        yield loaded;
+        skip += loaded.messages.length;
+      } finally {
+        part.leave();
+      }
     }
   }
 
@@ -150,24 +170,34 @@ class ThreadPoller {
     this.#change({ ...found, latest, status });
   }
 
-  #part(version: number, skip: number, running: AssistantMessage | undefined): Promise<MessagesView> {
-    const key = `${version} ${skip}`;
-    const loading =
-      this.#parts.get(key) ?? this.#loadPart(skip, running).finally(() => this.#parts.delete(key));
-    this.#parts.set(key, loading);
-    return loading;
+  #share(key: string, load: () => Promise<MessagesView>) {
+    const part = this.#parts.get(key) ?? { loading: load(), followers: 0 };
+    this.#parts.set(key, part);
+    part.followers += 1;
+    const leave = () => {
+      part.followers -= 1;
+      if (part.followers === 0) this.#parts.delete(key);
+    };
+    return { loading: part.loading, leave };
   }
 
-  async #loadPart(skip: number, running: AssistantMessage | undefined): Promise<MessagesView> {
-    const { store } = this.#sources;
-    const messages = running
-      ? [running]
-      : await store.listMessages(this.#organizationId, this.#threadId, { ...partSize, skip });
+  async #loadEnded(skip: number, ended: number): Promise<MessagesView> {
+    const limit = Math.min(partSize.limit, ended - skip);
+    const part = { ...partSize, skip, limit };
+    return this.#withDetails(
+      await this.#sources.store.listMessages(this.#organizationId, this.#threadId, part),
+    );
+  }
+
+  async #withDetails(messages: readonly Message[]): Promise<MessagesView> {
     const replies = messages.filter(({ role }) => role === 'assistant').map(({ id }) => id);
-    return {
-      messages,
-      details: await loadReplyDetails(store, this.#organizationId, this.#threadId, replies),
-    };
+    const details = await loadReplyDetails(
+      this.#sources.store,
+      this.#organizationId,
+      this.#threadId,
+      replies,
+    );
+    return { messages, details };
   }
 
   #change(state: FollowedState | null): void {

@@ -1,5 +1,5 @@
 import { threadNotFound } from '../../domain/errors.ts';
-import { isThreadId, type OrganizationId } from '../../domain/id.ts';
+import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
 import { deriveThreadStatus, type ThreadStatus } from '../../domain/message.ts';
 import { canRead, type Principal, type UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -10,16 +10,50 @@ import { loadReplyDetails, type MessagesView, visibleDetails } from '../replies/
 
 export type { WholeThread };
 
-/** Returns the object of the store as it is. */
+/** A thread whose messages are loaded part by part, as the consumer asks for them. */
+export interface LargeThread extends Omit<WholeThread, 'messages'> {
+  readonly status: ThreadStatus;
+  readonly parts: AsyncIterable<MessagesView>;
+}
+
+/** Loading and presenting this much takes about a millisecond, during which the process answers nobody else. */
+const smallBytesMax = 262_144;
+
+/** Returns the object of the store as it is, unless the thread is large. */
 export async function getThread(
-  { store }: Context,
+  context: Context,
   principal: Principal,
   threadId: string,
-): Promise<WholeThread> {
+): Promise<WholeThread | LargeThread> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  const found = await store.getThread(principal.organizationId, threadId, readerOf(principal));
-  if (found === undefined || !canRead(principal, found.thread)) throw threadNotFound();
+  const reader = { ...readerOf(principal), bytesMax: smallBytesMax };
+  const found = await context.store.getThread(principal.organizationId, threadId, reader);
+  if (found === undefined) return getLargeThread(context, principal, threadId);
+  if (!canRead(principal, found.thread)) throw threadNotFound();
   return found;
+}
+
+async function getLargeThread(
+  context: Context,
+  principal: Principal,
+  threadId: ThreadId,
+): Promise<LargeThread> {
+  // Decides whether the principal may read the thread before anything of it is loaded.
+  await getThreadVersion(context, principal, threadId);
+  const { organizationId } = principal;
+  const head = await context.store.getThreadHead(organizationId, threadId);
+  if (head === undefined || !canRead(principal, head.thread)) throw threadNotFound();
+  const state = { ...head, status: deriveThreadStatus([head.latest]) };
+  async function* parts() {
+    const { poller, leave } = context.followedThreads.follow(organizationId, threadId, () => {});
+    try {
+      await poller.reach(state.version);
+      yield* poller.parts(state, () => poller.state !== null && canRead(principal, poller.state.thread));
+    } finally {
+      leave();
+    }
+  }
+  return { ...state, parts: parts() };
 }
 
 /** The thread without its messages, if the principal may read it. */
@@ -74,7 +108,10 @@ export interface ThreadHeadView extends Omit<WholeThread, 'messages'> {
   readonly createdBy: string | null;
 }
 
-export type ThreadView = ThreadHeadView & MessagesView;
+export interface ThreadView {
+  readonly view: ThreadHeadView;
+  readonly parts: Iterable<MessagesView> | AsyncIterable<MessagesView>;
+}
 
 export async function getThreadView(
   context: Context,
@@ -82,14 +119,22 @@ export async function getThreadView(
   threadId: string,
 ): Promise<ThreadView> {
   const found = await getThread(context, principal, threadId);
-  const { organizationId, id } = found.thread;
-  const [createdBy, details] = await Promise.all([
-    loadCreator(context, found.thread),
-    loadReplyDetails(context.store, organizationId, id),
-  ]);
-  const mine = found.thread.userId === principal.userId;
-  const status = deriveThreadStatus(found.messages);
-  return { ...found, status, createdBy, mine, details: visibleDetails(mine, details) };
+  const { organizationId, id, userId } = found.thread;
+  const mine = userId === principal.userId;
+  const head = { ...found, mine, createdBy: await loadCreator(context, found.thread) };
+  if ('parts' in found) {
+    return { view: { ...head, status: found.status }, parts: visibleParts(found.parts, mine) };
+  }
+  const { messages } = found;
+  const details = visibleDetails(mine, await loadReplyDetails(context.store, organizationId, id));
+  return { view: { ...head, status: deriveThreadStatus(messages) }, parts: [{ messages, details }] };
+}
+
+export async function* visibleParts(
+  parts: AsyncIterable<MessagesView>,
+  mine: boolean,
+): AsyncGenerator<MessagesView> {
+  for await (const { messages, details } of parts) yield { messages, details: visibleDetails(mine, details) };
 }
 
 /** The address of the thread's creator; null once they have left. */

@@ -3,12 +3,13 @@ import { titleMatcher } from '../../domain/text.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadPage } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
+import { nextTurn } from '../turns.ts';
 import { cursorOf, openThreadWalk, readPage, type ThreadSelection, walkAfter } from './thread-walk.ts';
 
 const suggestionsMax = 20;
 /** The most threads that one call scans. SQLite takes 5 ms for 2,000 rows. */
 const scannedMax = 2000;
-/** Threads per read. Other requests run between two reads. */
+/** Threads per read, each in a turn of its own. */
 const pageSize = 250;
 
 interface ListThreadsInput extends ThreadSelection {
@@ -69,6 +70,7 @@ export async function searchThreads(
   let walk = openThreadWalk(context, principal, selection, cursor);
   let scanned = 0;
   for (;;) {
+    await nextTurn(principal.organizationId);
     const page = await readPage(context, walk, Math.min(pageSize, scannedMax - scanned));
     let taken = 0;
     for (const { thread } of page.rows) {
@@ -82,7 +84,6 @@ export async function searchThreads(
       return { threads: found, nextCursor: cursorOf(context, next), truncated };
     }
     walk = next;
-    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

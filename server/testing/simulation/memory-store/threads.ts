@@ -79,6 +79,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, 'beginWalk' | 
     getThread(organizationId, threadId, reader) {
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined || (reader && !canRead(reader, thread))) return undefined;
+      if (bytesOfAll(thread) > (reader?.bytesMax ?? Infinity)) return undefined;
       return { thread: toThread(thread), version: thread.version, messages: thread.messages.map(toMessage) };
     },
 
@@ -224,10 +225,15 @@ function canRead({ userId }: Reader, thread: ThreadRow): boolean {
   return thread.deletedAt === null && (thread.published || thread.userId === userId);
 }
 
-function exceededBy({ prompt, budget }: NewReply, { messages }: ThreadRow): 'messages' | 'bytes' | undefined {
-  if (messages.length + (prompt === null ? 1 : 2) > budget.messagesMax) return 'messages';
-  const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
-  return bytes + Buffer.byteLength(prompt?.content ?? '') > budget.bytesMax ? 'bytes' : undefined;
+function exceededBy({ prompt, budget }: NewReply, thread: ThreadRow): 'messages' | 'bytes' | undefined {
+  if (thread.messages.length + (prompt === null ? 1 : 2) > budget.messagesMax) return 'messages';
+  return bytesOfAll(thread) + Buffer.byteLength(prompt?.content ?? '') > budget.bytesMax
+    ? 'bytes'
+    : undefined;
+}
+
+function bytesOfAll({ messages }: ThreadRow): number {
+  return messages.reduce((sum, message) => sum + bytesOf(message), 0);
 }
 
 function bytesOf(message: UserMessage | ReplyRow): number {

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chunksInTurns } from './pieces.ts';
+
+describe('The pieces of a body', () => {
+  it('are sent in bounded chunks, and asked for when those before them were taken', async () => {
+    const large = Buffer.alloc(1_000_000, '字');
+    let asked = 0;
+    async function* pieces() {
+      for (const piece of ['{', '"a":', large, ',', large, '}']) {
+        asked += 1;
+        yield piece;
+      }
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of chunksInTurns('org', pieces())) {
+      chunks.push(chunk);
+      if (chunks.length === 2) assert.equal(asked, 3, 'nothing is loaded ahead');
+    }
+    assert.ok(chunks.every(({ length }) => length < 65_536));
+    assert.equal(chunks[0]?.toString(), '{"a":');
+    const expected = Buffer.concat([Buffer.from('{"a":'), large, Buffer.from(','), large, Buffer.from('}')]);
+    assert.ok(Buffer.concat(chunks).equals(expected));
+  });
+});
