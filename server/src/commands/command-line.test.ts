@@ -52,7 +52,7 @@ describe('A command line', () => {
     ['doc add o f --role king', /'king' is invalid.*admin, member/],
     ['doc add o f --limit many', /whole number/],
     ['doc add o f --limit 10', /1 to 9/],
-    ['doc add o f --dry-run=1', /unknown option '--dry-run=1'/i],
+    ['doc add o f --dry-run=1', /unknown option '--dry-run'/i],
     ['doc add o f --acount i', /Did you mean --account\?/],
     ['doc add o f --account', /argument missing/],
     ['doc', /'skein doc' needs one of: add\./],

@@ -159,7 +159,10 @@ function usageError(
     /^error: (.*?)\.?(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? [];
   // Arguments are not repeated because they may hold a password.
   const start = printable(
-    sentence.replace(/^./, (letter) => letter.toUpperCase()).replace(/(but got \d+): .*/s, '$1'),
+    sentence
+      .replace(/^./, (letter) => letter.toUpperCase())
+      .replace(/(but got \d+): .*/s, '$1')
+      .replace(/(option '--?[\w-]+)=.*'/s, "$1'"),
   );
   const help = `'${['skein', pathOf(known), '--help'].filter(Boolean).join(' ')}' shows its usage.`;
   return new UsageError([`${start}.`, suggestion, help].filter(Boolean).join(' '));

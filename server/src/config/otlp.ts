@@ -27,8 +27,14 @@ export function readOtlp(environment: NodeJS.ProcessEnv): OtlpChoice | undefined
     metrics,
     sampler: environment.OTEL_TRACES_SAMPLER || 'parentbased_always_on',
     samplerArgument: environment.OTEL_TRACES_SAMPLER_ARG || '1',
-    spanDelayMs: Number(environment.OTEL_BSP_SCHEDULE_DELAY) || 5000,
-    metricsEveryMs: Number(environment.OTEL_METRIC_EXPORT_INTERVAL) || 60_000,
+    spanDelayMs: msOf(environment.OTEL_BSP_SCHEDULE_DELAY, 5000),
+    metricsEveryMs: msOf(environment.OTEL_METRIC_EXPORT_INTERVAL, 60_000),
     unsupportedProtocol: asked === protocol ? undefined : asked,
   };
+}
+
+/** As the standard asks, a value that makes no sense is ignored. */
+function msOf(text: string | undefined, usual: number): number {
+  const ms = Number(text);
+  return ms >= 1 && ms < 2 ** 31 ? ms : usual;
 }

@@ -124,7 +124,8 @@ const sharedFaults = new Set(['08', '25', '53', '57', '58']);
 /** An error of the severity ERROR has rolled back the statement, and the server has said so. */
 function mayBeOneCallsFault(error: unknown): boolean {
   const { severity, code = '' } = error as Partial<pg.DatabaseError>;
-  return severity === 'ERROR' && !sharedFaults.has(code.slice(0, 2));
+  // A statement that was cancelled may have waited for the lock of one call.
+  return severity === 'ERROR' && (code === '57014' || !sharedFaults.has(code.slice(0, 2)));
 }
 
 export class Database implements Transactions {

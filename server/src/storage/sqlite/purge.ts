@@ -150,10 +150,21 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
       while (await step(() => mergeStep(pages))) pages = pagesPerMergeStep;
       // Busy while a thread or another process runs a checkpoint.
       for (let tries = 0; tries < emptyTriesMax; tries += 1) {
-        const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-        if (result!.busy === 0) return;
+        if (emptyJournal(database)) return;
         await pause(emptyEveryMs);
       }
     },
   };
+}
+
+/** Does not wait for readers, because others could not write meanwhile. */
+function emptyJournal(database: Database): boolean {
+  const waitMs = database.pragma('busy_timeout', { simple: true });
+  database.pragma('busy_timeout = 0');
+  try {
+    const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    return result!.busy === 0;
+  } finally {
+    database.pragma(`busy_timeout = ${waitMs}`);
+  }
 }

@@ -190,7 +190,8 @@ const messageMemory = 512;
 
 /** The memory of a thread and of its JSON, in bytes: two per character of each at most. */
 function memoryOf(rows: readonly WholeThreadRow[]): number {
-  return rows.reduce((bytes, row) => bytes + messageMemory + 2 * textLength(row), threadMemory);
+  const columns = JSON.stringify(rows[0]?.slice(0, threadColumnCount)).length;
+  return rows.reduce((bytes, row) => bytes + messageMemory + 2 * textLength(row), threadMemory + 4 * columns);
 }
 
 /** JSON can be six times as long as its text. */

@@ -31,11 +31,6 @@ interface KeptPage<Page extends ThreadPage = ThreadPage> {
   readonly at: number;
 }
 
-interface KeptThread {
-  readonly thread: Thread;
-  readonly bytes: number;
-}
-
 /** A walk ends a day after its start: a kept first page must not start it much earlier. */
 const keptMsMax = 60_000;
 /** What the objects of a listed thread take without its texts. */
@@ -62,24 +57,28 @@ export function sqliteWalks(
   const laterPages = prepare<ListedRow>('laterPage');
   const moves = prepare<ListedRow>('moves');
 
+  const memory = new WeakMap<Thread, number>();
+
   /** Returns the same object for an unchanged thread, so that its JSON can be cached with it. */
   function toListed(row: readonly [...ListedRow, ...unknown[]]): ListedThread {
-    return { thread: keptThread(row).thread, position: { activityAt: row[threadColumnCount], id: row[1] } };
+    return { thread: keptThread(row), position: { activityAt: row[threadColumnCount], id: row[1] } };
   }
 
-  function keptThread(row: readonly [...ThreadRow, ...unknown[]]): KeptThread {
+  function keptThread(row: readonly [...ThreadRow, ...unknown[]]): Thread {
     const name = `listed ${row[1]}`;
-    const kept = cache.peek<KeptThread>(name);
-    if (kept !== undefined && isSame(kept.thread, row)) return kept;
+    const kept = cache.peek<Thread>(name);
+    if (kept !== undefined && isSame(kept, row)) return kept;
     const thread = toThread(row);
-    // Counted twice, because the JSON of a page contains it, too.
-    const bytes = listedMemory + 4 * JSON.stringify(thread).length;
-    return cache.keep(name, { thread, bytes }, bytes);
+    // Its texts, its JSON and the JSON of a page that contains it, at two bytes a character.
+    const bytes = listedMemory + 6 * JSON.stringify(thread).length;
+    memory.set(thread, bytes);
+    return cache.keep(name, thread, bytes);
   }
 
   function keep<Page extends ThreadPage>(name: string, kept: KeptPage<Page>): Page {
-    const bytes = kept.page.rows.length * listedMemory;
-    return cache.keep(name, kept, listedMemory + bytes).page;
+    // Every page holds its threads, also those that others hold, because it may outlive them.
+    const bytes = kept.page.rows.reduce((sum, { thread }) => sum + (memory.get(thread) ?? 0), listedMemory);
+    return cache.keep(name, kept, bytes + 2 * name.length).page;
   }
 
   /** In one transaction, so that the page and the moves are consistent. */
