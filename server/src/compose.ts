@@ -1,11 +1,12 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, type StoreChoice } from './config/config.ts';
+import { packageVersion } from './config/version.ts';
 import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts, FailedSignIns } from './domain/attempts.ts';
 import { createIdGenerator, type ThreadId, type UserId } from './domain/id.ts';
@@ -286,11 +287,7 @@ export async function composeApp(
 
 /** Undefined if nothing is sent. OpenTelemetry is then not loaded. */
 export async function openOtlp({ otlp }: Config): Promise<Otlp | undefined> {
-  return otlp && (await import('./otlp/open.ts')).openOtlp(otlp, readVersion());
-}
-
-function readVersion(): string {
-  return JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')).version;
+  return otlp && (await import('./otlp/open.ts')).openOtlp(otlp, packageVersion());
 }
 
 /** Undefined if metrics are off: their library is not loaded then. */
@@ -298,7 +295,7 @@ export async function openMetrics(config: Config, role: string): Promise<Metrics
   if (config.metricsPort === undefined && config.otlp?.metrics !== true) return undefined;
   const { MetricsServer } = await import('./metrics/metrics-server.ts');
   return new MetricsServer({
-    version: readVersion(),
+    version: packageVersion(),
     role,
     store: config.store.engine,
     ...(config.store.engine === 'sqlite' && { storeFile: config.store.file }),

@@ -1,5 +1,6 @@
 import { write, writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
+import type { AnsweredRequest } from './domain/answered-request.ts';
 import { iso } from './domain/iso-time.ts';
 import { terminalLine } from './terminal-log.ts';
 
@@ -8,20 +9,7 @@ const credentialInText = /(ea[ks]_)[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/
 
 const redacted = (line: string) => line.replace(credentialInText, '$1[redacted]');
 
-/** A request that has been answered. */
-export interface LoggedRequest {
-  readonly traceId: string;
-  readonly method: string;
-  /** The pattern of the route, never the path that was requested. */
-  readonly route: string;
-  readonly status: number;
-  readonly ms: number;
-  readonly organization: string | undefined;
-  readonly credential: string | undefined;
-  readonly person: string | undefined;
-}
-
-export type Log = Logger & { request: (request: LoggedRequest) => void };
+export type Log = Logger & { request: (request: AnsweredRequest) => void };
 
 /**
  * Writes lines to standard output: text on a terminal, JSON otherwise, in batches at least every tenth of a second.
@@ -60,7 +48,7 @@ const infoLevel = 30;
  * The line that pino would write, built by hand because every request writes one. Ids, methods and route patterns contain
  * nothing that must be escaped or redacted.
  */
-function requestLine(request: LoggedRequest): string {
+function requestLine(request: AnsweredRequest): string {
   const { traceId, method, route, status, ms, organization, credential, person } = request;
   let line = `{"level":${infoLevel},"time":"${iso(Date.now())}","trace_id":"${traceId}","method":"${method}",`;
   line += `"route":"${route}","status":${status},"ms":${Math.round(ms * 100) / 100}`;

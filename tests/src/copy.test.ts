@@ -172,7 +172,10 @@ describe('skein copy', () => {
       assert.match(stderr, /unfinished copy/);
       const { tables } = await copied(source, `sqlite:${file}`);
       assert.equal(rowsOf(tables, 'thread'), rowsOf(whole.tables, 'thread') + manyThreads);
-      assert.equal(rowsOf(tables, 'message'), rowsOf(whole.tables, 'message') + manyThreads);
+      for (const { table, rows } of tables) {
+        const [{ count }] = await query(source, `SELECT count(*) FROM "${table}"`);
+        assert.equal(rows, Number(count), table);
+      }
       assert.equal((await operate(folder, `sqlite:${file}`, 'doctor')).healthy, true);
     });
   });

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
-import { type Arguments, type CommandLine, type Options, packageVersion, UsageError } from './command.ts';
+import { packageVersion } from '../config/version.ts';
+import { type Arguments, type CommandLine, type Options, UsageError } from './command.ts';
 import { printable } from './output.ts';
 
 /** Commands by the heading under which the help lists them. */

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { InvalidArgumentError, type Option } from 'commander';
 import type { Config } from '../config/config.ts';
 import type { Initiator } from '../domain/audit.ts';
@@ -114,8 +112,4 @@ export function whole(min = 0, max = Number.MAX_SAFE_INTEGER): (text: string) =>
 /** `1 passage`, `2 passages`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-export function packageVersion(): string {
-  return JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).version;
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AnsweredRequest } from '../domain/answered-request.ts';
 import { type ErrorCode, errorCodes } from '../domain/errors.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { errorStatus } from './error-response.ts';
@@ -10,16 +11,7 @@ declare module 'fastify' {
   }
   interface FastifyBaseLogger {
     /** Logs a request that has been answered. */
-    request(entry: {
-      readonly traceId: string;
-      readonly method: string;
-      readonly route: string;
-      readonly status: number;
-      readonly ms: number;
-      readonly organization: string | undefined;
-      readonly credential: string | undefined;
-      readonly person: string | undefined;
-    }): void;
+    request(entry: AnsweredRequest): void;
   }
 }
 

@@ -214,6 +214,7 @@ export function describeThreadVersions(world: () => World): void {
           );
         },
       ];
+      const statesMin = 50;
       const states = new Map<string, string>();
       let writing = true;
       const read = async (node: Store, thread: ThreadId) => {
@@ -232,7 +233,7 @@ export function describeThreadVersions(world: () => World): void {
         await Promise.all(
           Array.from({ length: 64 }, async (_, place) => {
             const deed = deeds[place % deeds.length]!;
-            for (let round = 0; round < 10; round += 1) {
+            for (let round = 0; round < 10 || (states.size <= statesMin && round < 200); round += 1) {
               const thread = threads[round % 2 === 0 ? 0 : (place + round) % threads.length]!;
               await deed(nodes[(place >> 3) % 2]!, thread, round);
             }
@@ -243,7 +244,7 @@ export function describeThreadVersions(world: () => World): void {
         await Promise.allSettled(reading);
       }
       await Promise.all(reading);
-      assert.ok(states.size > 20, `${states.size} states were seen`);
+      assert.ok(states.size > statesMin, `${states.size} states were seen`);
       assert.ok((await store.getThread(organization, id))!.messages.length > 2, 'follow-ups were added');
     });
   });

@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { readRemoteConfig } from '../../config/config.ts';
-import { type ProcessCommand, packageVersion } from '../command.ts';
+import { packageVersion } from '../../config/version.ts';
+import type { ProcessCommand } from '../command.ts';
 import { replyNotes } from './presentation.ts';
 import { connect, presentFailure } from './remote-command.ts';
 
