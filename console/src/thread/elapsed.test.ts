@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReplyJson } from '../api/contract.ts';
-import { durationText, stepDurationsMs, totalMs } from './elapsed.ts';
+import { durationText, longDurationText, stepDurationsMs, totalMs } from './elapsed.ts';
 
 const reply: ReplyJson = {
   id: 'msg_2',
@@ -47,4 +47,8 @@ test('the current step of a running reply has no duration yet', () => {
 test('a step whose time was not kept has no duration, nor has the one before it', () => {
   const steps = [...reply.steps.slice(0, 1), { description: 'Reading', elapsedMs: null }];
   assert.deepEqual(stepDurationsMs({ ...reply, steps }), [null, null]);
+});
+
+test('the time of a quick step is not shown', () => {
+  assert.deepEqual([0, 999, 1_000, 64_000].map(longDurationText), ['', '', '1.0 s', '1 min 4 s']);
 });

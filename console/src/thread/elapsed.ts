@@ -13,6 +13,11 @@ export function durationText(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** Empty below a second: the times of quick steps are noise. */
+export function longDurationText(ms: number): string {
+  return ms < 1_000 ? '' : durationText(ms);
+}
+
 /** How long each step took, until the next step or the end of the reply. Null if that is unknown or still running. */
 export function stepDurationsMs(reply: ReplyJson): (number | null)[] {
   const endMs = totalMs(reply);

@@ -2,7 +2,7 @@ import { Collapse, Loader, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconChevronRight, IconMinus } from '@tabler/icons-react';
 import { useId, useState } from 'react';
 import type { ReplyJson } from '../api/contract.ts';
-import { durationText, stepDurationsMs, totalMs } from './elapsed.ts';
+import { durationText, longDurationText, stepDurationsMs, totalMs } from './elapsed.ts';
 import classes from './reply.module.css';
 import { RunningClock } from './running-clock.tsx';
 import { isRunning } from './thread-state.ts';
@@ -12,13 +12,11 @@ interface ReplyStepsProps {
   readonly clockAheadMs: number | null;
 }
 
-/**
- * The steps of a reply. If the reader saw the steps appear, they stay visible when the reply has ended, so that the
- * text below does not jump. The steps of replies that had already ended are collapsed.
- */
+/** The steps of a reply: a list while it is being written, one line when it has ended. Readers can switch. */
 export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
   const running = isRunning(reply);
-  const [opened, setOpened] = useState(running);
+  const [chosen, setChosen] = useState<boolean>();
+  const opened = chosen ?? running;
   const list = useId();
   if (running && reply.steps.length === 0) return <Beginning reply={reply} clockAheadMs={clockAheadMs} />;
   if (reply.steps.length === 0) return null;
@@ -26,7 +24,7 @@ export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
     <div className={classes.steps}>
       <UnstyledButton
         className={classes.stepsHead}
-        onClick={() => setOpened(!opened)}
+        onClick={() => setChosen(!opened)}
         aria-expanded={opened}
         aria-controls={list}
       >
@@ -52,9 +50,7 @@ function Beginning({ reply, clockAheadMs }: ReplyStepsProps) {
     <div className={classes.steps}>
       <div className={classes.step}>
         <Loader size={16} aria-hidden />
-        <span className={classes.stepText}>
-          {reply.content === '' ? 'Waiting to start' : 'Writing the reply'}
-        </span>
+        <span className={classes.stepText}>{reply.content === '' ? 'Waiting to start' : 'Writing'}</span>
         <span className={classes.clock}>
           <RunningClock sinceMs={Date.parse(reply.createdAt)} clockAheadMs={clockAheadMs} />
         </span>
@@ -64,12 +60,14 @@ function Beginning({ reply, clockAheadMs }: ReplyStepsProps) {
 }
 
 function Steps({ reply, clockAheadMs }: ReplyStepsProps) {
-  const running = isRunning(reply);
+  // The text below shows that the reply is being checked.
+  const isThinking = reply.status === 'in_progress' && reply.content === '';
+  const isWriting = reply.status === 'in_progress' && !isThinking;
   const durationsMs = stepDurationsMs(reply);
   return (
     <ol className={classes.stepList}>
       {reply.steps.map(({ description, elapsedMs }, at) => {
-        const isCurrent = running && at === reply.steps.length - 1;
+        const isCurrent = isThinking && at === reply.steps.length - 1;
         const durationMs = durationsMs[at] ?? null;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its position; its text can repeat.
@@ -80,12 +78,18 @@ function Steps({ reply, clockAheadMs }: ReplyStepsProps) {
               {isCurrent && elapsedMs !== null ? (
                 <RunningClock sinceMs={Date.parse(reply.createdAt) + elapsedMs} clockAheadMs={clockAheadMs} />
               ) : (
-                durationMs !== null && durationText(durationMs)
+                durationMs !== null && longDurationText(durationMs)
               )}
             </span>
           </li>
         );
       })}
+      {isWriting && (
+        <li className={classes.step}>
+          <StepIcon isCurrent isBroken={false} />
+          <span className={classes.stepText}>Writing</span>
+        </li>
+      )}
     </ol>
   );
 }
@@ -101,9 +105,9 @@ function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boole
   return <IconCheck size={16} aria-label="Done" />;
 }
 
-/** `4 steps, 3.2 s` */
+/** `4 steps · 3.2 s` */
 function summaryOf(reply: ReplyJson): string {
   const count = reply.steps.length === 1 ? '1 step' : `${reply.steps.length} steps`;
   const endMs = totalMs(reply);
-  return endMs === null ? count : `${count}, ${durationText(endMs)}`;
+  return endMs === null ? count : `${count} · ${durationText(endMs)}`;
 }

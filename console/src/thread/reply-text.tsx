@@ -12,13 +12,13 @@ import { outside, safeLink } from './safe-link.ts';
 import { SourcePopover } from './source-popover.tsx';
 import { markUnsupported, type Span } from './unsupported.ts';
 
-interface ReplyTextProps {
+export interface ReplyTextProps {
   readonly text: string;
   readonly sources: readonly SourceJson[] | null;
   /** The statements that were not found in the documents. */
   readonly unsupported: readonly Span[];
-  /** Whether the reply is still being written. */
-  readonly isGrowing: boolean;
+  /** Whether the reply is still being written, or was stopped. Its citations have no sources yet. */
+  readonly isDraft: boolean;
 }
 
 const noSources: readonly SourceJson[] = [];
@@ -28,11 +28,11 @@ const Sources = createContext(noSources);
  * Renders a reply's Markdown. HTML is shown as text, images become links, and links can only lead to web pages and mail
  * addresses.
  */
-function ReplyTextOf({ text, sources, unsupported, isGrowing }: ReplyTextProps) {
+function ReplyTextOf({ text, sources, unsupported, isDraft }: ReplyTextProps) {
   const listed = sources ?? noSources;
   // Typing has priority: a long text that grows is rendered part by part when there is time.
-  const shown = useDeferredValue(isGrowing ? closeOpenMarks(text) : text);
-  const sourceCount = useDeferredValue(listed.length);
+  const shown = useDeferredValue(isDraft ? closeOpenMarks(text) : text);
+  const sourceCount = useDeferredValue(isDraft ? Number.POSITIVE_INFINITY : listed.length);
   const spans = useDeferredValue(unsupported);
   const headings = headingLevels(shown);
   const parts = useMemo(() => partsWithSpans(shown, spans), [shown, spans]);
@@ -105,7 +105,7 @@ const components: Components = {
     <input type="checkbox" checked={checked === true} disabled aria-label={checked ? 'Done' : 'To do'} />
   ),
   mark: ({ children }) => (
-    <mark className={classes.unsupported} title={notFound}>
+    <mark className={classes.unsupported} title={notFoundReason}>
       {children}
     </mark>
   ),
@@ -113,6 +113,8 @@ const components: Components = {
 };
 
 const notFound = 'Not found in the documents';
+const notFoundReason =
+  'The passages that this reply was written from do not say this. Check it before you rely on it.';
 
 function OutsideLink({ href, children }: { href: string; children: ReactNode }) {
   return (
@@ -134,7 +136,7 @@ function UnsupportedFlag() {
     <>
       {'\u2060'}
       <Tooltip
-        label="The passages that this reply was written from do not say this. Check it before you rely on it."
+        label={notFoundReason}
         events={{ hover: true, focus: true, touch: true }}
         multiline
         w="min(18rem, calc(100vw - 2rem))"
@@ -151,7 +153,13 @@ function UnsupportedFlag() {
 function Citation(props: MarkProps) {
   const number = Number(props['data-citation']);
   const source = useContext(Sources)[number - 1];
-  if (source === undefined) return <>{props.children}</>;
+  if (source === undefined) {
+    return (
+      <span className={classes.citation} data-pending title="The source is listed when the reply is complete">
+        {number}
+      </span>
+    );
+  }
   return (
     <SourcePopover source={source} number={number}>
       {(toggle) => (

@@ -1,18 +1,29 @@
 import { Text } from '@mantine/core';
 import { IconAlertCircle, IconCircleCheck, IconListCheck } from '@tabler/icons-react';
-import { lazy, memo, useMemo } from 'react';
+import { type ComponentType, lazy, memo, useMemo, useState } from 'react';
 import type { ReplyJson, VerdictJson } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import classes from './reply.module.css';
 import { ReplyEnding } from './reply-ending.tsx';
 import { ReplySources } from './reply-sources.tsx';
 import { ReplySteps } from './reply-steps.tsx';
+import type { ReplyTextProps } from './reply-text.tsx';
 import { isRunning } from './thread-state.ts';
 import hidden from './unseen.module.css';
 
 /** A separate chunk that loads together with this file: the Markdown renderer is larger than the rest of the page. */
-const loading = import('./reply-text.tsx');
-const ReplyText = lazy(async () => ({ default: (await loading).ReplyText }));
+const loading = import('./reply-text.tsx').then(({ ReplyText }) => {
+  loaded = ReplyText;
+  return { default: ReplyText };
+});
+const LazyReplyText = lazy(() => loading);
+/** Used once it is known: a lazy component always suspends first, and the messages would disappear for a moment. */
+let loaded: ComponentType<ReplyTextProps> | undefined;
+
+function ReplyText(props: ReplyTextProps) {
+  const [Text] = useState(() => loaded ?? LazyReplyText);
+  return <Text {...props} />;
+}
 
 interface ReplyProps {
   readonly reply: ReplyJson;
@@ -47,7 +58,12 @@ function WholeReply({ reply, clockAheadMs, onRetry }: ReplyProps) {
       <ReplySteps reply={reply} clockAheadMs={clockAheadMs} />
       {verdict !== null && <Verdict verdict={verdict} />}
       {hasText && (
-        <ReplyText text={content} sources={sources} unsupported={unsupported} isGrowing={isRunning(reply)} />
+        <ReplyText
+          text={content}
+          sources={sources}
+          unsupported={unsupported}
+          isDraft={status !== 'completed'}
+        />
       )}
       {status === 'corroborating' && <Corroborating />}
       <ReplyEnding reply={reply} onRetry={onRetry} />
@@ -66,11 +82,16 @@ function Verdict({ verdict: { summary, statements, found, checked } }: { verdict
       <Icon size={16} aria-hidden />
       <span>
         {summary}
-        {!isAll && '. What was not found is underlined.'}
-        {!isAll && checked.length < statements && ` Only the first ${checked.length} are marked.`}
+        {!isAll && `. ${underlinedText(statements - found, statements)}`}
+        {!isAll && checked.length < statements && ` Only the first ${checked.length} were marked.`}
       </span>
     </p>
   );
+}
+
+function underlinedText(missing: number, statements: number): string {
+  if (missing === statements) return statements === 1 ? 'It is underlined.' : 'They are underlined.';
+  return missing === 1 ? 'The other one is underlined.' : `The other ${missing} are underlined.`;
 }
 
 function Corroborating() {

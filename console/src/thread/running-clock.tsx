@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { durationText } from './elapsed.ts';
+import { longDurationText } from './elapsed.ts';
 
 interface RunningClockProps {
   /** A time by the service's clock. */
@@ -8,7 +8,7 @@ interface RunningClockProps {
   readonly clockAheadMs: number | null;
 }
 
-/** The time elapsed so far. Empty until the service has sent its clock. */
+/** The time elapsed so far. Empty for the first second, and until the service has sent its clock. */
 export function RunningClock({ sinceMs, clockAheadMs }: RunningClockProps) {
   const [pageMs, setPageMs] = useState(() => performance.now());
   const elapsedMs = clockAheadMs === null ? null : pageMs + clockAheadMs - sinceMs;
@@ -17,5 +17,5 @@ export function RunningClock({ sinceMs, clockAheadMs }: RunningClockProps) {
     const timer = setInterval(() => setPageMs(performance.now()), isShort ? 100 : 1_000);
     return () => clearInterval(timer);
   }, [isShort]);
-  return elapsedMs === null ? null : durationText(elapsedMs);
+  return elapsedMs === null ? null : longDurationText(elapsedMs);
 }

@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import type { NewThreadBody, ThreadViewJson } from '../api/contract.ts';
 import { keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
@@ -16,11 +16,20 @@ export function NewThreadPage() {
   const { user } = useSession();
   const organization = useOrganization();
   const draftName = draftNameOf(user.id, organization.id, 'new');
+  usePreloadedThreadPage();
   return (
     <Page title="New thread" description="Replies are based on your organization’s documents and cite them.">
       <NewThread key={draftName} organizationId={organization.id} draftName={draftName} />
     </Page>
   );
+}
+
+/** Loads the code of the thread page and its Markdown renderer while the person types, so that the prompt appears at once. */
+function usePreloadedThreadPage(): void {
+  const router = useRouter();
+  useEffect(() => {
+    void router.loadRouteChunk(router.routesByPath['/threads/$threadId'])?.catch(() => undefined);
+  }, [router]);
 }
 
 function NewThread({ organizationId, draftName }: { organizationId: string; draftName: string }) {

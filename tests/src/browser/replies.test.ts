@@ -86,7 +86,11 @@ describe('A reply in the console', () => {
     model.answer('within 30 days of purchase [1].');
     await shown(reply().getByText('within 30 days'));
     await untilAnnounced(page, 'Complete');
-    await shown(reply().getByText(/^The statement was found in/));
+    await shown(
+      reply()
+        .getByTestId('verdict')
+        .getByText(/^The statement was found in/),
+    );
     await reply()
       .getByRole('button', { name: /^Source 1: / })
       .click();
@@ -109,7 +113,7 @@ describe('A reply in the console', () => {
       await shown(
         reply()
           .getByTestId('verdict')
-          .getByText(/^3 of 8 statements found in 1 source\. What was not found/),
+          .getByText('3 of 8 statements found in 1 source. The other 5 are underlined.'),
       );
       const marks = reply().locator('mark');
       assert.deepEqual(await marks.allInnerTexts(), [

@@ -7,6 +7,25 @@ import { assertDone } from '../console/visitor.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
 import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
 
+/** Notes every placeholder that appears after the question was sent. */
+const watchForPlaceholders = `globalThis.placeholders = [];
+new MutationObserver(() => {
+  const shown = document.querySelector('main [aria-busy="true"]');
+  if (globalThis.asked && shown) globalThis.placeholders.push(shown.textContent);
+}).observe(document, { subtree: true, childList: true });`;
+
+/** Clicks Ask and resolves to the milliseconds until the first step is painted. */
+const askAndTimeFirstStep = `new Promise((resolve) => {
+  globalThis.asked = performance.now();
+  [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Ask').click();
+  const look = () => {
+    const isShown = [...document.querySelectorAll('[data-testid="reply"] li')].some((step) => step.checkVisibility());
+    if (isShown) resolve(performance.now() - globalThis.asked);
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
+
 describe('A thread in the console', () => {
   let world: SettingsWorld;
   let browser: Browser;
@@ -33,18 +52,48 @@ describe('A thread in the console', () => {
     of.page.getByRole('article').filter({ has: of.page.getByText('Reply', { exact: true }) });
   const followUp = () => window.page.getByRole('textbox', { name: 'Follow-up prompt' });
 
-  it('shows each step with the time it takes, and what becomes of the reply', async () => {
+  it('shows the steps of a running reply, with times of a second or more', async () => {
     const { page } = window;
-    await askInPage(
-      '#step Reading the contract\n#wait 300\n#step Comparing\n#say Thirty days.\n#corroborate\n#hang',
-    );
-    await shown(page.getByRole('listitem').filter({ hasText: /Reading the contract\s*0\.[3-9] s/ }));
-    await shown(page.getByRole('listitem').filter({ hasText: /Comparing\s*\d+(\.\d)? s/ }));
-    await shown(reply().getByText('Thirty days.'));
-    await shown(reply().getByText('Checking each statement against the sources'));
+    const step = (text: string | RegExp) => reply().getByRole('listitem').filter({ hasText: text });
+    await askInPage('#step Reading the contract\n#wait 1100\n#step Comparing\n#say Thirty days [1].\n#hang');
+    await shown(step(/Reading the contract\s*1\.\d s$/));
+    await shown(step(/Writing$/));
+    assert.equal(await step(/^\s*Comparing\s*$/).count(), 1, 'the time of a quick step is not shown');
+    await shown(reply().getByText('Thirty days'));
+    assert.equal(await reply().getByText('[1]').count(), 0, 'a citation is a chip before it has a source');
+    await shown(reply().locator('[data-pending]').getByText('1', { exact: true }));
     await untilAnnounced(page, 'Generating');
     await lookAt(page, 'running-reply');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await shown(reply().getByRole('button', { name: /^2 steps · \d/, expanded: false }));
+    await gone(step('Comparing'));
+    await lookAt(page, 'collapsed-steps');
     window.assertFaultless();
+  });
+
+  it('shows that a reply is being checked', async () => {
+    await askInPage('#step Comparing\n#say Thirty days.\n#corroborate\n#hang');
+    await shown(reply().getByText('Checking each statement against the sources'));
+    assert.equal(await reply().getByText('Writing', { exact: true }).count(), 0);
+    window.assertFaultless();
+  });
+
+  it('shows the first step of a new thread without a placeholder over the prompt', async (test) => {
+    const times: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      // A fresh session: nothing is cached.
+      const fresh = await openAs(browser, world.ada.client);
+      await fresh.page.addInitScript(watchForPlaceholders);
+      await fresh.page.goto('/new', { waitUntil: 'networkidle' });
+      await fresh.page.getByLabel('Your question').fill('#step Looking\n#say Found.\n#wait 60000');
+      times.push(await fresh.page.evaluate(askAndTimeFirstStep));
+      await shown(reply(fresh).getByText('Found.'));
+      assert.deepEqual(await fresh.page.evaluate('globalThis.placeholders'), []);
+      await fresh.page.getByRole('button', { name: 'Stop' }).click();
+      await shown(reply(fresh).getByText('Stopped.'));
+      await fresh.close();
+    }
+    test.diagnostic(`cold ask to first step: ${times.map((ms) => `${Math.round(ms)} ms`).join(', ')}`);
   });
 
   it('is the same after a reload and in another window, and stops for all', async () => {
