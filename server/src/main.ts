@@ -7,14 +7,9 @@ import {
   UsageError,
 } from './commands/command.ts';
 import { runCommandLine, type Sections } from './commands/command-line.ts';
-import { completionCommands } from './commands/completion.ts';
 import { paint, printableLines, render } from './commands/output.ts';
-import { ask } from './commands/remote/ask.ts';
-import { mcp } from './commands/remote/mcp.ts';
 import { type RemoteCommand, RemoteFailure, runRemoteCommand } from './commands/remote/remote-command.ts';
-import { threadsCommands } from './commands/remote/threads.ts';
 import type { Role } from './commands/serve.ts';
-import { runStoreCommand, storeSections } from './commands/store-commands.ts';
 import { ConfigError, readConfig, readRemoteConfig } from './config/config.ts';
 import { unknownVariables } from './config/variables.ts';
 import { ServiceError } from './domain/errors.ts';
@@ -41,18 +36,32 @@ const serveCommand: ProcessCommand = {
   },
 };
 
-const sections: Sections<AnyCommand> = {
-  'Service:': [serveCommand],
-  ...storeSections,
-  'Commands for a running service, with an API key:': [ask, ...threadsCommands, mcp],
-  'Shell completion:': completionCommands(() => sections),
-};
-
 if (process.argv[2] !== serveCommand.name) endWithReader();
-await runCommandLine(sections, process.argv.slice(2), runCommand).catch((error: unknown) => {
+await runCommandLine(await loadSections(), process.argv.slice(2), runCommand).catch((error: unknown) => {
   // Exit immediately: a rejected connection to a store may stay open for a while.
   process.exit(complain(error));
 });
+
+/** The service starts without the definitions of the other commands, which take 50 ms to load. */
+async function loadSections(): Promise<Sections<AnyCommand>> {
+  const service = { 'Service:': [serveCommand] };
+  if (process.argv[2] === serveCommand.name) return service;
+  const [{ storeSections }, { ask }, { threadsCommands }, { mcp }, { completionCommands }] =
+    await Promise.all([
+      import('./commands/store-commands.ts'),
+      import('./commands/remote/ask.ts'),
+      import('./commands/remote/threads.ts'),
+      import('./commands/remote/mcp.ts'),
+      import('./commands/completion.ts'),
+    ]);
+  const sections: Sections<AnyCommand> = {
+    ...service,
+    ...storeSections,
+    'Commands for a running service, with an API key:': [ask, ...threadsCommands, mcp],
+    'Shell completion:': completionCommands(() => sections),
+  };
+  return sections;
+}
 
 async function runCommand(command: AnyCommand, args: Arguments): Promise<void> {
   if ('runProcess' in command) {
@@ -63,7 +72,7 @@ async function runCommand(command: AnyCommand, args: Arguments): Promise<void> {
   const isRemote = 'runRemotely' in command;
   const result = isRemote
     ? await runRemoteCommand(command, args, readRemoteConfig(process.env))
-    : await runStoreCommand(command, args, process.env);
+    : await (await import('./commands/store-commands.ts')).runStoreCommand(command, args, process.env);
   if (result === undefined) return;
   process.exitCode = result.exitCode ?? 0;
   // Remote commands clean their text themselves: a reply goes into a pipe unchanged.

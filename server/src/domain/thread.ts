@@ -20,7 +20,8 @@ const generatedTitleUnitsMax = 500;
 /** How much of the line is read. This is more than the title's length, because some characters may be invisible. */
 const titleSourceUnitsMax = 600;
 const fallbackTitle = 'New thread';
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Created on first use: the first use of `Intl` takes 19 ms, which would delay the start. */
+let graphemes: Intl.Segmenter | undefined;
 
 /**
  * The first visible line of the prompt, without invisible characters, cut at a word within 80 graphemes. Deterministic,
@@ -39,6 +40,7 @@ function cutAtWord(line: string): string {
   let end = 0;
   let lastWordEnd = 0;
   let count = 0;
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   for (const { segment, index } of graphemes.segment(line)) {
     const isSpace = segment.trim() === '';
     if (count === generatedTitleGraphemesMax || index + segment.length > generatedTitleUnitsMax) {

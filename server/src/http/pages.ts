@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { nothingHere } from './error-response.ts';
+import { sendFile } from './files.ts';
 
 export interface PageOptions {
   /** The folders of the built web application and documentation, which may not exist yet. */
@@ -26,8 +26,6 @@ const cachedForever = { maxAge: '365d', immutable: true } as const;
 
 /** The web application at `/` and the documentation at `/docs`, as they were built. */
 export async function servePages(app: FastifyInstance, options: PageOptions): Promise<void> {
-  // Adds `reply.sendFile`, which sends a compressed variant where one was built.
-  await app.register(fastifyStatic, { serve: false, preCompressed: true, dotfiles: 'ignore' });
   await app.register((docs) => serveDocumentation(docs, options), { prefix: '/docs' });
   serveWebApplication(app, options);
 }
@@ -44,12 +42,12 @@ export function isPage({ method, url, headers }: FastifyRequest): boolean {
 function serveWebApplication(app: FastifyInstance, { webFolder, secure }: PageOptions): void {
   app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
     setSecurityHeaders(reply, secure());
-    return reply.sendFile(`assets/${request.params['*']}`, webFolder, cachedForever);
+    return sendFile(request, reply, webFolder, `assets/${request.params['*']}`, cachedForever);
   });
   for (const file of publicFiles) {
-    app.get(file, (_request, reply) => {
+    app.get(file, (request, reply) => {
       setSecurityHeaders(reply, secure());
-      return reply.sendFile(file.slice(1), webFolder, { maxAge: '1d' });
+      return sendFile(request, reply, webFolder, file.slice(1), { maxAge: '1d' });
     });
   }
   app.setNotFoundHandler(async (request, reply) => {
@@ -62,28 +60,29 @@ function serveWebApplication(app: FastifyInstance, { webFolder, secure }: PageOp
 }
 
 async function serveDocumentation(docs: FastifyInstance, { siteFolder, secure }: PageOptions): Promise<void> {
-  const sendFile = (reply: FastifyReply, file: string): FastifyReply => {
+  const sendPart = async (request: FastifyRequest, reply: FastifyReply, file: string) => {
     const policy = readPolicy(siteFolder);
     if (policy === undefined) return sendBuildingPage(reply, secure());
-    return setSecurityHeaders(reply, secure())
+    setSecurityHeaders(reply, secure())
       .header('cache-control', 'no-cache')
-      .header('content-security-policy', policy)
-      .sendFile(file, siteFolder, { cacheControl: false });
+      .header('content-security-policy', policy);
+    return sendFile(request, reply, siteFolder, file, { cacheControl: false });
   };
-  docs.setNotFoundHandler(({ headers }, reply) => {
-    if (!headers.accept?.includes('text/html')) throw nothingHere();
-    sendFile(reply.code(404), '404.html');
+  docs.setNotFoundHandler(async (request, reply) => {
+    if (!request.headers.accept?.includes('text/html')) throw nothingHere();
+    return sendPart(request, reply.code(404), '404.html');
   });
   docs.get('', (_request, reply) => reply.redirect('/docs/', 308));
   docs.get<{ Params: { '*': string } }>('/*', (request, reply) => {
     const path = request.params['*'];
-    if (path === '' || path.endsWith('/')) return sendFile(reply, `${path}index.html`);
+    if (path === '' || path.endsWith('/')) return sendPart(request, reply, `${path}index.html`);
     if (path.startsWith('_astro/')) {
-      return setSecurityHeaders(reply, secure()).sendFile(path, siteFolder, cachedForever);
+      setSecurityHeaders(reply, secure());
+      return sendFile(request, reply, siteFolder, path, cachedForever);
     }
     // Page URLs end with a slash because links in pages are relative to it.
     const isFolder = /^[\w/-]+$/.test(path) && existsSync(join(siteFolder, path, 'index.html'));
-    return isFolder ? reply.redirect(`/docs/${encodeURI(path)}/`, 308) : sendFile(reply, path);
+    return isFolder ? reply.redirect(`/docs/${encodeURI(path)}/`, 308) : sendPart(request, reply, path);
   });
 }
 

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { hash } from '@node-rs/argon2';
+import type { Options } from '@node-rs/argon2';
 import type { Passwords } from '../usecases/context.ts';
 
 /** Argon2id with the first setting that OWASP's password storage cheat sheet recommends. */
@@ -7,6 +7,12 @@ const algorithm = 2;
 const cost = { algorithm, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Leaves some of Node's four pool threads free for files and DNS, however many people sign in. */
 const atOnceMax = 2;
+
+/** Loads the library with the first password, because most processes never hash one. */
+async function hash(password: string, options: Options): Promise<string> {
+  const argon2 = await import('@node-rs/argon2');
+  return argon2.hash(password, options);
+}
 
 export function createPasswords(): Passwords {
   const inTurn = takingTurns(atOnceMax);

@@ -99,13 +99,19 @@ function needsSplitting(word: string): boolean {
   return first > 0x7f || letterAndDigit.test(word);
 }
 
-const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+/** Created on first use: the first use of `Intl` takes 19 ms, which would delay the start. */
+let segmenter: Intl.Segmenter | undefined;
+
+function segmentsOf(text: string): string[] {
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
 
 function splitWord(word: string): string[] {
   if (!needsSplitting(word)) return [word];
   // '5gb' is written '5 GB' as well.
   if (letterAndDigit.test(word)) return word.split(/^(\d+)/).slice(1);
-  const words = unspaced.test(word) ? Array.from(segmenter.segment(word), ({ segment }) => segment) : [word];
+  const words = unspaced.test(word) ? segmentsOf(word) : [word];
   return words
     .map((part) => (mark.test(part) ? part.replace(/\p{M}+/gu, '') : part))
     .filter((part) => part !== '');
