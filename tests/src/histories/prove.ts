@@ -91,7 +91,7 @@ async function fuzz(ms: number): Promise<void> {
   );
   const faults = world.faults();
   const died = (await world.end()) ? [] : ['a fuzzed process died'];
-  for (const { connections, failures } of outcomes) report.addFuzz(connections, failures);
+  for (const outcome of outcomes) report.addFuzz(outcome);
   report.addViolations('fuzzed requests', [...faults, ...died]);
 }
 

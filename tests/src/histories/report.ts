@@ -1,3 +1,4 @@
+import type { FuzzOutcome } from '../sockets/fuzz-run.ts';
 import type { RoundOutcome } from './round.ts';
 
 const mebibyte = 2 ** 20;
@@ -14,7 +15,7 @@ export class Report {
   readonly #memory: string[] = [];
   #simulations = { seeds: 0, steps: 0 };
   readonly #skipped: string[] = [];
-  #fuzzed = 0;
+  #fuzzed = { connections: 0, requests: 0 };
 
   constructor(minutes: number, seed: number) {
     this.#minutes = minutes;
@@ -31,8 +32,9 @@ export class Report {
     this.addViolations(stage, outcome.violations);
   }
 
-  addFuzz(connections: number, failures: readonly string[]): void {
-    this.#fuzzed += connections;
+  addFuzz({ connections, requests, failures }: FuzzOutcome): void {
+    this.#fuzzed.connections += connections;
+    this.#fuzzed.requests += requests;
     this.addViolations('fuzzed requests', failures);
   }
 
@@ -51,7 +53,10 @@ export class Report {
   }
 
   addViolations(stage: string, violations: readonly string[]): void {
-    this.violations.push(...violations.map((violation) => `${stage}: ${violation}`));
+    for (const violation of violations) {
+      this.violations.push(`${stage}: ${violation}`);
+      console.log(`Violation. ${stage}: ${violation}`);
+    }
   }
 
   toMarkdown(): string {
@@ -63,7 +68,7 @@ export class Report {
       '',
       `- Simulation: ${this.#simulations.steps} steps of ${this.#simulations.seeds} seeds.`,
       `- Recorded histories: ${total(({ calls }) => calls)} calls on ${total(({ threads }) => threads)} threads, ${total(({ walks }) => walks)} walks, ${total(({ revocations }) => revocations)} revocations.`,
-      `- Fuzzed connections: ${this.#fuzzed}.`,
+      `- Fuzzed: ${this.#fuzzed.connections} connections with ${this.#fuzzed.requests} answered requests.`,
       ...this.#memory.map((line) => `- Memory, ${line}.`),
       ...this.#skipped.map((stage) => `- Not run, because its programs are not installed: ${stage}.`),
       `- Violations: ${this.violations.length}.`,

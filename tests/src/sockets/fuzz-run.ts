@@ -11,6 +11,8 @@ export interface FuzzTarget {
 
 export interface FuzzOutcome {
   readonly connections: number;
+  /** Requests that were answered and whose answers were checked. */
+  readonly requests: number;
   /** How many answers had each status. */
   readonly statuses: Record<string, number>;
   readonly failures: string[];
@@ -43,7 +45,8 @@ export async function fuzzTarget(
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  return { connections: next, statuses, failures };
+  const requests = Object.values(statuses).reduce((sum, count) => sum + count, 0);
+  return { connections: next, requests, statuses, failures };
 }
 
 async function runScript(target: FuzzTarget, seed: number, index: number): Promise<number[]> {

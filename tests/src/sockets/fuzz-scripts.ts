@@ -1,4 +1,5 @@
 import { Chance } from '../chance.ts';
+import { hostileCalls } from './fuzz-calls.ts';
 
 /** What one fuzzed connection sends, in which pieces, and how it ends. */
 export interface Script {
@@ -54,6 +55,7 @@ const makers = {
     Array.from({ length: 1 + chance.below(40) }, () =>
       chance.pick([get, list, create, rejectedRequests])(key),
     ).join('') + chance.pick(['', 'garbage\r\n\r\n', 'GET', '\r\n\r\n']),
+  calls: (chance: Chance, key: string) => hostileCalls(chance, key, 1 + chance.below(200)),
   chunking: (chance: Chance, key: string) =>
     validRequests(chance, key) +
     request('POST /api/v1/threads', [

@@ -21,8 +21,12 @@ describe('A service that is sent broken requests, resets and random bytes', { co
     it(`refuses them on its ${name} port with the error envelope, and never with a 5xx`, async (t) => {
       const target = world.targets.find((candidate) => candidate.name === name);
       assert.ok(target);
-      const { failures, statuses, connections } = await fuzzTarget(target, seed, (index) => index >= scripts);
-      t.diagnostic(`${connections} connections, answers ${JSON.stringify(statuses)}`);
+      const { failures, statuses, connections, requests } = await fuzzTarget(
+        target,
+        seed,
+        (index) => index >= scripts,
+      );
+      t.diagnostic(`${connections} connections, ${requests} requests, answers ${JSON.stringify(statuses)}`);
       assert.deepEqual(failures, []);
       assert.ok((statuses[400] ?? 0) > scripts / 20 && (statuses[404] ?? 0) > 0);
     });
