@@ -35,7 +35,7 @@ function testNoises(settings: () => Promise<NeighbourhoodSettings>, noises: read
   }
 
   for (const noise of noises) {
-    it(`serves a tenant during a short form of "${noise.name}"`, { timeout: 60_000 }, async (t) => {
+    it(`serves a tenant during a short form of "${noise.name}"`, { timeout: 180_000 }, async (t) => {
       const { outcomes, grownMb } = await assertServed(t, () => noise.make(world, 'short'));
       const met = Object.keys(outcomes);
       if (noise !== silence) assert.ok(met.length > 0, 'the noise was made');
