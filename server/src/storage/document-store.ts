@@ -1,5 +1,11 @@
 import type { AuditAction } from '../domain/audit.ts';
-import type { Document, DocumentOutline, FoundPassage, IndexedPassage } from '../domain/document.ts';
+import type {
+  Document,
+  DocumentOutline,
+  FoundPassage,
+  IndexedPassage,
+  PassageText,
+} from '../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
 import type { AuditNote } from './audit-store.ts';
 
@@ -62,6 +68,15 @@ export interface Documents {
   /** Ordered by name. */
   listDocuments(organizationId: OrganizationId): Promise<Document[]>;
   findDocument(organizationId: OrganizationId, documentId: string): Promise<Document | undefined>;
+  /**
+   * The passages of a document in the order of its text, after the passage `after` and without the next `skip`. Empty if
+   * the organization has no such document. The cost grows with `limit` and, slightly, with `skip`.
+   */
+  listPassages(
+    organizationId: OrganizationId,
+    documentId: string,
+    page: { readonly after?: PassageNumber; readonly skip?: number; readonly limit: number },
+  ): Promise<(PassageText & { readonly number: PassageNumber })[]>;
   /** The titles, openings and headings of the first documents by name, of the general ones and those of the account. */
   outlineDocuments(
     organizationId: OrganizationId,

@@ -119,6 +119,38 @@ export function describeDocuments(world: () => World): void {
       assert.equal((await store.findPassages(organization, 'a', [], 10)).passageCount, 2);
     });
 
+    it('are read page by page, in the order of their text and in their latest version', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const texts = Array.from({ length: passagesPerCommit + 3 }, (_, at) => `passage ${at}`);
+      const document = newDocument({ passages: texts.map((text) => ({ heading: 'H', text, terms: ['x'] })) });
+      // Both are written at the same time, so that their passages have mixed numbers.
+      await Promise.all([
+        putDocument(store, organization, document),
+        putDocument(
+          store,
+          organization,
+          newDocument({ ...document, id: strangers.document(), name: 'b.md' }),
+        ),
+      ]);
+      const read = (page: Parameters<typeof store.listPassages>[2], id: string = document.id) =>
+        store.listPassages(organization, id, page);
+      const all = await read({ limit: 100 });
+      assert.deepEqual(
+        all.map(({ heading, text }) => [heading, text]),
+        texts.map((text) => ['H', text]),
+      );
+      assert.deepEqual(await read({ skip: 2, limit: 3 }), all.slice(2, 5));
+      assert.deepEqual(await read({ after: all[4]!.number, limit: 2 }), all.slice(5, 7));
+      assert.deepEqual(await read({ skip: all.length, limit: 2 }), []);
+      assert.deepEqual(await read({ limit: 2 }, 'doc_none'), []);
+      await putDocument(store, organization, newDocument({ passages: [passage('new', 'x')] }));
+      assert.deepEqual(
+        (await read({ limit: 10 })).map(({ text }) => text),
+        ['new'],
+      );
+    });
+
     it('replace the document of the same account and name and keep its id', async () => {
       const { store } = world();
       const organization = await world().organization();

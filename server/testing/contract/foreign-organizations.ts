@@ -73,6 +73,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.equal(await store.findApiKey(foreign, key.id), undefined);
       assert.equal(await store.findApplication(foreign, application.id), undefined);
       assert.equal(await store.findDocument(foreign, document.id), undefined);
+      assert.deepEqual(await store.listPassages(foreign, document.id, { limit: 10 }), []);
       assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2), note()), 'missing');
       assert.equal(await store.deleteApplication(foreign, application.id, note()), 'missing');
       assert.deepEqual(await store.listApplications(foreign), []);

@@ -140,7 +140,53 @@ describe('Documents in the console', () => {
     });
   });
 
+  describe('shows', () => {
+    it('the headings of a document, its passages page by page, and where a reply cites it', async () => {
+      const sections = Array.from(
+        { length: 250 },
+        (_, at) => `## Part ${at}\n\nPart ${at} of the long manual\nis about   topic ${at}.\n`,
+      );
+      const { id, passages } = await add('manual.md', `# Manual\n\n${sections.join('\n')}`);
+      assert.equal(passages, 250, 'more than one read of the store');
+      const open = async (query = '') => assertDone(await world.ben.get(`/documents/${id}${query}`));
+      const { headings, citedPosition, ...document } = await open();
+      assert.deepEqual(document, { ...(await listed(id)), url: null });
+      assert.equal(citedPosition, null);
+      assert.equal(headings.length, 250);
+      assert.deepEqual(headings[249], { heading: 'Part 249', position: 249 });
+      const cited = async (texts: Record<string, string>) =>
+        (await open(`?${new URLSearchParams(texts)}`)).citedPosition;
+      assert.equal(await cited({ cited: 'Part 212 of the long manual is about topic 212.' }), 212);
+      assert.equal(await cited({ cited: 'Other words.', snippet: 'is about topic 7. … And more' }), 7);
+      assert.equal(await cited({ cited: 'Other words.', snippet: '…' }), null);
+      const page = async (query: string) =>
+        assertDone(await world.ben.get(`/documents/${id}/passages${query}`)).passages;
+      assert.deepEqual(await page('?skip=248&limit=100'), [
+        { heading: 'Part 248', text: 'Part 248 of the long manual is about topic 248.' },
+        { heading: 'Part 249', text: 'Part 249 of the long manual is about topic 249.' },
+      ]);
+      assert.deepEqual(await page('?skip=250&limit=100'), []);
+      for (const query of ['', '?skip=-1&limit=1', '?skip=0&limit=101', '?skip=0&limit=0']) {
+        assertRefused(await world.ben.get(`/documents/${id}/passages${query}`), 400);
+      }
+      assertRefused(await world.ben.get(`/documents/${id}?cited=${'x'.repeat(1001)}`), 400);
+    });
+  });
+
   describe('protects', () => {
+    it('documents from being read by other organizations, and after their removal', async () => {
+      const { id } = await add('secret.md', '# Secret\n\nThis is secret.\n');
+      const { ada, eve, acme } = world;
+      for (const path of [`/documents/${id}`, `/documents/${id}/passages?skip=0&limit=10`]) {
+        assertDone(await ada.get(path));
+        assertRefused(await eve.get(path), 404);
+        assertRefused(await eve.intrude(acme, 'GET', path), 404);
+      }
+      assertDone(await ada.delete(`/documents/${id}`));
+      assertRefused(await ada.get(`/documents/${id}`), 404);
+      assertRefused(await ada.get(`/documents/${id}/passages?skip=0&limit=10`), 404);
+    });
+
     it('documents from changes by members and by other organizations', async () => {
       const { id } = await add('ours.md', '# Ours\n\nThis is ours.\n');
       const { ben, eve, acme } = world;

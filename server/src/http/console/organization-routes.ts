@@ -1,11 +1,12 @@
 import { FailedAttempts } from '../../domain/attempts.ts';
-import { documentEndings, UnreadableDocument } from '../../domain/document.ts';
+import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import { utcDate } from '../../domain/quota.ts';
 import { invitationLink } from '../../domain/sign-in.ts';
 import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { addDocument, listDocuments, removeDocument } from '../../usecases/documents/documents.ts';
+import { openDocument, readPassages } from '../../usecases/documents/read-document.ts';
 import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
 import { readUsage } from '../../usecases/organization/read-usage.ts';
 import {
@@ -24,6 +25,7 @@ import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './ro
 import {
   addedDocumentSchema,
   auditSchema,
+  type DocumentJson,
   documentsSchema,
   type InvitedJson,
   invitedSchema,
@@ -33,6 +35,8 @@ import {
   modelSchema,
   modelTestSchema,
   newMemberBody,
+  openedDocumentSchema,
+  passagesSchema,
   usageSchema,
 } from './setting-schemas.ts';
 
@@ -94,10 +98,30 @@ function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       response: documentsSchema,
       async handle({ context, organizationId }) {
         const { documents, storage } = await listDocuments(context, organizationId);
-        const shown = documents.map(({ id, name, title, accountId, passageCount, addedAt }) => {
-          return { id, name, title, accountId, passages: passageCount, addedAt: iso(addedAt) };
-        });
-        return { documents: shown, storage, endings: documentEndings };
+        return { documents: documents.map(presentDocument), storage, endings: documentEndings };
+      },
+    }),
+    defineConsoleRoute('GET /documents/:id', 'member', {
+      query: Type.Object({
+        cited: Type.Optional(text(1, citedLengthMax)),
+        snippet: Type.Optional(text(1, citedLengthMax)),
+      }),
+      response: openedDocumentSchema,
+      async handle({ context, organizationId, path, query: { cited, snippet } }) {
+        const texts = [cited, snippet].filter((one) => one !== undefined);
+        const { document, ...rest } = await openDocument(context, organizationId, path.id, texts);
+        return { ...presentDocument(document), url: document.url, ...rest };
+      },
+    }),
+    defineConsoleRoute('GET /documents/:id/passages', 'member', {
+      query: Type.Object({
+        skip: Type.Integer({ minimum: 0, maximum: limits.documentPassagesMax }),
+        limit: Type.Integer({ minimum: 1, maximum: limits.pageSizeMax }),
+      }),
+      response: passagesSchema,
+      async handle({ context, organizationId, path, query }) {
+        const passages = await readPassages(context, organizationId, path.id, query);
+        return { passages: passages.map(({ heading, text }) => ({ heading, text })) };
       },
     }),
     defineConsoleRoute('POST /documents', 'admin', {
@@ -126,6 +150,13 @@ function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       handle: (call) => removeDocument(call, call.path.id),
     }),
   ];
+}
+
+/** More than a source's snippet. */
+const citedLengthMax = 1_000;
+
+function presentDocument({ id, name, title, accountId, passageCount, addedAt }: Document): DocumentJson {
+  return { id, name, title, accountId, passages: passageCount, addedAt: iso(addedAt) };
 }
 
 function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {

@@ -217,6 +217,8 @@ describe('Responses of the console routes', () => {
       file: '# Refunds\n\nThirty days.\n',
     });
     assert.equal((await call<DocumentsJson>('GET /documents')).documents.length, 1);
+    await call('GET /documents/:id', { id: document.id, query: '?cited=Thirty%20days.' });
+    await call('GET /documents/:id/passages', { id: document.id, query: '?skip=0&limit=10' });
     await call('DELETE /documents/:id', { id: document.id });
 
     await call('GET /model');

@@ -137,6 +137,22 @@ export const documentsSchema = object({
 });
 export type DocumentsJson = Json<typeof documentsSchema>;
 
+/** A document to read. Its passages are counted from 0. */
+export const openedDocumentSchema = object({
+  ...documentSchema.properties,
+  url: nullable(Type.String()),
+  /** With the positions of their first passages. A long document has more headings than are listed. */
+  headings: Type.Array(object({ heading: Type.String(), position: count })),
+  /** Null if the document does not contain the cited text. */
+  citedPosition: nullable(count),
+});
+export type OpenedDocumentJson = Json<typeof openedDocumentSchema>;
+
+export const passagesSchema = object({
+  passages: Type.Array(object({ heading: Type.String(), text: Type.String() })),
+});
+export type PassagesJson = Json<typeof passagesSchema>;
+
 export const addedDocumentSchema = object({
   id: Type.String(),
   title: Type.String(),

@@ -81,11 +81,17 @@ const selectDocuments = sql`
 const list = statement('list-documents')`${selectDocuments} ORDER BY name, account_key`;
 const find = statement('find-document')`${selectDocuments} AND coalesce(kept_id, id) = :documentId`;
 
+const passagesOf = statement('list-passages')`SELECT number, heading, text FROM passage
+  WHERE organization_id = :organizationId AND number > :after AND document_id = (
+    SELECT id FROM document
+    WHERE organization_id = :organizationId AND coalesce(kept_id, id) = :documentId AND state = 'ready')
+  ORDER BY number LIMIT :limit OFFSET :skip`;
+
 /** Writes and removes documents in several commits: see `putDocument` in the port. */
 export function documents(
   { read, write, writeOne }: Transactions,
   { lockDocuments, growCorpus, writePart, removePart }: PassageIndex,
-): Pick<Documents, 'putDocument' | 'removeDocument' | 'sweepDocuments' | 'listDocuments' | 'findDocument'> {
+): Omit<Documents, 'outlineDocuments' | 'findPassages' | 'readPassages'> {
   function* grow(organizationId: OrganizationId, accountKey: string, passages: number): Work<number> {
     return (yield* row<{ number: number }>(growCorpus, { organizationId, accountKey, passages }))!.number;
   }
@@ -195,6 +201,9 @@ export function documents(
       const found = await read(() => row<DocumentRow>(find, { organizationId, documentId }));
       return found && toDocument(found);
     },
+
+    listPassages: (organizationId, documentId, { after = 0, skip = 0, limit }) =>
+      read(() => rows(passagesOf, { organizationId, documentId, after, skip, limit })),
   };
 }
 
