@@ -7,6 +7,8 @@ import type {
   KeysJson,
   MembersJson,
   ModelJson,
+  OpenedDocumentJson,
+  PassagesJson,
   SessionJson,
   SignInOffer,
   ThreadHomeJson,
@@ -26,6 +28,8 @@ export const keys = {
   applications: (organizationId: string) => [organizationId, 'applications'] as const,
   members: (organizationId: string) => [organizationId, 'members'] as const,
   documents: (organizationId: string) => [organizationId, 'documents'] as const,
+  document: (organizationId: string, documentId: string) =>
+    [...keys.documents(organizationId), documentId] as const,
   model: (organizationId: string) => [organizationId, 'model'] as const,
   usage: (organizationId: string) => [organizationId, 'usage'] as const,
   audit: (organizationId: string) => [organizationId, 'audit'] as const,
@@ -129,6 +133,57 @@ export function documentsOptions(organizationId: string) {
     queryKey: keys.documents(organizationId),
     queryFn: ({ signal }) =>
       request<DocumentsJson>('GET', inOrganization(organizationId, '/documents'), { signal }),
+  });
+}
+
+/** What a link from a reply to a document says about the passage that it cites. */
+export interface Citation {
+  /** The words of the reply. */
+  readonly cited?: string;
+  /** The words of the passage. */
+  readonly snippet?: string;
+  /** When the reply was written. */
+  readonly since?: string;
+}
+
+export function documentOptions(organizationId: string, documentId: string, { cited, snippet }: Citation) {
+  return queryOptions({
+    queryKey: [...keys.document(organizationId, documentId), cited ?? null, snippet ?? null],
+    queryFn: ({ signal }) =>
+      request<OpenedDocumentJson>(
+        'GET',
+        inOrganization(
+          organizationId,
+          `/documents/${encodeURIComponent(documentId)}${query({ cited, snippet })}`,
+        ),
+        { signal },
+      ),
+    staleTime: 30_000,
+  });
+}
+
+export const passagesPerPage = 40;
+
+/** `start` is a multiple of `passagesPerPage`. */
+export function passagesOptions(organizationId: string, document: OpenedDocumentJson, start: number) {
+  const { id, addedAt, passages } = document;
+  return infiniteQueryOptions({
+    // A replaced document keeps its id.
+    queryKey: [...keys.document(organizationId, id), 'passages', addedAt, start],
+    queryFn: ({ pageParam, signal }) =>
+      request<PassagesJson>(
+        'GET',
+        inOrganization(
+          organizationId,
+          `/documents/${encodeURIComponent(id)}/passages${query({ skip: pageParam, limit: passagesPerPage })}`,
+        ),
+        { signal },
+      ),
+    initialPageParam: start,
+    getNextPageParam: (_page, _pages, skip) =>
+      skip + passagesPerPage < passages ? skip + passagesPerPage : undefined,
+    getPreviousPageParam: (_page, _pages, skip) => (skip > 0 ? skip - passagesPerPage : undefined),
+    staleTime: 300_000,
   });
 }
 

@@ -7,7 +7,14 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { SessionJson } from '../api/contract.ts';
-import { readThreadHome, sessionOptions, signInOfferOptions, threadOptions } from '../api/queries.ts';
+import {
+  type Citation,
+  documentOptions,
+  readThreadHome,
+  sessionOptions,
+  signInOfferOptions,
+  threadOptions,
+} from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
 import { FailedAlone, FailedPage } from './failed-page.tsx';
@@ -119,6 +126,26 @@ const thread = createRoute({
   notFoundComponent: NotFoundPage,
 });
 
+const document = createRoute({
+  getParentRoute: () => door,
+  path: '/documents/$documentId',
+  validateSearch: ({ cited, snippet, since }: Record<string, unknown>): Citation => ({
+    ...(typeof cited === 'string' && cited !== '' && { cited: cited.slice(0, 1_000).toWellFormed() }),
+    ...(typeof snippet === 'string' && snippet !== '' && { snippet: snippet.slice(0, 1_000).toWellFormed() }),
+    ...(typeof since === 'string' && { since }),
+  }),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ params, deps }) => {
+    const session = await queryClient.ensureQueryData(sessionOptions);
+    const options = documentOptions(currentOrganization(session).id, params.documentId, deps);
+    await queryClient.ensureQueryData(options).catch((error: unknown) => {
+      throw isNotFound(error) ? notFound() : error;
+    });
+  },
+  component: lazyRouteComponent(() => import('../document/document-page.tsx'), 'DocumentPage'),
+  notFoundComponent: NotFoundPage,
+});
+
 /** A link to a thread of another of the person's organizations opens it there. */
 async function enterHome(threadId: string, preload: boolean): Promise<void> {
   const session = await queryClient.ensureQueryData(sessionOptions);
@@ -204,7 +231,15 @@ export const router = createRouter({
     signIn,
     invitation,
     join,
-    door.addChildren([mine, published, newThread, thread, settings.addChildren(settingPages), elsewhere]),
+    door.addChildren([
+      mine,
+      published,
+      newThread,
+      thread,
+      document,
+      settings.addChildren(settingPages),
+      elsewhere,
+    ]),
   ]),
   defaultPreload: 'intent',
   // The query client knows how fresh an answer is.

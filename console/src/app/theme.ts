@@ -93,6 +93,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--skein-focus': indigo[6],
     '--skein-sidebar': gray[0],
     '--skein-row-hover': gray[0],
+    '--skein-cited': '#ffec99',
   },
   dark: {
     '--mantine-color-dimmed': dark[2],
@@ -115,5 +116,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--skein-focus': indigo[4],
     '--skein-sidebar': dark[8],
     '--skein-row-hover': dark[6],
+    '--skein-cited': 'rgb(250 176 5 / 32%)',
   },
 });

@@ -1,10 +1,9 @@
-import { UnstyledButton } from '@mantine/core';
 import type { SourceJson } from '../api/contract.ts';
+import { DocumentLink } from './document-link.tsx';
 import classes from './reply.module.css';
 import { webLink } from './safe-link.ts';
-import { SourcePopover } from './source-popover.tsx';
 
-/** The sources of a reply, numbered like its citations. */
+/** The sources of a reply, numbered like its citations. Each opens its document at the cited passage. */
 export function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
   return (
     <div className={classes.sources}>
@@ -15,15 +14,11 @@ export function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
         {sources.map((source, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a source is identified by its number.
           <li key={at}>
-            <SourcePopover source={source} number={at + 1}>
-              {(toggle) => (
-                <UnstyledButton className={classes.source} onClick={toggle}>
-                  <span className={classes.sourceNumber}>{at + 1}</span>
-                  <span className={classes.sourceTitle}>{source.title}</span>
-                  <span className={classes.sourceHost}>{hostOf(source.url)}</span>
-                </UnstyledButton>
-              )}
-            </SourcePopover>
+            <DocumentLink source={source} className={classes.source}>
+              <span className={classes.sourceNumber}>{at + 1}</span>
+              <span className={classes.sourceTitle}>{source.title}</span>
+              <span className={classes.sourceHost}>{hostOf(source.url)}</span>
+            </DocumentLink>
           </li>
         ))}
       </ol>

@@ -1,8 +1,9 @@
 import { Tooltip, UnstyledButton } from '@mantine/core';
-import { createContext, memo, type ReactNode, useContext, useDeferredValue, useMemo } from 'react';
+import { createContext, memo, type ReactNode, useContext, useDeferredValue, useMemo, useRef } from 'react';
 import Markdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import type { SourceJson } from '../api/contract.ts';
+import { citedTextBefore } from './cited-text.ts';
 import { CodeBlock } from './code-block.tsx';
 import { closeOpenMarks } from './growing-text.ts';
 import classes from './markdown.module.css';
@@ -153,6 +154,7 @@ function UnsupportedFlag() {
 function Citation(props: MarkProps) {
   const number = Number(props['data-citation']);
   const source = useContext(Sources)[number - 1];
+  const chip = useRef<HTMLButtonElement>(null);
   if (source === undefined) {
     return (
       <span className={classes.citation} data-pending title="The source is listed when the reply is complete">
@@ -161,10 +163,16 @@ function Citation(props: MarkProps) {
     );
   }
   return (
-    <SourcePopover source={source} number={number}>
+    <SourcePopover
+      source={source}
+      number={number}
+      citedText={() => (chip.current === null ? '' : citedTextBefore(chip.current))}
+    >
       {(toggle) => (
         <UnstyledButton
+          ref={chip}
           className={classes.citation}
+          data-citation={number}
           onClick={toggle}
           aria-label={`Source ${number}: ${source.title}`}
         >

@@ -3,6 +3,7 @@ import { IconAlertCircle, IconCircleCheck, IconListCheck } from '@tabler/icons-r
 import { type ComponentType, lazy, memo, useMemo, useState } from 'react';
 import type { ReplyJson, VerdictJson } from '../api/contract.ts';
 import { CopyButton } from '../app/copy-button.tsx';
+import { WrittenAt } from './document-link.tsx';
 import classes from './reply.module.css';
 import { ReplyEnding } from './reply-ending.tsx';
 import { ReplySources } from './reply-sources.tsx';
@@ -45,7 +46,15 @@ function ReplyOf(props: ReplyProps) {
 
 export const Reply = memo(ReplyOf);
 
-function WholeReply({ reply, clockAheadMs, onRetry }: ReplyProps) {
+function WholeReply(props: ReplyProps) {
+  return (
+    <WrittenAt value={props.reply.createdAt}>
+      <ReplyParts {...props} />
+    </WrittenAt>
+  );
+}
+
+function ReplyParts({ reply, clockAheadMs, onRetry }: ReplyProps) {
   const { status, content, sources, verdict } = reply;
   const unsupported = useMemo(
     () => (verdict?.checked ?? []).filter((statement) => statement.sources.length === 0),

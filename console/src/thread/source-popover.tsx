@@ -1,7 +1,8 @@
-import { Anchor, CloseButton, Group, Popover, Text } from '@mantine/core';
-import { IconExternalLink } from '@tabler/icons-react';
+import { Anchor, Button, CloseButton, Group, Popover, Text } from '@mantine/core';
+import { IconExternalLink, IconFileText } from '@tabler/icons-react';
 import { type ReactElement, useState } from 'react';
 import type { SourceJson } from '../api/contract.ts';
+import { DocumentLink } from './document-link.tsx';
 import classes from './reply.module.css';
 import { outside, webLink } from './safe-link.ts';
 import hidden from './unseen.module.css';
@@ -9,12 +10,14 @@ import hidden from './unseen.module.css';
 interface SourcePopoverProps {
   readonly source: SourceJson;
   readonly number: number;
+  /** Returns the words of the reply before the citation. */
+  readonly citedText?: () => string;
   /** Renders the button that calls `toggle`. */
   readonly children: (toggle: () => void) => ReactElement;
 }
 
-/** Shows the passage that a statement cites. */
-export function SourcePopover({ source, number, children }: SourcePopoverProps) {
+/** Shows the passage that a statement cites, with a link to it in its document. */
+export function SourcePopover({ source, number, citedText, children }: SourcePopoverProps) {
   const [opened, setOpened] = useState(false);
   return (
     <Popover
@@ -29,14 +32,20 @@ export function SourcePopover({ source, number, children }: SourcePopoverProps) 
     >
       <Popover.Target>{children(() => setOpened((before) => !before))}</Popover.Target>
       <Popover.Dropdown aria-label={`Source ${number}: ${source.title}`} data-testid="passage">
-        <Passage source={source} number={number} onClose={() => setOpened(false)} />
+        <Passage source={source} number={number} citedText={citedText} onClose={() => setOpened(false)} />
       </Popover.Dropdown>
     </Popover>
   );
 }
 
-function Passage({ source, number, onClose }: { source: SourceJson; number: number; onClose: () => void }) {
+interface PassageProps extends Pick<SourcePopoverProps, 'source' | 'number'> {
+  readonly citedText: (() => string) | undefined;
+  readonly onClose: () => void;
+}
+
+function Passage({ source, number, citedText, onClose }: PassageProps) {
   const url = webLink(source.url);
+  const [cited] = useState(citedText);
   return (
     <>
       <Group wrap="nowrap" align="flex-start" justify="space-between" gap="xs">
@@ -48,12 +57,22 @@ function Passage({ source, number, onClose }: { source: SourceJson; number: numb
       <blockquote className={classes.passage}>
         {source.snippet === '' ? 'No excerpt available for this source.' : source.snippet}
       </blockquote>
-      {url !== undefined && (
-        <Anchor href={url} {...outside} size="sm" className={classes.anywhere}>
-          Open {new URL(url).host} <IconExternalLink size={14} aria-hidden className={classes.inlineIcon} />
-          <span className={hidden.unseen}>(opens in a new window)</span>
-        </Anchor>
-      )}
+      <Group gap="md">
+        <Button
+          renderRoot={(props) => <DocumentLink source={source} cited={cited} {...props} />}
+          size="xs"
+          variant="light"
+          leftSection={<IconFileText size={16} aria-hidden />}
+        >
+          Open document
+        </Button>
+        {url !== undefined && (
+          <Anchor href={url} {...outside} size="sm" className={classes.anywhere}>
+            Open {new URL(url).host} <IconExternalLink size={14} aria-hidden className={classes.inlineIcon} />
+            <span className={hidden.unseen}>(opens in a new window)</span>
+          </Anchor>
+        )}
+      </Group>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { eventually } from '../eventually.ts';
 import { HeldModel } from '../replies/held-model.ts';
 import { Service } from '../service.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { openAs, shown, untilAnnounced } from './people.ts';
+import { heading, openAs, shown, untilAnnounced } from './people.ts';
 
 const hostile = `# Care of wool
 
@@ -97,11 +97,31 @@ describe('A reply in the console', () => {
     const passage = page.getByRole('dialog', { name: /^Source 1: / });
     await shown(passage.getByText(/within 30 days of purchase/));
     await lookAt(page, 'passage');
+    await passage.getByRole('link', { name: 'Open document' }).click();
+    await shown(heading(page, 'Refund and exchange policy'));
+    const cited = page.getByRole('region', { name: /, cited$/ });
+    await shown(cited.locator('mark').getByText(/within 30 days of purchase/));
+    assert.equal(await page.getByRole('note').count(), 0, 'the document is the one that was cited');
+    for (const [size, width] of [
+      ['wide', 1280],
+      ['tablet', 768],
+      ['phone', 360],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await cited.scrollIntoViewIfNeeded();
+      await lookAt(page, 'document', size);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.goBack();
+    await reply()
+      .getByRole('button', { name: /^Source 1: / })
+      .click();
+    await shown(passage);
     await page.keyboard.press('Escape');
     await passage.waitFor({ state: 'hidden' });
     await shown(reply().getByRole('heading', { name: /^\d+ sources?$/ }));
-    await reply().getByRole('listitem').getByRole('button', { name: '1 Refund and exchange policy' }).click();
-    await shown(page.getByRole('dialog', { name: '1 Refund and exchange policy' }));
+    await reply().getByRole('link', { name: '1 Refund and exchange policy' }).click();
+    await shown(cited);
     window.assertFaultless();
   });
 

@@ -1,0 +1,49 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
+import type { OpenedDocumentJson, PassagesJson } from '../api/contract.ts';
+import { passagesOptions, passagesPerPage } from '../api/queries.ts';
+
+export interface LoadedPassages {
+  /** In order, from the position `first`. */
+  readonly passages: readonly PassagesJson['passages'][number][];
+  readonly first: number;
+  readonly hasEarlier: boolean;
+  readonly hasLater: boolean;
+  readonly isLoading: boolean;
+  readonly error: Error | null;
+  readonly loadEarlier: () => void;
+  readonly loadLater: () => void;
+  readonly retry: () => void;
+}
+
+/** Loads a document page by page, around the passage `target`. */
+export function usePassages(organizationId: string, document: OpenedDocumentJson, target: number) {
+  const [start, setStart] = useState(pageOf(target));
+  const query = useInfiniteQuery(passagesOptions(organizationId, document, start));
+  const pages = query.data?.pages ?? [];
+  const first = (query.data?.pageParams[0] as number | undefined) ?? start;
+  const passages = pages.flatMap((page) => page.passages);
+  // A jump to a part that is not loaded starts over there, instead of loading everything in between.
+  const isTargetLoaded = target >= first && target < first + passages.length;
+  const hasTarget = target < document.passages;
+  if (!isTargetLoaded && hasTarget && query.data !== undefined && start !== pageOf(target)) {
+    setStart(pageOf(target));
+  }
+  const { fetchNextPage, fetchPreviousPage, refetch } = query;
+  const loaded: LoadedPassages = {
+    passages,
+    first,
+    hasEarlier: query.hasPreviousPage,
+    hasLater: query.hasNextPage,
+    isLoading: query.isFetching,
+    error: query.error,
+    loadEarlier: useCallback(() => void fetchPreviousPage({ cancelRefetch: false }), [fetchPreviousPage]),
+    loadLater: useCallback(() => void fetchNextPage({ cancelRefetch: false }), [fetchNextPage]),
+    retry: useCallback(() => void refetch(), [refetch]),
+  };
+  return { loaded, isTargetLoaded };
+}
+
+function pageOf(position: number): number {
+  return position - (position % passagesPerPage);
+}
