@@ -9,7 +9,7 @@ import { type Config, ConfigError, type StoreChoice } from './config/config.ts';
 import { packageVersion } from './config/version.ts';
 import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts, FailedSignIns } from './domain/attempts.ts';
-import { createIdGenerator, type ThreadId, type UserId } from './domain/id.ts';
+import { createIdGenerator, type ThreadId } from './domain/id.ts';
 import type { ConfiguredModel } from './domain/model-trial.ts';
 import { keptMs } from './domain/retention.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
@@ -95,7 +95,6 @@ export async function openContext(
     limits: config.limits,
     kept: keptMs(config.retention),
     replySignals,
-    sessionSignals: new ChangeSignals<UserId>(),
     threadSignals,
     followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),
     telemetry,

@@ -1,7 +1,6 @@
 /**
- * Says, within this process and at once, that a thread, or the sessions of a person, have changed. It is only a hint:
- * followers look for themselves, and also without a hint now and then, since other processes write, too. The end of a
- * reply is signalled by `ReplySignals`, on every node.
+ * Signals within this process that a thread has changed. A signal is only a hint: other processes write too, so followers
+ * also poll. `ReplySignals` signals the end of a reply on every node.
  */
 export class ChangeSignals<Id extends string> {
   readonly #followers = new Map<Id, Set<() => void>>();

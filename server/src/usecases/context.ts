@@ -1,7 +1,7 @@
 import type { AccessTokens } from '../domain/access-token.ts';
 import type { FailedAttempts, FailedSignIns } from '../domain/attempts.ts';
 import type { Seal } from '../domain/cursor.ts';
-import type { IdGenerator, ThreadId, UserId } from '../domain/id.ts';
+import type { IdGenerator, ThreadId } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Library } from '../domain/library.ts';
 import type { Limits } from '../domain/limits.ts';
@@ -43,8 +43,6 @@ export interface Context {
   readonly kept: Kept;
   readonly replySignals: ReplySignals;
   readonly threadSignals: ChangeSignals<ThreadId>;
-  /** By person: their sessions or memberships have ended. */
-  readonly sessionSignals: ChangeSignals<UserId>;
   readonly followedThreads: FollowedThreads;
   readonly telemetry: Telemetry;
   readonly tracing: Tracing;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { createIdGenerator, type ThreadId, type UserId } from '../../src/domain/id.ts';
+import { createIdGenerator, type ThreadId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Model } from '../../src/generation/model.ts';
 import { ReplyWorker } from '../../src/generation/worker.ts';
@@ -91,7 +91,6 @@ function contextOf({ store, timers, random, wall }: NodeParts): Context {
     sha256: (text) => hash('sha256', text),
     knownKeys: new Map(),
     limits: { ...defaultLimits, replyAttempts, replyDeadlineMs },
-    sessionSignals: new ChangeSignals<UserId>(),
     followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers }),
     telemetry: noTelemetry,
     tracing: noTracing,

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { eventually } from '../eventually.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { Service } from '../service.ts';
+import { makeOrganization } from '../tenants.ts';
 import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld, startSettingsWorld } from './settings-world.ts';
 import { ask, at, untilEnded } from './thread-calls.ts';
@@ -145,7 +146,6 @@ describe('A thread that is followed', () => {
     assertDone(await second.post('/sign-out'));
     await streams[1]!.ended();
     assert.equal(streams[1]!.events.at(-1)?.event, 'gone');
-    assert.ok(streams[0]!.beats <= 1, 'it did not wait for the next beat');
     // A beat shows that the stream lives.
     await streams[0]!.until(({ beats }) => beats >= 1);
     await world.service.skein('member', 'remove', world.acme, world.email('cleo'));
@@ -278,3 +278,59 @@ describe('A thread that one node streams and another node changes', () => {
     assert.equal(stream.events.at(-1)?.event, 'gone');
   });
 });
+
+const stores = {
+  'two nodes on PostgreSQL': async () => {
+    const nodes = await Nodes.prepare();
+    const services = await Promise.all([nodes.start('api'), nodes.start('api')]);
+    return { services, organization: nodes.organization, end: () => nodes.end() };
+  },
+  'two processes on one SQLite file': async () => {
+    const first = await Service.start();
+    const services = [first, await Service.start({ folder: first.folder })];
+    const end = async () => void (await Promise.all(services.map((service) => service.end())));
+    return { services, organization: await makeOrganization(first, 'Acme'), end };
+  },
+};
+for (const [name, start] of Object.entries(stores)) {
+  describe(`A session that ends at another process, with ${name},`, () => {
+    let world: Awaited<ReturnType<typeof start>>;
+    before(async () => {
+      world = await start();
+    });
+    after(() => world?.end());
+
+    const endings: Record<string, (own: ConsoleClient, email: string) => Promise<unknown>> = {
+      'a sign-out': async (own) => assertDone(await own.post('/sign-out')),
+      'a sign-out everywhere': async (own) => assertDone(await own.post('/sign-out-everywhere')),
+      'a change of the password': async (_, email) => {
+        const other = new ConsoleClient(world.services[1]!.baseUrl);
+        assertDone(await other.signIn(email, testPassword));
+        const passwords = { current: testPassword, next: 'another quite long password' };
+        assertDone(await other.post('/password', passwords));
+      },
+      'the removal of the member': (_, email) =>
+        world.services[0]!.skein('member', 'remove', world.organization, email),
+    };
+    for (const [ending, endAt] of Object.entries(endings)) {
+      it(`ends with the next request and closes its streams after ${ending}`, async () => {
+        const { services, organization } = world;
+        const name = ending.replaceAll(' ', '-');
+        const kept = await signedInMember(services[0]!, organization, `kept-by-${name}@acme.example`);
+        const email = `${name}@acme.example`;
+        const ended = await signedInMember(services[0]!, organization, email);
+        const open = async (client: ConsoleClient) => {
+          const { thread } = await ask(new Visitor(client, organization), '#hang');
+          return ThreadStream.open(client, client.at(at(thread.id, '/events'), organization));
+        };
+        const [other, stream] = [await open(kept), await open(ended)];
+        await endAt(clientAt(services[1]!.baseUrl, ended), email);
+        assert.ok([401, 404].includes((await ended.get(ended.at('/usage', organization))).status));
+        await stream.ended();
+        assert.equal(stream.events.at(-1)?.event, 'gone');
+        assert.equal(other.beats, 0, 'it did not wait for a beat');
+        await other.close();
+      });
+    }
+  });
+}

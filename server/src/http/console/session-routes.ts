@@ -18,7 +18,6 @@ import {
   readSession,
   type SignedIn,
   type StartedSession,
-  signOut,
   signOutEverywhere,
 } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
@@ -65,7 +64,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     }),
     defineConsoleRoute('POST /sign-out', 'person', {
       async handle({ context, session, reply }) {
-        await signOut(context, session);
+        await endSession(context, session.tokenHash);
         dropSessionToken(reply, options);
       },
     }),

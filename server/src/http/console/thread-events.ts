@@ -10,6 +10,8 @@ import { presentEvent } from './thread-presentation.ts';
 
 /** Shorter than the idle timeout of common proxies. */
 const beatMs = 15_000;
+/** Any process can end a session, so the store is asked. It answers all streams of a node together. */
+const sessionCheckMs = 1_000;
 /** After this the browser reconnects, and so uses a proxy or node that was added in the meantime. */
 const streamMsMax = 3_600_000;
 
@@ -42,7 +44,7 @@ export class ThreadEventStreams {
     if (first.done) return;
     const leave = this.#places.take(session.principal.userId, close);
     const stream = new EventStream(session.principal.organizationId, reply, closing, this.#writeTimeoutMs);
-    const stopBeating = beat(following, stream, close);
+    const stopWatching = watchSession(following, stream, close);
     try {
       reportRequest(context)(reply.request, reply, null, () => {});
       await this.#heldRequests.hold(reply.raw, streamMsMax, async (until) => {
@@ -57,7 +59,7 @@ export class ThreadEventStreams {
         });
       });
     } finally {
-      stopBeating();
+      stopWatching();
       leave();
       close();
       stream.end();
@@ -81,27 +83,32 @@ async function sendAll(
   }
 }
 
-/** Checks at intervals, and when a session of the person ends, whether they may still read. Returns a function that stops it. */
-function beat({ context, session, reply }: Following, stream: EventStream, close: () => void): () => void {
+/** Ends the stream when the person may no longer read. Returns a function that stops the checks. */
+function watchSession(
+  { context, session, reply }: Following,
+  stream: EventStream,
+  close: () => void,
+): () => void {
+  let isChecking = false;
   const check = async () => {
+    if (isChecking) return;
+    isChecking = true;
     try {
-      if (await isSessionValid(context, session)) return stream.beat();
+      if (await isSessionValid(context, session)) return;
       await stream.send(...presentEvent({ type: 'gone' }, context.now()));
       close();
     } catch (error) {
-      // The next beat checks again. Until then the stream shows nothing new, because the store does not answer.
+      // The next check asks again. Until then the stream shows nothing new, because the store does not answer.
       reply.log.info(
         { err: error, trace_id: reply.request.id },
         'the session of a stream could not be checked',
       );
+    } finally {
+      isChecking = false;
     }
   };
-  const timer = setInterval(check, beatMs);
-  const unfollow = context.sessionSignals.follow(session.principal.userId, check);
-  return () => {
-    clearInterval(timer);
-    unfollow();
-  };
+  const timers = [setInterval(check, sessionCheckMs), setInterval(() => stream.beat(), beatMs)];
+  return () => timers.forEach(clearInterval);
 }
 
 /**

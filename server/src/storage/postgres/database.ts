@@ -1,7 +1,8 @@
 import pg from 'pg';
 import {
   boundValue,
-  identifier,
+  type CallColumns,
+  columnName,
   join,
   placeholder,
   type Sql,
@@ -87,11 +88,6 @@ function numberValues({ sql }: Statement): Numbered {
   return { text, names };
 }
 
-/** The values that differ between the calls of a batched statement, with their types. */
-export type CallColumns = Readonly<Record<string, 'text' | 'bigint' | 'boolean'>>;
-
-const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
-
 /**
  * The calls of a batch as the relation `asked`, with a column for each value and the `place` of the call. The lists are
  * subqueries, so that the planner does not see how long they are: it would plan every short batch again.
@@ -102,14 +98,6 @@ export function askedWith(columns: CallColumns): Sql {
   );
   const names = Object.keys(columns).map(columnName);
   return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS asked (${join(names, sql`, `)}, place)`;
-}
-
-/** The same for a statement that is not batched. It has one row, whose values the planner knows. */
-export function askedOnce(columns: CallColumns): Sql {
-  const values = Object.entries(columns).map(
-    ([name, type]) => sql`${placeholder(name)}::${type as Sql} AS ${columnName(name)}`,
-  );
-  return sql`(SELECT ${join(values, sql`, `)}) AS asked`;
 }
 
 export interface BatchLimits {
@@ -214,6 +202,8 @@ export class Database implements Transactions {
   readonly read = <T>(work: () => Work<T>): Promise<T> => runAll(this.run, work());
   readonly write = <T>(work: () => Work<T>): Promise<T> => this.transaction((run) => runAll(run, work()));
   readonly writeOne = this.run;
+  readonly readMany = <Row>(name: string, columns: CallColumns, text: (asked: Sql) => Sql) =>
+    this.batched<Row>(statement(name)`${text(askedWith(columns))}`, columns, { batchesMax: 2 });
 
   /** For operations that need several statements. */
   async transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {

@@ -3,9 +3,9 @@ import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
 import { noteValues } from '../sql/audit.ts';
 import { countedMax, isRunning, startOver, sweptMax } from '../sql/messages.ts';
-import { type Sql, sql, statement } from '../sql/sql.ts';
+import { type CallColumns, type Sql, sql, statement } from '../sql/sql.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyBacklog, ReplyName } from '../store.ts';
-import { askedWith, type CallColumns, type Database } from './database.ts';
+import { askedWith, type Database } from './database.ts';
 import { insertNotes, noteCalls, withoutNote } from './notes.ts';
 import { nextVersion, opaque } from './thread-row.ts';
 

@@ -11,10 +11,10 @@ import {
   readStart,
   writeStart,
 } from '../listings.ts';
-import { join, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
+import { askedOnce, join, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
 import type { ListedThread, Listing, Threads } from '../store.ts';
-import { askedOnce, askedWith, type Database } from './database.ts';
+import { askedWith, type Database } from './database.ts';
 import { mineSize, ownSize, publishedSize } from './thread-listing.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };

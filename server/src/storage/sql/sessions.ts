@@ -9,8 +9,8 @@ import {
   passwordsOf,
 } from './accounts.ts';
 import { writeNotes } from './audit.ts';
-import { statement } from './sql.ts';
-import { row, rows, run, type Transactions, type Work } from './work.ts';
+import { type Sql, sql, statement } from './sql.ts';
+import { rows, run, type Transactions, type Work } from './work.ts';
 
 type SessionRow = Pick<Session, 'userId' | 'email' | 'seenAt' | 'now'> & {
   passwordId: PasswordId | null;
@@ -24,13 +24,15 @@ const insert = statement('create-session')`
   INSERT INTO session (token_hash, user_id, proof, password_id, created_at, seen_at, expires_at, ends_at)
   SELECT :tokenHash, :userId, :proof, :passwordId, at, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)
   FROM (SELECT :now AS at) AS moment RETURNING created_at AS at`;
-const find = statement('find-session')`
-  SELECT session.user_id AS "userId", email, session.password_id AS "passwordId", proven, seen_at AS "seenAt",
+const findCalls = { tokenHash: 'text', organizationId: 'text' } as const;
+const find = (asked: Sql) => sql`
+  SELECT place, session.user_id AS "userId", email, session.password_id AS "passwordId", proven, seen_at AS "seenAt",
     :now AS now, ${membershipColumns}
-  FROM session JOIN "user" ON "user".id = session.user_id LEFT JOIN password ON password.id = session.password_id
-    LEFT JOIN member ON member.organization_id = :organizationId AND member.user_id = session.user_id
+  FROM ${asked} JOIN session ON session.token_hash = asked.token_hash JOIN "user" ON "user".id = session.user_id
+    LEFT JOIN password ON password.id = session.password_id
+    LEFT JOIN member ON member.organization_id = asked.organization_id AND member.user_id = session.user_id
     LEFT JOIN organization ON organization.id = member.organization_id
-  WHERE token_hash = :tokenHash AND expires_at > :now AND (proof = 'sso' OR password.id IS NOT NULL)`;
+  WHERE expires_at > :now AND (proof = 'sso' OR password.id IS NOT NULL)`;
 const touch = statement('touch-session')`
   UPDATE session SET seen_at = CASE WHEN seen_at < at THEN at ELSE seen_at END,
     expires_at = CASE WHEN at + CAST(:idleMs AS bigint) < ends_at THEN at + CAST(:idleMs AS bigint) ELSE ends_at END
@@ -41,13 +43,14 @@ const endCovered = statement('end-sessions')`
   RETURNING expires_at > :now AS live`;
 
 export function sessions({
-  read,
+  readMany,
   write,
   writeOne,
 }: Transactions): Pick<
   Accounts,
   'createSession' | 'findSession' | 'touchSession' | 'endSession' | 'endSessions'
 > {
+  const findEach = readMany<SessionRow>('find-session', findCalls, find);
   return {
     createSession: ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) =>
       write(function* () {
@@ -65,8 +68,7 @@ export function sessions({
       }),
 
     async findSession(tokenHash, organizationId) {
-      const values = { tokenHash, organizationId: organizationId ?? null };
-      const found = await read(() => row<SessionRow>(find, values));
+      const [found] = await findEach({ tokenHash, organizationId: organizationId ?? null });
       return found && toSession(found);
     },
 

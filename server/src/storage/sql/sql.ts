@@ -27,6 +27,19 @@ export function join(pieces: readonly Sql[], separator: Sql): Sql {
 
 export type Values = Readonly<Record<string, unknown>>;
 
+/** The values of the calls of a statement, with their types. */
+export type CallColumns = Readonly<Record<string, 'text' | 'bigint' | 'boolean'>>;
+
+export const columnName = (name: string) => identifier(name.replace(/[A-Z]/g, '_$&').toLowerCase());
+
+/** One call as the relation `asked`, with a column for each value. The planner knows its values. */
+export function askedOnce(columns: CallColumns): Sql {
+  const values = Object.entries(columns).map(
+    ([name, type]) => sql`CAST(${placeholder(name)} AS ${type as Sql}) AS ${columnName(name)}`,
+  );
+  return sql`(SELECT ${join(values, sql`, `)}, 1 AS place) AS asked`;
+}
+
 /**
  * A text with a name: each database parses and plans it once per connection. `:now` is the store's time. The shared texts
  * of this folder are in the common subset of both dialects, with two exceptions that one of them leaves out: SQLite has no

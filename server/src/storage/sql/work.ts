@@ -1,4 +1,4 @@
-import type { Statement, Values } from './sql.ts';
+import type { CallColumns, Sql, Statement, Values } from './sql.ts';
 
 /**
  * What a transaction does, written once for both databases: a generator that yields statements and is given their rows.
@@ -29,6 +29,15 @@ export function* count(statement: Statement, values: Values = {}): Work<number> 
 export interface Transactions {
   /** For work that changes nothing. Each statement sees what was committed before it. */
   read<T>(work: () => Work<T>): Promise<T>;
+  /**
+   * Prepares a statement that reads the values of a call from `asked` and returns its `place` with each row. On PostgreSQL,
+   * calls that wait at the same time share a round trip.
+   */
+  readMany<Row>(
+    name: string,
+    columns: CallColumns,
+    text: (asked: Sql) => Sql,
+  ): (values: Values) => Promise<Row[]>;
   /** One transaction, which is durable when the promise resolves. */
   write<T>(work: () => Work<T>): Promise<T>;
   /** A single statement as a transaction of its own: on PostgreSQL one round trip instead of four. */

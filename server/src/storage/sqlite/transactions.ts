@@ -1,6 +1,15 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { writeNote } from '../sql/audit.ts';
-import { boundValue, type Statement, type Values, valueNames } from '../sql/sql.ts';
+import {
+  askedOnce,
+  boundValue,
+  type CallColumns,
+  type Sql,
+  type Statement,
+  statement,
+  type Values,
+  valueNames,
+} from '../sql/sql.ts';
 import type { Transactions, Work } from '../sql/work.ts';
 import type { AuditNote } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -18,6 +27,10 @@ export function sqliteTransactions(database: Database, commits: CommitQueue): Tr
   const run = runner(database);
   return {
     read: async (work) => runAll(run, work(), () => commits.now()),
+    readMany: <Row>(name: string, columns: CallColumns, text: (asked: Sql) => Sql) => {
+      const readOne = statement(name)`${text(askedOnce(columns))}`;
+      return async (values: Values) => run(readOne, values, () => commits.now()) as Row[];
+    },
     write: (work) => commits.durable((clock) => runAll(run, work(), () => clock.now())),
     writeOne: <Row>(statement: Statement, values: Values) =>
       commits.durable((clock) => run(statement, values, () => clock.now()) as Row[]),

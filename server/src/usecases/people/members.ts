@@ -76,7 +76,6 @@ export async function removeMember(
   const result = await context.store.removeMember(organizationId, email, keepAdmin, note);
   switch (result.outcome) {
     case 'removed':
-      context.sessionSignals.changed(result.userId);
       return { keysRevoked: result.keysRevoked };
     case 'missing':
       throw noSuchMember(email);

@@ -96,21 +96,12 @@ export async function readMemberships({ store }: Context, { session }: SignedIn)
   return memberships;
 }
 
-/** For a session that another one replaces. */
+/** On every node, from the next request on. Live views end with their next check. */
 export async function endSession({ store }: Context, tokenHash: string): Promise<void> {
   await store.endSession(tokenHash);
 }
 
-/** Live views of the person end at once in this process, and elsewhere when they next ask for the session. */
-export async function signOut(
-  { store, sessionSignals }: Context,
-  { tokenHash, session: { userId } }: SignedIn,
-): Promise<void> {
-  await store.endSession(tokenHash);
-  sessionSignals.changed(userId);
-}
-
-/** Ends every session that this session's proof covers, including itself, on every node with the next request. */
+/** Ends every session that this session's proof covers, including itself, as `endSession` does. */
 export async function signOutEverywhere(
   context: Context,
   { session: { userId, access } }: SignedIn,
@@ -118,7 +109,6 @@ export async function signOutEverywhere(
 ): Promise<void> {
   const note = auditNote(context, initiator, 'session.ended-everywhere', userId);
   await context.store.endSessions(userId, access, note);
-  context.sessionSignals.changed(userId);
 }
 
 export function signedOut(): ServiceError {
