@@ -248,7 +248,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     mutation: {
       batching: ({ send, settings }) => ({
         settings,
-        send: async (calls) => [...(await send(calls))].reverse(),
+        send: async (calls, isIsolated) => [...(await send(calls, isIsolated))].reverse(),
       }),
     },
   },

@@ -1,7 +1,8 @@
+import type { OrganizationId } from '../../domain/id.ts';
 import { keyIsLive } from '../sql/api-keys.ts';
 import { empty, type Sql, sql, statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions, UsageCount, Usages } from '../store.ts';
-import { askedWith, type Database } from './database.ts';
+import { askedLocking, type Database } from './database.ts';
 
 type AdmissionRow = Omit<Admission, 'use'> & {
   apiEnabled: boolean;
@@ -24,7 +25,7 @@ const columns = {
  * invalid credential, or one of a disabled organization, takes nothing.
  */
 const admit = statement('admit')`WITH asked AS (
-    SELECT * FROM ${askedWith(columns)}
+    SELECT * FROM ${askedLocking(columns)}
   ), holder AS (
     SELECT place, day, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
     FROM asked JOIN api_key ON hash = key_hash AND ${keyIsLive}
@@ -53,15 +54,23 @@ const admit = statement('admit')`WITH asked AS (
   FROM request LEFT JOIN taken USING (organization_id, day)`;
 const dayColumns = { organizationId: 'text', day: 'bigint' } as const;
 const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, day, used)
-  SELECT id, day, 0 FROM ${askedWith(dayColumns)} JOIN organization ON organization.id = organization_id
+  SELECT id, day, 0 FROM ${askedLocking(dayColumns)} JOIN organization ON organization.id = organization_id
   ORDER BY id, day ON CONFLICT DO NOTHING`;
 
+/** Keys whose organization is known, which never changes. */
+const ownersMax = 10_000;
+
 export function postgresAdmissions(database: Database): Admissions {
-  const batchAdmissions = database.batched<AdmissionRow>(admit, columns, { batchesMax: 2 });
-  const batchDays = database.batched(startDay, dayColumns, { batchesMax: 1 });
+  const owners = new Map<unknown, OrganizationId>();
+  const organizationOf = ({ keyHash, organizationId }: Values) =>
+    String(organizationId ?? owners.get(keyHash) ?? keyHash);
+  const batchAdmissions = database.batched<AdmissionRow>(admit, columns, { batchesMax: 2, organizationOf });
+  const batchDays = database.batched(startDay, dayColumns, { batchesMax: 1, organizationOf });
 
   async function take(credential: Values & { day: number }): Promise<Admission | undefined> {
     const [row] = await batchAdmissions(credential);
+    if (owners.size === ownersMax) owners.clear();
+    if (row !== undefined) owners.set(credential.keyHash, row.organizationId);
     if (row === undefined || !row.apiEnabled || row.number !== null) return row && toAdmission(row);
     // The organization's first request of the day.
     await batchDays({ organizationId: row.organizationId, day: credential.day });

@@ -4,6 +4,7 @@ import { Batcher, type BatcherSettings } from './batcher.ts';
 
 class Rejected extends Error {}
 class Lost extends Error {}
+class Locked extends Error {}
 
 /** A batcher whose batches finish when the test says so. Each call's outcome is its own text in capitals. */
 function batcher(settings: Partial<BatcherSettings<string>> = {}) {
@@ -122,6 +123,34 @@ describe('A batcher', () => {
       (await settled).map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message)),
       ['A', 'B', 'the fault of c', 'D'],
     );
+  });
+
+  it('sends the calls of a batch that waited too long again by group, and other calls do not wait for them', async () => {
+    const isolation = {
+      groupOf: (text: string) => text[0]!,
+      waitedTooLong: (error: unknown) => error instanceof Locked,
+    };
+    const { call, sent, batch, untilSent } = batcher({ isolation });
+    const settled = Promise.allSettled(['a1', 'b1', 'a2'].map(call));
+    sent();
+    batch('a1b1a2').fail(new Locked());
+    await new Promise(setImmediate);
+    assert.deepEqual(sent().slice(1), ['a1a2', 'b1']);
+    batch('b1').finish();
+    await new Promise(setImmediate);
+    const late = ['b2', 'a3'].map(call);
+    assert.equal(sent()[3], 'b2', 'while a3 waits for the others of its group');
+    batch('b2').finish();
+    batch('a1a2').fail(new Locked());
+    await untilSent(5);
+    batch('a3').finish();
+    assert.deepEqual(await Promise.all(late), ['B2', 'A3']);
+    assert.deepEqual(
+      (await settled).map(({ status }) => status),
+      ['rejected', 'fulfilled', 'rejected'],
+    );
+    call('a4');
+    assert.deepEqual(sent().slice(4), ['a3', 'a4']);
   });
 
   it('fails the calls of a lost batch and no others, and sends none of them again', async () => {

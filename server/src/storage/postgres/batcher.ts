@@ -1,5 +1,17 @@
-/** Serves all calls in one round trip. The outcomes are in the order of the calls. */
-export type SendBatch<Call, Outcome> = (calls: readonly Call[]) => Promise<readonly Outcome[]>;
+/** Serves all calls in one round trip. The outcomes are in the order of the calls. `isIsolated`: see `Isolation`. */
+export type SendBatch<Call, Outcome> = (
+  calls: readonly Call[],
+  isIsolated: boolean,
+) => Promise<readonly Outcome[]>;
+
+/**
+ * For statements that may wait for locks. A batch that waited too long, which changed nothing, is sent again in lanes of
+ * its own: one per group, with one batch at a time. Later calls of a group join its lane as long as it has calls.
+ */
+export interface Isolation<Call> {
+  readonly groupOf: (call: Call) => string;
+  readonly waitedTooLong: (error: unknown) => boolean;
+}
 
 export interface BatcherSettings<Call> {
   /** How many batches of a lane may run at once. The calls that arrive meanwhile share the next one. */
@@ -8,6 +20,7 @@ export interface BatcherSettings<Call> {
   readonly callsMax: number;
   /** Calls of different lanes never share a batch and never wait for each other. By default there is one lane. */
   readonly laneOf?: (call: Call) => string;
+  readonly isolation?: Isolation<Call> | undefined;
   /** Calls with the same key never share a batch, because one statement cannot change the same row twice. */
   readonly keyOf?: ((call: Call) => string | undefined) | undefined;
   /**
@@ -26,6 +39,8 @@ interface PendingCall<Call, Outcome> {
 }
 
 interface Lane<Call, Outcome> {
+  readonly name: string;
+  readonly isIsolated: boolean;
   readonly waiting: PendingCall<Call, Outcome>[];
   running: number;
   isDeferred: boolean;
@@ -47,34 +62,47 @@ export class Batcher<Call, Outcome> {
   }
 
   call(call: Call): Promise<Outcome> {
-    const { laneOf = () => '', defer = setImmediate } = this.#settings;
-    const name = laneOf(call);
-    let lane = this.#lanes.get(name);
-    if (lane === undefined) {
-      lane = { waiting: [], running: 0, isDeferred: false };
-      this.#lanes.set(name, lane);
-    }
-    const { waiting } = lane;
-    const outcome = new Promise<Outcome>((resolve, reject) => waiting.push({ call, resolve, reject }));
-    if (!lane.isDeferred && lane.running < this.#settings.batchesMax) {
-      lane.isDeferred = true;
-      defer(() => {
-        lane.isDeferred = false;
-        this.#sendNext(name, lane);
-      });
-    }
-    return outcome;
+    const { laneOf = () => '', isolation } = this.#settings;
+    const shared = laneOf(call);
+    const isolated = isolation && this.#lanes.get(this.#isolatedName(shared, call));
+    const lane = isolated ?? this.#openLane(shared, false);
+    return new Promise((resolve, reject) => this.#add(lane, { call, resolve, reject }));
   }
 
-  #sendNext(name: string, lane: Lane<Call, Outcome>): void {
-    while (lane.running < this.#settings.batchesMax && lane.waiting.length > 0) {
+  #isolatedName(shared: string, call: Call): string {
+    return JSON.stringify([shared, this.#settings.isolation?.groupOf(call)]);
+  }
+
+  #openLane(name: string, isIsolated: boolean): Lane<Call, Outcome> {
+    const lane = this.#lanes.get(name) ?? { name, isIsolated, waiting: [], running: 0, isDeferred: false };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  #add(lane: Lane<Call, Outcome>, pending: PendingCall<Call, Outcome>): void {
+    const { defer = setImmediate } = this.#settings;
+    lane.waiting.push(pending);
+    if (lane.isDeferred || lane.running >= this.#batchesMax(lane)) return;
+    lane.isDeferred = true;
+    defer(() => {
+      lane.isDeferred = false;
+      this.#sendNext(lane);
+    });
+  }
+
+  #batchesMax({ isIsolated }: Lane<Call, Outcome>): number {
+    return isIsolated ? 1 : this.#settings.batchesMax;
+  }
+
+  #sendNext(lane: Lane<Call, Outcome>): void {
+    while (lane.running < this.#batchesMax(lane) && lane.waiting.length > 0) {
       lane.running += 1;
-      void this.#serve(this.#takeBatch(lane)).then(() => {
+      void this.#serve(lane, this.#takeBatch(lane)).then(() => {
         lane.running -= 1;
-        this.#sendNext(name, lane);
+        this.#sendNext(lane);
       });
     }
-    if (lane.running === 0 && !lane.isDeferred) this.#lanes.delete(name);
+    if (lane.running === 0 && !lane.isDeferred) this.#lanes.delete(lane.name);
   }
 
   /** Removes the calls of the next batch from the lane. */
@@ -93,21 +121,31 @@ export class Batcher<Call, Outcome> {
     return batch;
   }
 
-  /** Settles every call and never rejects. */
-  async #serve(pending: readonly PendingCall<Call, Outcome>[]): Promise<void> {
+  /** Settles every call or passes it to another lane. Never rejects. */
+  async #serve(lane: Lane<Call, Outcome>, pending: readonly PendingCall<Call, Outcome>[]): Promise<void> {
+    const { isolation, mayBeOneCallsFault } = this.#settings;
     try {
-      const outcomes = await this.#send(pending.map(({ call }) => call));
+      const outcomes = await this.#send(
+        pending.map(({ call }) => call),
+        lane.isIsolated,
+      );
       pending.forEach(({ resolve }, place) => {
         resolve(outcomes[place]!);
       });
     } catch (error) {
-      if (pending.length === 1 || !this.#settings.mayBeOneCallsFault(error)) {
+      const waitedTooLong = isolation?.waitedTooLong(error) === true;
+      if (waitedTooLong && !lane.isIsolated) {
+        for (const each of pending)
+          this.#add(this.#openLane(this.#isolatedName(lane.name, each.call), true), each);
+        return;
+      }
+      if (pending.length === 1 || waitedTooLong || !mayBeOneCallsFault(error)) {
         for (const { reject } of pending) reject(error);
         return;
       }
       const half = Math.ceil(pending.length / 2);
-      await this.#serve(pending.slice(0, half));
-      await this.#serve(pending.slice(half));
+      await this.#serve(lane, pending.slice(0, half));
+      await this.#serve(lane, pending.slice(half));
     }
   }
 }

@@ -100,10 +100,28 @@ export function askedWith(columns: CallColumns): Sql {
   return sql`unnest(${join(lists, sql`, `)}) WITH ORDINALITY AS asked (${join(names, sql`, `)}, place)`;
 }
 
+/**
+ * The same for a statement that locks rows of several organizations. It waits for locks of others for `:lockMs`, so that
+ * one organization's lock does not hold up the calls of the others. OFFSET keeps the planner from merging the subquery.
+ */
+export function askedLocking(columns: CallColumns): Sql {
+  return sql`(SELECT asked.*, ${setLockTimeout} AS lock_timeout FROM ${askedWith(columns)} OFFSET 0) AS asked`;
+}
+
+export const setLockTimeout = sql`set_config('lock_timeout', :lockMs::text, true)`;
+/** How long a statement for several organizations waits for a lock. Our own transactions take a few milliseconds. */
+export const sharedLockMs = 300;
+/** How long the calls of one organization then wait for it. */
+const isolatedLockMs = 10_000;
+
+export const isLockTimeout = (error: unknown) => (error as Partial<pg.DatabaseError>).code === '55P03';
+
 export interface BatchLimits {
   readonly batchesMax: number;
   readonly callsMax?: number;
   readonly key?: string;
+  /** For a statement with `askedLocking`: the organization of a call. */
+  readonly organizationOf?: (values: Values) => string;
 }
 
 /** Classes of errors that would fail every call of a batch: the connection, a standby, resources, a shutdown, the disk. */
@@ -171,14 +189,14 @@ export class Database implements Transactions {
   batched<Row>(
     statement: Statement,
     columns: CallColumns,
-    { batchesMax, callsMax = 64, key }: BatchLimits,
+    { batchesMax, callsMax = 64, key, organizationOf }: BatchLimits,
   ): (values: Values) => Promise<Row[]> {
     const own = Object.keys(columns);
     const shared = numberedOnce(statement).names.filter(
-      (name) => !own.includes(name) && !/^clock/.test(name),
+      (name) => !own.includes(name) && !/^(?:clock|lockMs$)/.test(name),
     );
-    const send = async (calls: readonly Values[]) => {
-      const values: Record<string, unknown> = {};
+    const send = async (calls: readonly Values[], isIsolated: boolean) => {
+      const values: Record<string, unknown> = { lockMs: isIsolated ? isolatedLockMs : sharedLockMs };
       for (const name of shared) values[name] = calls[0]![name];
       for (const name of own) values[name] = calls.map((call) => boundValue(statement, name, call));
       const outcomes = calls.map((): Row[] => []);
@@ -188,7 +206,9 @@ export class Database implements Transactions {
     };
     const laneOf = (values: Values) => shared.map((name) => values[name]).join(' ');
     const keyOf = key === undefined ? undefined : (values: Values) => String(values[key]);
-    const batcher = new Batcher(send, { batchesMax, callsMax, laneOf, keyOf, mayBeOneCallsFault });
+    const isolation = organizationOf && { groupOf: organizationOf, waitedTooLong: isLockTimeout };
+    const settings = { batchesMax, callsMax, laneOf, keyOf, isolation, mayBeOneCallsFault };
+    const batcher = new Batcher(send, settings);
     return (values) => batcher.call(values);
   }
 

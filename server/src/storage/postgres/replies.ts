@@ -3,9 +3,9 @@ import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
 import { noteValues } from '../sql/audit.ts';
 import { countedMax, isRunning, startOver, sweptMax } from '../sql/messages.ts';
-import { type CallColumns, type Sql, sql, statement } from '../sql/sql.ts';
+import { type CallColumns, empty, type Sql, sql, statement, type Values } from '../sql/sql.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyBacklog, ReplyName } from '../store.ts';
-import { askedWith, type Database } from './database.ts';
+import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
 import { insertNotes, noteCalls, withoutNote } from './notes.ts';
 import { nextVersion, opaque } from './thread-row.ts';
 
@@ -23,7 +23,7 @@ const isClaimed = sql`message.id = message_id AND ${opaque(sql`claim_token = tok
  */
 function changeReplies(calls: CallColumns, change: Sql, condition: Sql): Sql {
   return sql`WITH asked AS (
-      SELECT * FROM ${askedWith(calls)}
+      SELECT * FROM ${askedLocking(calls)}
     ), held_thread AS (
       SELECT asked.* FROM asked JOIN thread ON thread.organization_id = asked.organization_id AND thread.id = asked.thread_id
       ORDER BY thread.organization_id, thread.id FOR NO KEY UPDATE OF thread
@@ -87,16 +87,25 @@ const claim = statement('claim-replies')`WITH due AS (
   ORDER BY place, waiting_since, claimed.id`;
 const releaseUnanswered = statement('let-go-of-unanswered-claims')`UPDATE message
   SET held = false, available_at = :now WHERE held AND ${isRunning} AND claim_token = ANY(:tokens::bigint[])`;
-const renew = statement('renew-replies')`WITH claim AS (
-    SELECT organization_id, thread_id, id FROM message
-    JOIN unnest(:organizationIds::text[], :threadIds::text[], :messageIds::text[], :tokens::bigint[])
+// A claim whose row somebody else has locked for long is not lost. The next heartbeat renews it.
+const renewWith = (lock: Sql) => sql`WITH asked AS (
+    SELECT held_claim.*, ${setLockTimeout}
+    FROM unnest(:organizationIds::text[], :threadIds::text[], :messageIds::text[], :tokens::bigint[])
       AS held_claim (organization, thread, reply, token)
-      ON organization_id = organization AND thread_id = thread AND id = reply
-    WHERE ${opaque(sql`claim_token = token AND held AND ${isRunning}`)} ORDER BY organization_id, thread_id, id FOR UPDATE OF message
-  )
-  UPDATE message SET available_at = :now + :leaseMs::bigint FROM claim
-  WHERE message.organization_id = claim.organization_id AND message.thread_id = claim.thread_id
-    AND message.id = claim.id RETURNING message.id, ${unsynced}`;
+  ), claim AS (
+    SELECT organization_id, thread_id, id FROM message
+    JOIN asked ON organization_id = organization AND thread_id = thread AND id = reply
+    WHERE ${opaque(sql`claim_token = token AND held AND ${isRunning}`)}
+    ORDER BY organization_id, thread_id, id FOR UPDATE OF message ${lock}
+  ), renewed AS (
+    UPDATE message SET available_at = :now + :leaseMs::bigint FROM claim
+    WHERE message.organization_id = claim.organization_id AND message.thread_id = claim.thread_id
+      AND message.id = claim.id
+  )`;
+const isHeld = sql`SELECT message.id, ${unsynced} FROM asked JOIN message ON organization_id = organization
+    AND thread_id = thread AND id = reply AND ${opaque(sql`claim_token = token AND held AND ${isRunning}`)}`;
+const renew = statement('renew-replies')`${renewWith(empty)} SELECT claim.id, ${unsynced} FROM claim`;
+const renewUnlocked = statement('renew-unlocked-replies')`${renewWith(sql`SKIP LOCKED`)} ${isHeld}`;
 const progressCalls = { ...claimCalls, status: 'text', content: 'text', steps: 'text' } as const;
 const recordProgress = statement('record-reply-progress')`
   ${changeReplies(progressCalls, sql`status = new.status, content = new.content, steps = new.steps`, isClaimed)}
@@ -191,7 +200,8 @@ export function postgresReplies(
   jumps: ClockJumps,
 ): Omit<Replies, 'sendNotice' | 'onNotice'> {
   const { run, time } = database;
-  const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId' };
+  const organizationOf = ({ organizationId }: Values) => String(organizationId);
+  const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId', organizationOf };
   const batchProgress = database.batched(recordProgress, progressCalls, batchLimits);
   const batchSettles = database.batched(settle, settleCalls, batchLimits);
   const batchReleases = database.batched(release, releaseCalls, batchLimits);
@@ -243,9 +253,14 @@ export function postgresReplies(
     },
 
     async renewReplies(claims, leaseMs) {
-      const values = { ...columnsOf(claims), tokens: claims.map(({ token }) => token), leaseMs };
-      const renewed = new Set((await run<{ id: MessageId }>(renew, values)).map(({ id }) => id));
-      return claims.filter(({ messageId }) => !renewed.has(messageId));
+      const tokens = claims.map(({ token }) => token);
+      const values = { ...columnsOf(claims), tokens, leaseMs, lockMs: sharedLockMs };
+      const rows = await run<{ id: MessageId }>(renew, values).catch((error) => {
+        if (!isLockTimeout(error)) throw error;
+        return run<{ id: MessageId }>(renewUnlocked, values);
+      });
+      const held = new Set(rows.map(({ id }) => id));
+      return claims.filter(({ messageId }) => !held.has(messageId));
     },
 
     async recordReplyProgress(held, { status, content, steps }) {

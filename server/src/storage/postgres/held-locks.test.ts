@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { World } from '../../../testing/contract/fixture.ts';
+import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
+import type { OrganizationId } from '../../domain/id.ts';
+import type { ClaimedReply } from '../store.ts';
+import { openPostgresStore } from './open.ts';
+
+const day = 20_000;
+const leaseMs = 60_000;
+const progress = { status: 'in_progress', content: 'So far', steps: [] } as const;
+const result = { status: 'completed', content: 'Done', steps: [], sources: null, model: 'm' } as const;
+
+describe('A lock that somebody else holds on rows of one organization', () => {
+  let database: Awaited<ReturnType<typeof openTestDatabase>>;
+  let operator: pg.Client;
+  let world: World;
+  before(async () => {
+    database = await openTestDatabase();
+    operator = new pg.Client({ connectionString: database.url });
+    await operator.connect();
+    world = await World.open((clock) => openPostgresStore(database.url, poolSettings, clock));
+  });
+  after(async () => {
+    await operator?.end();
+    await world?.close();
+    await database.close();
+  });
+
+  /** Runs `work` while the operator has locked all rows of the organization in the table. */
+  async function whileLocked(table: string, organization: OrganizationId, work: () => Promise<void>) {
+    await operator.query('BEGIN');
+    const { rowCount } = await operator.query(
+      `SELECT FROM ${table} WHERE ${table === 'organization' ? 'id' : 'organization_id'} = $1 FOR UPDATE`,
+      [organization],
+    );
+    assert.ok(rowCount! > 0);
+    try {
+      await work();
+    } finally {
+      await operator.query('ROLLBACK');
+    }
+  }
+
+  /** Whether the call is still waiting. */
+  const isPending = (call: Promise<unknown>) =>
+    Promise.race([call.then(() => false), new Promise((resolve) => setImmediate(resolve, true))]);
+
+  it('does not hold up the requests of other organizations', async () => {
+    const [locked, other] = [
+      await world.organization({ dailyQuota: 100 }),
+      await world.organization({ dailyQuota: 1000 }),
+    ];
+    await Promise.all([world.use(locked, day), world.use(other, day)]);
+    let waiting: ReturnType<World['use']>[] = [];
+    await whileLocked('quota_use', locked, async () => {
+      waiting = Array.from({ length: 5 }, () => world.use(locked, day));
+      await Promise.all(Array.from({ length: 100 }, () => world.use(other, day)));
+      waiting.push(world.use(locked, day));
+      for (let count = 0; count < 50; count += 1) await world.use(other, day);
+      assert.ok(await isPending(Promise.race(waiting)));
+    });
+    const used = await Promise.all(waiting);
+    assert.deepEqual(
+      used.map(({ remaining }) => remaining).sort((one, two) => two - one),
+      [98, 97, 96, 95, 94, 93],
+    );
+    assert.equal((await world.use(other, day)).remaining, 1000 - 152);
+  });
+
+  it('does not hold up the first requests of a day of other organizations', async () => {
+    const [locked, other] = [await world.organization(), await world.organization()];
+    let waiting: ReturnType<World['use']> | undefined;
+    await Promise.all([world.use(locked, day), world.use(other, day)]);
+    await whileLocked('organization', locked, async () => {
+      waiting = world.use(locked, day + 1);
+      assert.equal((await world.use(other, day + 1)).remaining, 9);
+      assert.ok(await isPending(waiting));
+    });
+    assert.equal((await waiting!).remaining, 9);
+  });
+
+  it('does not hold up the replies of other organizations, and costs no claim', async () => {
+    const { store } = world;
+    const claimOf = async (organization: OrganizationId): Promise<ClaimedReply> => {
+      await world.thread(organization, await world.member(organization));
+      return (await store.claimReplies([{ organizationId: organization, limit: 1 }], leaseMs))[0]!;
+    };
+    const locked = await claimOf(await world.organization());
+    const other = await claimOf(await world.organization());
+    const leaseEnd = async ({ messageId }: ClaimedReply) =>
+      Number(
+        (await operator.query('SELECT available_at FROM message WHERE id = $1', [messageId])).rows[0]
+          .available_at,
+      );
+    let waiting: Promise<boolean> | undefined;
+    const before = await leaseEnd(other);
+    await whileLocked('message', locked.organizationId, async () => {
+      waiting = store.recordReplyProgress(locked, progress);
+      assert.equal(await store.recordReplyProgress(other, progress), true);
+      assert.deepEqual(await store.renewReplies([locked, other], 2 * leaseMs), []);
+      assert.ok((await leaseEnd(other)) > before + leaseMs / 2, 'the other lease was renewed');
+      const lost = { ...locked, token: locked.token + 1 };
+      assert.deepEqual(await store.renewReplies([lost, other], leaseMs), [lost]);
+      assert.equal(await store.settleReply(other, result), true);
+      assert.ok(await isPending(waiting));
+    });
+    assert.equal(await waiting, true);
+    assert.equal(await store.settleReply(locked, result), true);
+  });
+});
