@@ -285,8 +285,11 @@ export async function composeApp(
 }
 
 /** Undefined if nothing is sent. OpenTelemetry is then not loaded. */
-export async function openOtlp({ otlp }: Config): Promise<Otlp | undefined> {
-  return otlp && (await import('./otlp/open.ts')).openOtlp(otlp, packageVersion());
+export async function openOtlp(
+  { otlp }: Config,
+  onFailure: (error: unknown) => void,
+): Promise<Otlp | undefined> {
+  return otlp && (await import('./otlp/open.ts')).openOtlp(otlp, packageVersion(), onFailure);
 }
 
 /** Undefined if metrics are off: their library is not loaded then. */

@@ -27,6 +27,15 @@ describe('A log line', () => {
     assert.equal(JSON.parse(lines[1] as string).msg, 'kept');
   });
 
+  it('stays JSON where the escape of a control character runs into what looks like a token', () => {
+    const token = 'yJabcdefgh.ijkl.mnop';
+    const [escaped, real] = logged(`
+      log.info(${JSON.stringify(`\u000e${token}`)});
+      log.info(${JSON.stringify(`\\u000e${token}`)});`);
+    assert.equal(JSON.parse(escaped!).msg, `\u000e${token}`);
+    assert.equal(JSON.parse(real!).msg, '\\u000[redacted]');
+  });
+
   it('never contains a client secret or an access token, and shows that one was removed', () => {
     const header = Buffer.from('{"alg":"ES256","typ":"at+jwt","kid":"k"}').toString('base64url');
     const payload = Buffer.from('{"sub":"app_1","epoch":1}').toString('base64url');

@@ -4,8 +4,12 @@ import type { AnsweredRequest } from './domain/answered-request.ts';
 import { iso } from './domain/iso-time.ts';
 import { terminalLine } from './terminal-log.ts';
 
-/** API keys, client secrets and access tokens, also after the letter of a JSON escape: `\neak_…`. */
-const credentialInText = /(ea[ks]_)[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
+/**
+ * API keys, client secrets and access tokens, also after the letter of a JSON escape: `\neak_…`. In `\u000eyJ…` the e
+ * belongs to the escape.
+ */
+const credentialInText =
+  /(ea[ks]_)[0-9A-Za-z]{8,}|(?<!(?<!\\)(?:\\\\)*\\u[0-9a-f]{3})eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
 
 const redacted = (line: string) => line.replace(credentialInText, '$1[redacted]');
 

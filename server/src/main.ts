@@ -7,7 +7,7 @@ import {
   UsageError,
 } from './commands/command.ts';
 import { runCommandLine, type Sections } from './commands/command-line.ts';
-import { paint, printableLines, render } from './commands/output.ts';
+import { jsonLine, paint, printableLines, render } from './commands/output.ts';
 import { type RemoteCommand, RemoteFailure, runRemoteCommand } from './commands/remote/remote-command.ts';
 import type { Role } from './commands/serve.ts';
 import { ConfigError, readConfig, readRemoteConfig } from './config/config.ts';
@@ -77,9 +77,8 @@ async function runCommand(command: AnyCommand, args: Arguments): Promise<void> {
   process.exitCode = result.exitCode ?? 0;
   // Remote commands clean their text themselves: a reply goes into a pipe unchanged.
   const clean = isRemote ? (text: string) => text : printableLines;
-  process.stdout.write(
-    `${args.options.json === true ? JSON.stringify(result.json) : render(result.text, clean)}\n`,
-  );
+  const output = args.options.json === true ? jsonLine(result.json) : `${render(result.text, clean)}\n`;
+  process.stdout.write(output);
 }
 
 /** The reader of a pipe may close it early, as `head` does. That is not a failure. */

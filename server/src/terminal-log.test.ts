@@ -28,6 +28,13 @@ describe('A log line on a terminal', () => {
     assert.equal(text({ ...request, status: 404 }), 'GET /api/v1/threads 404 1.5 ms trace_id=t1\n');
   });
 
+  it('is shown unchanged, but without control characters, if it is not JSON', () => {
+    assert.equal(
+      terminalLine('{"msg":"\\u000[redacted]\u001b[2J"}\n'),
+      '{"msg":"\\u000[redacted]\uFFFD[2J"}\n',
+    );
+  });
+
   it('names warnings and errors, and shows the stack of an error', () => {
     assert.equal(text({ level: 40, msg: 'slow' }), 'warning slow\n');
     const err = { type: 'Error', message: 'no', stack: 'Error: no\n    at here' };

@@ -9,13 +9,24 @@ const coloured = (format: Parameters<typeof styleText>[0], text: string) =>
  * request is its method, route, status and time.
  */
 export function terminalLine(json: string): string {
-  const { level, time, msg, err, ...fields } = JSON.parse(json);
+  const line = parsed(json);
+  if (line === undefined) return printable(json);
+  const { level, time, msg, err, ...fields } = line;
   const clock = coloured('dim', new Date(time).toTimeString().slice(0, 8));
   const text =
     msg === 'request' ? requestText(fields) : `${printable(String(msg ?? ''))}${fieldsText(fields)}`;
   const stack =
     err === undefined ? '' : `\n${printable(String(err.stack ?? err.message)).replaceAll(/^/gm, '  ')}`;
   return `${clock} ${levelText(level)}${text}${stack}\n`;
+}
+
+/** Undefined for a line that is not JSON, for example after the redaction of a secret. */
+function parsed(json: string) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
 
 function levelText(level: number): string {

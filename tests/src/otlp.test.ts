@@ -124,6 +124,12 @@ describe('OpenTelemetry', () => {
     await receiver.close();
     const { status } = await world.ada.list();
     assert.equal(status, 200);
+    const reports = () =>
+      world.service.output.filter((line) => line.includes('could not be sent to the OTLP'));
+    await eventually(reports, ({ length }) => length > 0);
+    const { level, err } = JSON.parse(reports()[0]!);
+    assert.equal(level, 40);
+    assert.match(`${err.code} ${err.message}`, /ECONNREFUSED|timed out/);
     assert.equal(await world.service.end(), 0);
   });
 });

@@ -163,7 +163,8 @@ function usageError(
     sentence
       .replace(/^./, (letter) => letter.toUpperCase())
       .replace(/(but got \d+): .*/s, '$1')
-      .replace(/(option '--?[\w-]+)=.*'/s, "$1'"),
+      .replace(/(option '--?[\w-]+)=.*'/s, "$1'")
+      .replace(/(option '[^']+' argument) '.*' is invalid\./is, '$1 is invalid.'),
   );
   const help = `'${['skein', pathOf(known), '--help'].filter(Boolean).join(' ')}' shows its usage.`;
   return new UsageError([`${start}.`, suggestion, help].filter(Boolean).join(' '));

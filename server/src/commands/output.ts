@@ -29,6 +29,14 @@ export function paint(style: Style, text: string, stream: WriteStream = process.
   return styleText(style, text, { stream });
 }
 
+/** One line of JSON. JSON itself escapes only some of the control characters that a terminal obeys. */
+export function jsonLine(value: unknown): string {
+  const json = JSON.stringify(value).replace(/[\x7f-\x9f]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+  return `${json}\n`;
+}
+
 /** Replaces control characters, which could move the cursor or break the line. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '\uFFFD');

@@ -24,6 +24,11 @@ import { table } from './output.ts';
 /** Pause between two steps of a purge, so that a running service can use the store. */
 const pauseMs = 10;
 
+const journalInUse = `
+The journal of the store (its file ends in -wal) still holds removed data, because another process is reading it, for
+example a backup. It is emptied when the last process that uses the store stops, or by another purge after that reader
+has ended.`;
+
 /** What an organization did, and its removal. */
 export const recordCommands: readonly StoreCommand[] = [
   onOrganization({
@@ -99,8 +104,8 @@ export const recordCommands: readonly StoreCommand[] = [
       const email = optionText({ options }, 'user');
       const person = email === undefined ? null : await findPurgedPerson(context, email);
       const proceed = () => pause(pauseMs);
-      const rows = dryRun
-        ? await surveyPurge(context, id, person)
+      const { rows, journalEmptied } = dryRun
+        ? { rows: await surveyPurge(context, id, person), journalEmptied: true }
         : person === null
           ? await purgeOrganization(context, id, proceed)
           : await purgePerson(context, id, initiator, person, proceed);
@@ -108,8 +113,18 @@ export const recordCommands: readonly StoreCommand[] = [
       const heading = dryRun ? `A purge of ${whom} would remove or rewrite:` : `Purged ${whom}:`;
       const lines = Object.entries(rows).map(([kind, count]) => [kind, String(count)]);
       return {
-        json: { organization: id, user: person?.userId ?? null, dryRun, rows },
-        text: [heading, table(['KIND', 'ROWS'], lines, 'nothing to remove')],
+        json: {
+          organization: id,
+          user: person?.userId ?? null,
+          dryRun,
+          rows,
+          ...(!journalEmptied && { journalEmptied }),
+        },
+        text: [
+          heading,
+          table(['KIND', 'ROWS'], lines, 'nothing to remove'),
+          ...(journalEmptied ? [] : [journalInUse]),
+        ],
       };
     },
   }),

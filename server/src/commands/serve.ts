@@ -32,8 +32,10 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const stopRequested = untilStopRequested();
   const address: Address = { baseUrl: config.baseUrl ?? '' };
   const metrics = await openMetrics(config, role);
-  const otlp = await openOtlp(config);
   const log = await openLog(config.logLevel, metrics?.telemetry.logLineDropped);
+  const otlp = await openOtlp(config, (error) =>
+    log.warn({ err: error }, 'traces or metrics could not be sent to the OTLP receiver'),
+  );
   const context = await openContext(config, {
     baseUrl: () => address.baseUrl,
     watch: {

@@ -1,3 +1,5 @@
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { setGlobalErrorHandler } from '@opentelemetry/core';
 import {
   defaultResource,
   detectResources,
@@ -24,8 +26,12 @@ export interface Otlp {
 }
 
 const closeWithinMs = 3000;
+/** A receiver that is gone fails every export. */
+const reportEveryMs = 60_000;
 
-export function openOtlp(options: OtlpOptions, version: string): Otlp {
+/** `onFailure` is called about failed exports, at most once a minute. */
+export function openOtlp(options: OtlpOptions, version: string, onFailure: (error: unknown) => void): Otlp {
+  reportFailures(onFailure);
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': 'skein', 'service.version': version }))
     .merge(detectResources({ detectors: [envDetector] }));
@@ -42,4 +48,22 @@ export function openOtlp(options: OtlpOptions, version: string): Otlp {
       await Promise.race([closed, late]);
     },
   };
+}
+
+/** Traces and metrics report failures in different ways, and only to handlers of the whole process. */
+function reportFailures(onFailure: (error: unknown) => void): void {
+  let reportedMs = Number.NEGATIVE_INFINITY;
+  const report = (error: unknown) => {
+    if (performance.now() - reportedMs < reportEveryMs) return;
+    reportedMs = performance.now();
+    onFailure(error);
+  };
+  setGlobalErrorHandler(report);
+  const ignore = () => {};
+  const error = (message: string, ...details: unknown[]) =>
+    report(details.find((detail) => detail instanceof Error) ?? new Error(message));
+  diag.setLogger(
+    { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
+  );
 }

@@ -67,6 +67,9 @@ export interface Purges {
     person: PurgedPerson,
     after: AuditPosition | null,
   ): Promise<{ readonly changed: number; readonly next: AuditPosition | null }>;
-  /** Overwrites the remains of removed rows in SQLite's index of passages and its journal. */
-  finishPurge(): Promise<void>;
+  /**
+   * Overwrites the remains of removed rows in SQLite's index of passages and its journal. Waits up to `waitMs` for readers of
+   * the journal. False if one of them is still reading: the journal then keeps removed rows.
+   */
+  finishPurge(waitMs: number): Promise<boolean>;
 }

@@ -98,7 +98,7 @@ export function describePurges(world: () => World): void {
       for (const [table, { organization }] of Object.entries(purgeRules))
         assert.equal(counted[table]! > 0, organization !== 'keep', `what the organization has in ${table}`);
       const removed = await purge(() => store.purgeOrganization(acme));
-      await store.finishPurge();
+      assert.equal(await store.finishPurge(5_000), true);
       assert.deepEqual(removed, counted);
       assert.deepEqual(await left(acme), {});
       assert.equal(await store.findOrganization(acme), undefined);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Option } from 'commander';
 import type { Thread, ThreadList } from '../../../../client/src/index.ts';
 import { optionNumber, optionText, UsageError, whole } from '../command.ts';
-import { printable, table } from '../output.ts';
+import { jsonLine, printable, table } from '../output.ts';
 import { threadText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { viewReply } from './terminal.ts';
@@ -93,7 +93,7 @@ export const threadsCommands: readonly RemoteCommand[] = [
         });
         if (found === undefined) continue;
         const { thread, messages, status } = found;
-        const taken = terminal.stdout.write(`${JSON.stringify({ thread, messages, status })}\n`);
+        const taken = terminal.stdout.write(jsonLine({ thread, messages, status }));
         if (!taken) await once(terminal.stdout, 'drain', { signal });
       }
       return undefined;

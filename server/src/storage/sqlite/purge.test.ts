@@ -6,6 +6,7 @@ import { after, describe, it } from 'node:test';
 import { by, newDocument, note, putDocument, World } from '../../../testing/contract/fixture.ts';
 import { archiveTables } from '../archive.ts';
 import { purgeOrder, purgeRules } from '../removal-rules.ts';
+import { openDatabase } from './database.ts';
 import { openSqliteStore } from './open.ts';
 
 describe('A purge of the SQLite store', () => {
@@ -51,7 +52,11 @@ describe('A purge of the SQLite store', () => {
     );
     for (const trace of traces) assert.match(bytes(), trace);
     while (!(await world.store.purgeOrganization(acme)).done);
-    await world.store.finishPurge();
+    const reader = openDatabase(file);
+    reader.exec('BEGIN; SELECT count(*) FROM thread');
+    assert.equal(await world.store.finishPurge(100), false, 'while somebody reads the journal');
+    reader.close();
+    assert.equal(await world.store.finishPurge(5_000), true);
     for (const trace of [...traces, /Acme of Lisbon/]) assert.doesNotMatch(bytes(), trace);
     assert.match(bytes(), /stayed-prompt/);
     assert.equal((await world.store.findPassages(globex, null, ['stayedterm'], 50)).holders[0]?.length, 20);

@@ -17,9 +17,8 @@ const batchRows = 500;
 /** Long rows take time to overwrite, so the clock is checked after this many. */
 const rowsAtOnce = 20;
 
-/** How often, and how many times, a purge tries to empty the journal. */
+/** How often a purge tries to empty the journal. */
 const emptyEveryMs = 50;
-const emptyTriesMax = 100;
 
 /** The users that a removed row refers to. */
 type Removed = { user_id: UserId | null; created_by?: UserId | null };
@@ -143,16 +142,17 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
     anonymizeAudit: (organizationId, person, after) =>
       step(() => runWork(anonymizeAudit(organizationId, person, after))),
 
-    async finishPurge() {
+    async finishPurge(waitMs) {
       // The index of passages keeps removed terms in its segments until they are merged, which is done in small steps.
       const mergeStep = prepareMergeStep(database);
       let pages = -pagesPerMergeStep;
       while (await step(() => mergeStep(pages))) pages = pagesPerMergeStep;
-      // Busy while a thread or another process runs a checkpoint.
-      for (let tries = 0; tries < emptyTriesMax; tries += 1) {
-        if (emptyJournal(database)) return;
+      // Also busy while a thread or another process runs a checkpoint.
+      for (let waitedMs = 0; !emptyJournal(database); waitedMs += emptyEveryMs) {
+        if (waitedMs >= waitMs) return false;
         await pause(emptyEveryMs);
       }
+      return true;
     },
   };
 }

@@ -11,15 +11,23 @@ type Proceed = (removed: PurgeCounts) => Promise<void>;
 
 const walkLimit = 100;
 
+/** How long a purge waits for readers of the journal, such as a backup. */
+const journalWaitMs = 5_000;
+
+export interface Purged {
+  readonly rows: PurgeCounts;
+  /** False if a reader kept the journal of the embedded store from being emptied: it still holds removed rows. */
+  readonly journalEmptied: boolean;
+}
+
 /** Removes all data of the organization. Run it again after an interruption to finish. */
 export async function purgeOrganization(
   { store }: Pick<Context, 'store'>,
   organizationId: OrganizationId,
   proceed: Proceed,
-): Promise<PurgeCounts> {
-  const removed = await untilDone(() => store.purgeOrganization(organizationId), proceed);
-  await store.finishPurge();
-  return removed;
+): Promise<Purged> {
+  const rows = await untilDone(() => store.purgeOrganization(organizationId), proceed);
+  return { rows, journalEmptied: await store.finishPurge(journalWaitMs) };
 }
 
 /**
@@ -32,7 +40,7 @@ export async function purgePerson(
   initiator: Initiator,
   person: PurgedPerson,
   proceed: Proceed,
-): Promise<PurgeCounts> {
+): Promise<Purged> {
   const { store } = context;
   const { userId, email } = person;
   const removed: Record<string, number> = {};
@@ -56,8 +64,7 @@ export async function purgePerson(
     after = page.next;
   } while (after !== null);
   addAll(removed, await untilDone(() => store.purgePerson(organizationId, userId), proceed));
-  await store.finishPurge();
-  return removed;
+  return { rows: removed, journalEmptied: await store.finishPurge(journalWaitMs) };
 }
 
 /** The rows that a purge would remove or rewrite, by table. Changes nothing. */
