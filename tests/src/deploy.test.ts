@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
@@ -23,7 +24,7 @@ function assertSettings(names: string[]): void {
 }
 
 describe('deploy/compose.yaml', () => {
-  const { services } = parse(read('deploy/compose.yaml'), { merge: true });
+  const { services, networks } = parse(read('deploy/compose.yaml'), { merge: true });
 
   it('runs two nodes of the image with known settings, read-only, and with time to drain', () => {
     const { one, two, postgres } = services;
@@ -34,6 +35,19 @@ describe('deploy/compose.yaml', () => {
     assert.ok(Number.parseInt(one.stop_grace_period, 10) > stopTime(one.environment.SKEIN_DRAIN_MS));
     assert.equal(one.depends_on.postgres.condition, 'service_healthy');
     assert.ok(postgres.healthcheck.test.includes('pg_isready'));
+  });
+
+  it('trusts the forwarded addresses of its proxy and of no other container', () => {
+    const { ipv4_address: address } = services.proxy.networks.default;
+    assert.equal(services.one.environment.SKEIN_TRUSTED_PROXIES, address);
+    const [{ subnet, ip_range: assigned }] = networks.default.ipam.config;
+    const covers = (range: string) => {
+      const [network, prefix] = range.split('/');
+      const list = new BlockList();
+      list.addSubnet(network!, Number(prefix));
+      return list.check(address);
+    };
+    assert.deepEqual([covers(subnet), covers(assigned)], [true, false]);
   });
 
   it('has a proxy that knows both nodes and asks for their readiness', () => {
