@@ -51,7 +51,8 @@ const page = (at: Times, titles: (string | [string, string])[], isLast = true): 
     return { id: `thr_${title.split(',')[0]}`, title, activity };
   }),
 });
-const outage = { fault: 'kill', startedAt: 0, endedAt: 1000, recoveryMs: 1 };
+const outage = { fault: 'kill', losesCounts: false, startedAt: 0, endedAt: 1000, recoveryMs: 1 };
+const quotaOf = (limit: number) => new Map([['acme', { limit, until: 9999 }]]);
 
 function violations(calls: Call[], rest: Partial<History> = {}): string[] {
   return findViolations({ calls, revocations: [], outages: [], quotas: new Map(), ...rest });
@@ -96,6 +97,11 @@ describe('The checker of histories accepts', () => {
   for (const [name, calls] of Object.entries(accepted)) {
     it(name, () => assert.deepEqual(violations(calls, { outages: [outage] }), []));
   }
+  it('a quota that forgets requests of the last second before the database died', () => {
+    const calls = [create([0, 1]), get([3500, 3501], 'T1'), get([6000, 6001], 'T1')];
+    const died = { ...outage, losesCounts: true, startedAt: 4000, endedAt: 5000 };
+    assert.deepEqual(violations(calls, { outages: [died], quotas: quotaOf(2) }), []);
+  });
 });
 
 describe('The checker of histories finds', () => {
@@ -183,12 +189,17 @@ describe('The checker of histories finds', () => {
     'an exceeded quota': [
       /quota of 1/,
       [create([0, 1]), get([2, 3], 'T1')],
-      { quotas: new Map([['acme', { limit: 1, until: 99 }]]) },
+      { outages: [outage], quotas: quotaOf(1) },
+    ],
+    'a quota that forgets older requests when the database dies': [
+      /2 requests served with a quota of 1/,
+      [create([0, 1]), get([2500, 2501], 'T1'), get([3500, 3501], 'T1')],
+      { outages: [{ ...outage, losesCounts: true, startedAt: 4000, endedAt: 5000 }], quotas: quotaOf(1) },
     ],
     'a quota that refuses too early': [
       /429 after 2 of 3/,
       [create([0, 1]), get([2, 3], 'T1'), { ...remove([4, 5]), status: 429 } as Call],
-      { quotas: new Map([['acme', { limit: 3, until: 99 }]]) },
+      { quotas: quotaOf(3) },
     ],
     'an error outside an outage': [
       /outside an outage/,

@@ -64,12 +64,15 @@ export interface Revocation extends Span {
 /** Something that breaks the site and repairs it again. Recovery is measured from the end of `run`. */
 export interface Fault {
   readonly name: string;
+  /** The database server dies, and with it the last quota counts, which are committed without a sync. */
+  readonly losesCounts?: boolean;
   readonly run: () => Promise<void>;
 }
 
 /** Something that was broken on purpose, from the first moment until every node served requests again. */
 export interface Outage extends Span {
   readonly fault: string;
+  readonly losesCounts: boolean;
   /** From the end of the fault itself until every node served requests again. */
   readonly recoveryMs: number;
 }

@@ -126,13 +126,13 @@ async function revokeAll(
   }
 }
 
-async function inject(site: Site, { name, run }: Fault): Promise<Outage> {
+async function inject(site: Site, { name, losesCounts = false, run }: Fault): Promise<Outage> {
   const startedAt = performance.now();
   await run();
   const repairedAt = performance.now();
   await site.untilReady();
   const endedAt = performance.now();
-  return { fault: name, startedAt, endedAt, recoveryMs: endedAt - repairedAt };
+  return { fault: name, losesCounts, startedAt, endedAt, recoveryMs: endedAt - repairedAt };
 }
 
 /** A new day begins with a fresh quota, and the clocks of the nodes are ahead. */

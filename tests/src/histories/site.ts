@@ -208,8 +208,8 @@ class Cluster {
   faults(): Fault[] {
     return [
       { name: 'database restarted', run: () => this.#primary.restart('fast') },
-      { name: 'database killed', run: () => this.#replace() },
-      { name: 'database failed over to its standby', run: () => this.#failOver() },
+      { name: 'database killed', losesCounts: true, run: () => this.#replace() },
+      { name: 'database failed over to its standby', losesCounts: true, run: () => this.#failOver() },
       {
         name: 'network to the database silent',
         run: async () => {
