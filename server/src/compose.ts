@@ -14,7 +14,7 @@ import type { ConfiguredModel } from './domain/model-trial.ts';
 import { keptMs } from './domain/retention.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
-import { termsOf } from './generation/retrieval/terms.ts';
+import { termOf, termsOf, wordsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/messages.ts';
 import type { ReplyWorker } from './generation/worker.ts';
 import type { Log } from './log.ts';
@@ -101,6 +101,7 @@ export async function openContext(
     tracing,
     usage: new UsageCounter(),
     library: createLibrary(store, config.limits),
+    vocabulary: { wordsOf, termOf },
   };
   return { ...context, store: store as never, storeHealth: store, close: () => store.close() };
 }

@@ -5,6 +5,7 @@ import { enforceRetention } from '../usecases/organization/retention.ts';
 import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
 import { keepTending } from '../usecases/replies/tend-replies.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
+import { indexThreads } from '../usecases/threads/index-threads.ts';
 
 type Log = Awaited<ReturnType<typeof openLog>>;
 type Worker = Awaited<ReturnType<typeof startWorker>>;
@@ -15,6 +16,10 @@ const clockAheadMsMax = 5_000;
 const usageEveryMs = 1000;
 /** Expired data is removed within about this time, and a document whose writer was killed after about twice as long. */
 const sweepEveryMs = 60_000;
+/** A changed thread is found by its new words within about this time, and later while the service is busy. */
+const indexEveryMs = 300;
+/** Indexing takes at most a quarter of the time. */
+const indexRest = 3;
 /** Limits removal to 10,000 rows a second, so that requests are not delayed. */
 const removalPauseMs = 50;
 
@@ -41,10 +46,17 @@ export function startBackgroundWork(
   const removing = repeat(log, sweepEveryMs, 'retention failed; retrying in a minute', (signal) =>
     removeExpired(context, log, signal),
   );
+  const indexing = repeat(log, indexEveryMs, 'threads could not be indexed; trying again', (signal) =>
+    indexThreads(
+      context,
+      (tookMs) => pause(indexRest * tookMs, undefined, { signal }).catch(() => {}),
+      signal,
+    ),
+  );
   return {
     stopTending: keepTending(context, { worker, leaseMs, log, watchClock: clockWatch(context, log) }),
     async stop() {
-      await Promise.all([counting(), sweeping(), removing()]);
+      await Promise.all([counting(), sweeping(), removing(), indexing()]);
       await keepCounts(true).catch((error) => log.error({ err: error }, countsFailed));
     },
   };

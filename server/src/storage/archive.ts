@@ -120,8 +120,12 @@ export const archiveTables = (Object.keys(tables) as TableName[]).map((name): Ar
   };
 });
 
-/** Tables that are not copied: schema, time, the index of passages, and the mark of an unfinished copy. */
-const tablesNotCopied = /^(?:schema_version|store_clock|passage_term\w*|unfinished_copy|sqlite_\w+)$/;
+/**
+ * Tables that are not copied: schema, time, the mark of an unfinished copy, and indexes. The target indexes the copied
+ * threads when it is first served, because their rows are marked as due when they are written.
+ */
+const tablesNotCopied =
+  /^(?:schema_version|store_clock|passage_term\w*|search_due|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
 
 /** The statement that reads the rows after a key, or the first ones; `place` formats the n-th parameter. */
 export function readText(

@@ -68,7 +68,7 @@ export interface Purges {
     after: AuditPosition | null,
   ): Promise<{ readonly changed: number; readonly next: AuditPosition | null }>;
   /**
-   * Overwrites the remains of removed rows in SQLite's index of passages and its journal. Waits up to `waitMs` for readers of
+   * Overwrites the remains of removed rows in SQLite's indexes of words and its journal. Waits up to `waitMs` for readers of
    * the journal. False if one of them is still reading: the journal then keeps removed rows.
    */
   finishPurge(waitMs: number): Promise<boolean>;

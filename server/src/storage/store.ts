@@ -8,6 +8,7 @@ import type { Documents } from './document-store.ts';
 import type { ApiKeys, KeyRequests } from './key-store.ts';
 import type { Purges, Retention } from './removal-store.ts';
 import type { Replies } from './reply-store.ts';
+import type { ThreadSearch } from './search-store.ts';
 import type { Threads } from './thread-store.ts';
 import type { Usages } from './usage-store.ts';
 
@@ -17,6 +18,7 @@ export type * from './document-store.ts';
 export type * from './key-store.ts';
 export type * from './removal-store.ts';
 export type * from './reply-store.ts';
+export type * from './search-store.ts';
 export type * from './thread-store.ts';
 export type * from './usage-store.ts';
 
@@ -36,6 +38,7 @@ export interface Store
     SigningKeys,
     Admissions,
     Threads,
+    ThreadSearch,
     Replies,
     Documents,
     Accounts,

@@ -1,6 +1,7 @@
 import type { AccessTokens } from '../domain/access-token.ts';
 import type { FailedAttempts, FailedSignIns } from '../domain/attempts.ts';
 import type { Seal } from '../domain/cursor.ts';
+import type { Vocabulary } from '../domain/excerpt.ts';
 import type { IdGenerator, ThreadId } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Library } from '../domain/library.ts';
@@ -48,6 +49,7 @@ export interface Context {
   readonly tracing: Tracing;
   readonly usage: UsageCounter;
   readonly library: Library;
+  readonly vocabulary: Vocabulary;
 }
 
 /** Slow hashes, so that a stolen store does not reveal passwords. */

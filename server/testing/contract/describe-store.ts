@@ -19,6 +19,7 @@ import { describeReplies } from './replies.ts';
 import { describeReplyClocks } from './reply-clocks.ts';
 import { describeRetention } from './retention.ts';
 import { describeSigningKeys } from './signing-keys.ts';
+import { describeThreadSearch } from './thread-search.ts';
 import { describeThreadVersions } from './thread-versions.ts';
 import { describeThreads } from './threads.ts';
 import { describeUsages } from './usage.ts';
@@ -45,6 +46,7 @@ const parts = {
   abandonedReplies: describeAbandonedReplies,
   followUps: describeFollowUps,
   threadVersions: describeThreadVersions,
+  threadSearch: describeThreadSearch,
   documents: describeDocuments,
   audits: describeAudits,
   usages: describeUsages,

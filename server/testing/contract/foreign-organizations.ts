@@ -61,6 +61,8 @@ export function describeForeignOrganizations(world: () => World): void {
       }
       assert.deepEqual(await store.listReplyDetails(foreign, thread.id), []);
       assert.deepEqual(await store.listAccounts(foreign, userId, '', 10), []);
+      assert.deepEqual(await store.searchThreads(foreign, { userId, terms: [] }, 10), []);
+      assert.deepEqual(await store.summarizeThreads(foreign, [thread.id]), []);
       assert.equal(await store.revokeApiKey(foreign, key.id, note()), 'missing');
       assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }, note()), 'not-a-member');
       assert.equal(await store.findMember(foreign, 'ada@example.org'), undefined);

@@ -125,14 +125,88 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assertRefused(await ben.get(`/threads?scope=mine&accountId=${accountId}&cursor=${cursor}`), 400);
     });
 
-    it('by words of their titles, ignoring case and accents', async () => {
-      const search = async (words: string, scope = 'mine') =>
-        titlesOf({ threads: await walk(ada, { scope, accountId, search: words, limit: '1' }) });
-      assert.deepEqual(await search('resume'), ['Résumé of Ada']);
-      assert.deepEqual(await search('POLICY ref'), ['Refund policy']);
-      assert.deepEqual(await search('RÉSUMÉ', 'published'), ["Ben's shared résumé"]);
-      assert.deepEqual(await search('own'), []);
+    it('with their state, their author and a line of the last reply', async () => {
+      const [{ id }] = await walk(ada, { accountId, scope: 'mine', limit: '1' });
+      await untilEnded(ada, id);
+      const [row] = await eventually(
+        () => walk(ada, { accountId, scope: 'mine' }),
+        ([first]) => first.line !== '',
+      );
+      assert.deepEqual([row.state, row.createdBy, row.found], ['idle', world.email('ada'), null]);
+      assert.match(row.line, /^You asked: x/);
+      const [shared] = await walk(ada, { accountId, scope: 'published' });
+      assert.equal(shared.createdBy, world.email('ben'));
+    });
+
+    it('by words of titles and messages, ignoring case and accents, with the words marked', async () => {
+      const search = (words: string, change: object = {}) =>
+        walk(ada, { scope: 'mine', accountId, search: words, limit: '1', ...change });
+      const titles = async (...asked: Parameters<typeof search>) =>
+        titlesOf({ threads: await search(...asked) });
+      // The index follows within a second or so.
+      const [found] = await eventually(
+        () => search('resume'),
+        ({ length }) => length > 0,
+      );
+      assert.deepEqual(found.found.title, [
+        { text: 'Résumé', hit: true },
+        { text: ' of Ada', hit: false },
+      ]);
+      assert.deepEqual(await titles('POLICY ref'), ['Refund policy']);
+      assert.deepEqual(await titles('RÉSUMÉ', { scope: 'published' }), ["Ben's shared résumé"]);
+      assert.deepEqual(await titles('own'), [], 'never a thread that another keeps to themselves');
       assert.equal((await search('  ')).length, 3);
+      assert.deepEqual(await walk(eve, { search: 'resume' }), [], 'never to another organization');
+      const { thread } = await ask(ada, 'Where is the needle?', { title: 'Hay' });
+      const [hay] = await eventually(
+        () => walk(ada, { search: 'needl' }),
+        ({ length }) => length > 0,
+      );
+      assert.equal(hay.id, thread.id);
+      assert.deepEqual(
+        hay.found.text.filter(({ hit }: any) => hit).map(({ text }: any) => text.toLowerCase()),
+        ['needle'],
+      );
+      assertDone(await ada.call('DELETE', at(thread.id)));
+      assert.deepEqual(await walk(ada, { search: 'needle' }), [], 'no longer once it is deleted');
+    });
+
+    it('by state and by the time of their activity', async () => {
+      const { thread } = await ask(ada, 'x', { accountId: 'acct_by_state' });
+      await untilEnded(ada, thread.id);
+      const list = (query: object) => walk(ada, { accountId: 'acct_by_state', ...query });
+      await eventually(
+        () => list({ state: 'idle' }),
+        ({ length }) => length === 1,
+      );
+      assert.deepEqual(await list({ state: 'error' }), []);
+      const createdMs = Date.parse(thread.createdAt);
+      assert.equal((await list({ since: String(createdMs) })).length, 1);
+      assert.equal((await list({ since: String(createdMs + 1) })).length, 0);
+    });
+
+    it('with any text as a search', async () => {
+      const hostile = [
+        '"',
+        '*',
+        "'",
+        'a AND',
+        'NEAR(a b)',
+        'a:b',
+        '(',
+        '\\',
+        '%',
+        '🧵',
+        '漢字',
+        '\u202e',
+        "a' | 'b",
+        '!',
+        '&',
+      ];
+      for (const search of [...hostile, 'a '.repeat(250), '漢'.repeat(500)])
+        assertDone(await ada.get(`/threads?${new URLSearchParams({ search })}`));
+      assertRefused(await ada.get('/threads?search=a%00b'), 400, /search/);
+      assertRefused(await ada.get(`/threads?search=${'%22'.repeat(10_000)}`), 400);
     });
 
     it('with accounts to suggest, of what the person can see', async () => {
@@ -146,7 +220,18 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
     });
 
     it('unless the query is invalid', async () => {
-      for (const query of ['scope=all', 'limit=0', 'limit=101', 'limit=x', 'cursor=x', 'cursor=']) {
+      for (const query of [
+        'scope=all',
+        'limit=0',
+        'limit=101',
+        'limit=x',
+        'cursor=x',
+        'cursor=',
+        'state=done',
+        'since=x',
+        'since=-1',
+        'since=1e30',
+      ]) {
         assertRefused(await ada.get(`/threads?${query}`), 400, new RegExp(query.split('=')[0] ?? ''));
       }
       assertRefused(await ada.get(`/threads?search=${'x'.repeat(501)}`), 400, /search/);

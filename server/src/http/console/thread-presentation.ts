@@ -13,6 +13,7 @@ import type { Thread } from '../../domain/thread.ts';
 import type { MessagesView } from '../../usecases/replies/reply-details.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
+import type { ThreadRow } from '../../usecases/threads/search-threads.ts';
 import type { Piece, Pieces } from '../pieces.ts';
 import type {
   MessageJson,
@@ -20,6 +21,7 @@ import type {
   StepJson,
   ThreadEvents,
   ThreadJson,
+  ThreadRowJson,
   ThreadViewJson,
   VerdictJson,
 } from './thread-schemas.ts';
@@ -33,6 +35,16 @@ export function presentThread(thread: Thread, mine: boolean): ThreadJson {
     accountId: thread.accountId,
     published: thread.published,
     mine,
+  };
+}
+
+export function presentRow({ thread, summary, found }: ThreadRow, mine: boolean): ThreadRowJson {
+  return {
+    ...presentThread(thread, mine),
+    state: summary.state,
+    createdBy: summary.author ?? formerMember,
+    line: summary.line,
+    found: found ?? null,
   };
 }
 

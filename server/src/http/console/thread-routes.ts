@@ -10,12 +10,13 @@ import {
 } from '../../usecases/threads/change-thread.ts';
 import { createThread } from '../../usecases/threads/create-thread.ts';
 import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread.ts';
-import { listAccounts, listThreads, searchThreads } from '../../usecases/threads/list-threads.ts';
+import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
+import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
 import type { Pieces } from '../pieces.ts';
 import { Type, text } from '../schema.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { ThreadEventStreams } from './thread-events.ts';
-import { presentThread, presentView } from './thread-presentation.ts';
+import { presentRow, presentThread, presentView } from './thread-presentation.ts';
 import {
   accountsSchema,
   changedThreadSchema,
@@ -45,17 +46,30 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
         scope: Type.Optional(Type.Enum(['mine', 'published'])),
         accountId: Type.Optional(text(0, limits.linkLengthMax)),
         search: Type.Optional(text(0, limits.titleLengthMax)),
+        state: Type.Optional(Type.Enum(['idle', 'in_progress', 'error'])),
+        /** The earliest activity, in milliseconds since 1970. */
+        since: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
         cursor: Type.Optional(Type.String()),
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
       }),
       response: threadListSchema,
-      async handle({ context, principal, query: { search = '', limit = limitDefault, ...selection } }) {
-        const { threads, nextCursor, truncated } =
-          search.trim() === ''
-            ? await listThreads(context, principal, { ...selection, limit })
-            : await searchThreads(context, principal, { ...selection, limit, search });
-        const shown = threads.map((thread) => presentThread(thread, thread.userId === principal.userId));
-        return { threads: shown, nextCursor, truncated };
+      async handle({
+        context,
+        principal,
+        query: { search = '', state, since, limit = limitDefault, ...selection },
+      }) {
+        const present = (row: ThreadRow) => presentRow(row, row.thread.userId === principal.userId);
+        if (search.trim() !== '' || state !== undefined || since !== undefined) {
+          const input = { ...selection, search, state, since, limit };
+          const { rows, nextCursor } = await searchThreads(context, principal, input);
+          return { threads: rows.map(present), nextCursor, truncated: false };
+        }
+        const { threads, nextCursor, truncated } = await listThreads(context, principal, {
+          ...selection,
+          limit,
+        });
+        const rows = await summarizeThreads(context, threads);
+        return { threads: rows.map(present), nextCursor, truncated };
       },
     }),
     defineConsoleRoute('GET /accounts', 'member', {

@@ -34,9 +34,26 @@ export type ThreadJson = Json<typeof threadSchema>;
 
 export const changedThreadSchema = object({ thread: threadSchema });
 
+const state = Type.Enum(['idle', 'in_progress', 'error']);
+
+/** A text in pieces: those with `hit` are words that were searched for. */
+const segmentsSchema = Type.Array(object({ text: Type.String(), hit: Type.Boolean() }));
+export type SegmentsJson = Json<typeof segmentsSchema>;
+
+const threadRowSchema = object({
+  ...threadProperties,
+  state,
+  createdBy: Type.String(),
+  /** The beginning of the latest finished reply in plain text; empty if there is none. */
+  line: Type.String(),
+  /** Null without a search. `text` is the best part of a message; null if only the title was found. */
+  found: nullable(object({ title: segmentsSchema, text: nullable(segmentsSchema) })),
+});
+export type ThreadRowJson = Json<typeof threadRowSchema>;
+
 export const threadListSchema = object({
-  threads: Type.Array(threadSchema),
-  /** A page of a search may be empty although more follow. */
+  threads: Type.Array(threadRowSchema),
+  /** A page of a search may be shorter although more follow. */
   nextCursor: nullable(Type.String()),
   /** Whether there are older threads than the list can reach. Filtering by account shows more of them. */
   truncated: Type.Boolean(),
@@ -122,7 +139,7 @@ export type MessageJson = UserMessageJson | ReplyJson;
 const viewProperties = {
   thread: object({ ...threadProperties, createdBy: Type.String() }),
   messages: Type.Array(Type.Union([userMessageSchema, replySchema])),
-  state: Type.Enum(['idle', 'in_progress', 'error']),
+  state,
 };
 export const threadViewSchema = object(viewProperties);
 export type ThreadViewJson = Json<typeof threadViewSchema>;

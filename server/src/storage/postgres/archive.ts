@@ -151,7 +151,8 @@ function writer(client: pg.Client): ArchiveTarget {
     isUnfinished: () => isUnfinished(client),
     begin: () =>
       transaction(async () => {
-        await client.query(`TRUNCATE ${archiveTables.map(({ name }) => `"${name}"`).join(', ')}`);
+        const tables = [...archiveTables.map(({ name }) => `"${name}"`), 'search_due', 'thread_search'];
+        await client.query(`TRUNCATE ${tables.join(', ')}`);
         await client.query(`CREATE TABLE IF NOT EXISTS ${unfinishedCopyTable} (mark integer)`);
       }),
     async write(table, rows, terms) {

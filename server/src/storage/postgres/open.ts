@@ -12,6 +12,7 @@ import { postgresReplies } from './replies.ts';
 import { postgresRetention } from './retention.ts';
 import { Servers } from './servers.ts';
 import { type NodeClock, StoreTime, serverTime } from './store-time.ts';
+import { postgresThreadSearch } from './thread-search.ts';
 import { postgresThreads } from './threads.ts';
 import { postgresWalks } from './walks.ts';
 
@@ -41,6 +42,7 @@ export async function openPostgresStore(
     ...postgresAdmissions(database),
     ...postgresThreads(database),
     ...postgresWalks(database),
+    ...postgresThreadSearch(database),
     ...postgresReplies(database, jumps),
     ...postgresDocuments(database),
     ...postgresUsages(database),

@@ -29,7 +29,7 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
     .pluck();
   const deletePassage = database.prepare('DELETE FROM passage WHERE number = @number');
   const deleteTerms = database.prepare('DELETE FROM passage_term WHERE rowid = @number');
-  const mergeStep = prepareMergeStep(database);
+  const mergeStep = prepareMergeStep(database, 'passage_term');
 
   /** Runs one part at a time for all callers: writes of one turn share a commit, and many parts would make it long. */
   let last: Promise<unknown> = Promise.resolve();
@@ -78,9 +78,12 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
   };
 }
 
-/** One step of merging the index of terms. Returns whether it changed anything. */
-export function prepareMergeStep(database: Database): (pages: number) => boolean {
-  const merge = database.prepare(`INSERT INTO passage_term (passage_term, rank) VALUES ('merge', @pages)`);
+/** One step of merging an index of terms. Returns whether it changed anything. */
+export function prepareMergeStep(
+  database: Database,
+  table: 'passage_term' | 'thread_term',
+): (pages: number) => boolean {
+  const merge = database.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('merge', @pages)`);
   const totalChanges = database.prepare<[], number>('SELECT total_changes()').pluck();
   return (pages) => {
     const before = totalChanges.get()!;

@@ -11,9 +11,11 @@ import { sqliteDocuments } from './documents.ts';
 import { Journal } from './journal.ts';
 import { ObjectCache } from './object-cache.ts';
 import { sqlitePurges } from './purge.ts';
+import { ReadThread } from './read-thread.ts';
 import { sqliteReplies } from './replies.ts';
 import { sqliteRetention } from './retention.ts';
 import { syncedReads } from './synced-reads.ts';
+import { sqliteThreadSearch } from './thread-search.ts';
 import { sqliteThreads } from './threads.ts';
 import { sqliteTransactions } from './transactions.ts';
 import { sqliteWalks } from './walks.ts';
@@ -39,6 +41,7 @@ export function openSqliteStore(
   });
   const cache = new ObjectCache(database, cacheBytes);
   const workerLock = createWorkerLock(file);
+  const reads = new ReadThread(file);
   const ping = database.prepare('SELECT latest_at FROM store_clock');
 
   const shared = sharedStore(sqliteTransactions(database, commits));
@@ -48,6 +51,7 @@ export function openSqliteStore(
     ...sqliteAdmissions(database, commits, cache),
     ...sqliteThreads(database, commits, cache),
     ...sqliteWalks(database, commits, cache),
+    ...sqliteThreadSearch(database, commits, reads),
     ...sqliteReplies(database, commits, workerLock),
     ...sqliteDocuments(database, commits),
     ...sqliteUsages(database, commits),
@@ -69,6 +73,7 @@ export function openSqliteStore(
 
     async close() {
       await checkpoints.close();
+      await reads.close();
       await commits.drain();
       database.close();
       journal.close();

@@ -143,10 +143,12 @@ export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
       step(() => runWork(anonymizeAudit(organizationId, person, after))),
 
     async finishPurge(waitMs) {
-      // The index of passages keeps removed terms in its segments until they are merged, which is done in small steps.
-      const mergeStep = prepareMergeStep(database);
-      let pages = -pagesPerMergeStep;
-      while (await step(() => mergeStep(pages))) pages = pagesPerMergeStep;
+      // An index keeps removed terms in its segments until they are merged, which is done in small steps.
+      for (const table of ['passage_term', 'thread_term'] as const) {
+        const mergeStep = prepareMergeStep(database, table);
+        let pages = -pagesPerMergeStep;
+        while (await step(() => mergeStep(pages))) pages = pagesPerMergeStep;
+      }
       // Also busy while a thread or another process runs a checkpoint.
       for (let waitedMs = 0; !emptyJournal(database); waitedMs += emptyEveryMs) {
         if (waitedMs >= waitMs) return false;

@@ -4,123 +4,150 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { World } from '../../../testing/contract/fixture.ts';
+import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
+import { termOf, wordsOf } from '../../generation/retrieval/terms.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
 import { personIn } from '../people/sessions.ts';
-import { type FoundThreads, listThreads, searchThreads } from './list-threads.ts';
+import { machineTimers } from '../timers.ts';
+import { indexThreads } from './index-threads.ts';
+import { type SearchThreadsInput, searchThreads, type ThreadRow } from './search-threads.ts';
 
-describe('A search in the titles of 2,300 threads', () => {
+describe('A search in threads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-search-'));
   let world: World;
   let context: Context;
   let ada: UserPrincipal;
+  const index = () => indexThreads(context, async () => {}, new AbortController().signal);
+  const find = (search: string, change: Partial<SearchThreadsInput> = {}) =>
+    searchThreads(context, ada, { search, limit: 10, ...change });
+  const titles = (rows: readonly ThreadRow[]) => rows.map(({ thread }) => thread.title);
+  const shown = (row: ThreadRow | undefined) =>
+    row?.found?.text?.map(({ text, hit }) => (hit ? `[${text}]` : text)).join('');
+
   before(async () => {
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
     const organizationId = await world.organization();
     const userId = await world.member(organizationId);
     ada = personIn(organizationId, userId);
-    context = contextWith(10_000);
-    const titles = Array.from({ length: 2300 }, (_, place) => titleAt(place));
-    await Promise.all(titles.map((title) => world.thread(organizationId, userId, { title })));
+    const used = {
+      store: world.store,
+      seal: createSeal(new Uint8Array(32)),
+      timers: machineTimers,
+      vocabulary: { wordsOf, termOf },
+    };
+    context = used as Partial<Context> as Context;
+    const prompts = {
+      Returns: 'How long do refunds take?',
+      Café: 'Wann öffnet die Straße?',
+      Long: `${'word '.repeat(20_000)}needle ${'word '.repeat(100)}`,
+      Empty: '🧵',
+    };
+    for (const [title, prompt] of Object.entries(prompts))
+      await world.thread(organizationId, userId, { title, prompt });
+    const replies = await world.claim(60_000);
+    for (const reply of replies) {
+      const content = '## Answer\n\n**Refunding takes 30 days.** [1] Silk is excluded.';
+      await world.store.settleReply(reply, { status: 'completed', ...done, content });
+    }
+    await index();
   });
   after(async () => {
     await world.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** In order of creation: the newest, which a walk shows first, is the last. */
-  function titleAt(place: number): string {
-    if (place === 0) return 'Très ancien';
-    return place % 100 === 0 ? `Hundred ${place}` : `Thread ${place}`;
-  }
-  function contextWith(paginationWindow: number): Context {
-    const used = {
-      store: world.store,
-      seal: createSeal(new Uint8Array(32)),
-      limits: { paginationWindow },
-    };
-    return used as unknown as Context;
-  }
-  const titlesOf = ({ threads }: FoundThreads) => threads.map(({ title }) => title);
-  async function searchAll(search: string, limit: number, from: Context = context) {
-    const answers: FoundThreads[] = [];
-    let cursor: string | null | undefined;
-    while (cursor !== null) {
-      const answer = await searchThreads(from, ada, { search, limit, ...(cursor && { cursor }) });
-      answers.push(answer);
-      cursor = answer.nextCursor;
-    }
-    return { answers, titles: answers.flatMap(titlesOf) };
-  }
-  const hundreds = Array.from({ length: 22 }, (_, place) => `Hundred ${(22 - place) * 100}`);
-
-  it('finds each once and in the order of the listing, whatever the size of a page', async () => {
-    for (const limit of [1, 5, 22, 100]) {
-      assert.deepEqual((await searchAll('hundred', limit)).titles, hundreds, `pages of ${limit}`);
-    }
+  it('finds words of titles, prompts and replies in any form', async () => {
+    assert.deepEqual(titles((await find('take refund ')).rows), ['Returns']);
+    assert.deepEqual(titles((await find('cafe strasse')).rows), ['Café']);
+    assert.equal((await find('excluded')).rows.length, 4);
+    assert.deepEqual((await find('unknown')).rows, []);
   });
 
-  it('fills a page before it returns', async () => {
-    const { answers } = await searchAll('hundred', 5);
-    assert.deepEqual(
-      answers
-        .map(titlesOf)
-        .map(({ length }) => length)
-        .slice(0, 4),
-      [5, 5, 5, 5],
+  it('marks the words in the title and in the best part of a message', async () => {
+    const [row] = (await find('retur')).rows;
+    assert.deepEqual(row?.found?.title, [{ text: 'Returns', hit: true }]);
+    assert.equal(row?.found?.text, null);
+    assert.equal(shown((await find('silk')).rows[0]), 'Answer Refunding takes 30 days. [Silk] is excluded.');
+    assert.match(shown((await find('needle')).rows[0]) ?? '', /^…(?:word )+\[needle\] (?:word ?)+…$/);
+  });
+
+  it('shows the beginning of the latest reply in plain text', async () => {
+    const { rows } = await find('excluded');
+    assert.ok(
+      rows.every(({ summary }) => summary.line === 'Answer Refunding takes 30 days. Silk is excluded.'),
     );
+    assert.ok(rows.every(({ summary }) => summary.state === 'idle'));
   });
 
-  it('scans 2,000 threads per call, and continues from there even if it found nothing', async () => {
-    const first = await searchThreads(context, ada, { search: 'tres ancien', limit: 10 });
-    assert.deepEqual(titlesOf(first), []);
-    assert.ok(first.nextCursor !== null);
-    const cursor = first.nextCursor;
-    const second = await searchThreads(context, ada, { search: 'tres ancien', limit: 10, cursor });
-    assert.deepEqual([titlesOf(second), second.nextCursor], [['Très ancien'], null]);
+  it('walks page after page with cursors of the same search, and rejects those of another', async () => {
+    const first = await find('excluded', { limit: 3 });
+    assert.equal(first.rows.length, 3);
+    const cursor = first.nextCursor as string;
+    const second = await find('excluded', { limit: 3, cursor });
+    assert.equal(second.nextCursor, null);
+    assert.equal(new Set([...titles(first.rows), ...titles(second.rows)]).size, 4);
+    for (const change of [{ scope: 'mine' }, { state: 'idle' }, { since: 1 }, { accountId: 'a' }] as const)
+      await assert.rejects(find('excluded', { ...change, cursor }), { code: 'INVALID_PARAMS' });
+    await assert.rejects(find('silk', { cursor }), { code: 'INVALID_PARAMS' });
   });
 
-  it('returns a cursor of the listing, which works with another search or without one', async () => {
-    const { nextCursor } = await searchThreads(context, ada, { search: 'hundred', limit: 1 });
-    const cursor = nextCursor as string;
-    const listed = await listThreads(context, ada, { limit: 2, cursor });
-    assert.deepEqual(titlesOf(listed), ['Thread 2199', 'Thread 2198']);
-    const searched = await searchThreads(context, ada, { search: '2150', limit: 1, cursor });
-    assert.deepEqual(titlesOf(searched), ['Thread 2150']);
+  it('takes operators, quotes and symbols for text', async () => {
+    const hostile = [
+      '"',
+      "'",
+      '*',
+      'refund*',
+      '"refund',
+      'refund AND',
+      'OR',
+      'NOT refund',
+      'NEAR(refund, 1)',
+      'terms:refund',
+      '^refund',
+      'refund:*',
+      'refund & !silk',
+      '<->',
+      '\\',
+      "'; DROP TABLE thread; --",
+      '🧵',
+      '中文',
+      '()',
+      '- - -',
+      '¤',
+      '¤idle',
+      '·',
+      'İ',
+      'ß',
+      'a'.repeat(500),
+      'a '.repeat(250),
+      '\u0301',
+      '\u202erefund',
+      'ﬁ',
+    ];
+    for (const search of hostile) assert.ok((await find(search)).rows.length <= 4, search);
+    assert.equal((await find('refund AND silk')).rows.length, 0);
+    assert.deepEqual((await find('¤')).rows, []);
   });
 
-  it('rejects a cursor of another scope or account', async () => {
-    const { nextCursor } = await searchThreads(context, ada, { search: 'thread', limit: 1, scope: 'mine' });
-    const cursor = nextCursor as string;
-    const more = { search: 'thread', limit: 1, cursor };
-    assert.equal((await searchThreads(context, ada, { ...more, scope: 'mine' })).threads.length, 1);
-    await assert.rejects(searchThreads(context, ada, more), { code: 'INVALID_PARAMS' });
-    await assert.rejects(searchThreads(context, ada, { ...more, scope: 'published' }), {
-      code: 'INVALID_PARAMS',
-    });
-    await assert.rejects(searchThreads(context, ada, { ...more, scope: 'mine', accountId: 'x' }), {
-      code: 'INVALID_PARAMS',
-    });
-  });
-
-  it('reaches as far as the pagination window, and reports that there are older threads', async () => {
-    const { answers, titles } = await searchAll('hundred', 4, contextWith(300));
-    assert.deepEqual(titles, hundreds.slice(0, 3));
-    assert.ok(answers.every(({ truncated }) => truncated));
-  });
-
-  it('yields to other requests between its pages', async () => {
+  it('yields to other requests while it indexes a long thread, of which it finds the first words', async () => {
+    let isRunning = true;
     let turns = 0;
-    let searching = true;
-    const countTurns = () => {
+    const count = () => {
       turns += 1;
-      if (searching) setImmediate(countTurns);
+      if (isRunning) setImmediate(count);
     };
-    setImmediate(countTurns);
-    await searchThreads(context, ada, { search: 'nothing', limit: 1 });
-    searching = false;
-    assert.ok(turns >= 7, `${turns} turns of the event loop`);
+    setImmediate(count);
+    const { organizationId, userId } = ada;
+    const words = Array.from({ length: 12_000 }, (_, place) => `long${place}`).join(' ');
+    await world.thread(organizationId, userId, { title: 'Dictionary', prompt: words });
+    await index();
+    assert.deepEqual(titles((await find('long11000 long11')).rows), []);
+    assert.deepEqual(titles((await find('long9000')).rows), ['Dictionary']);
+    isRunning = false;
+    // One turn for every 4,000 characters, at least.
+    assert.ok(turns > words.length / 4000, `${turns} turns`);
   });
 });

@@ -1,0 +1,151 @@
+/** Splits a text into words as the index does, and reduces a word to its term. */
+export interface Vocabulary {
+  wordsOf(text: string): string[];
+  termOf(word: string): string;
+}
+
+/** What a search looks for. */
+export interface SearchedWords {
+  /** Terms that must all occur. */
+  readonly terms: readonly string[];
+  /** The last word may be unfinished: what is typed so far also finds longer words. */
+  readonly last?: { readonly term: string; readonly prefix: string };
+}
+
+/** A piece of a text; `hit` marks a word that was searched for. */
+export interface Segment {
+  readonly text: string;
+  readonly hit: boolean;
+}
+
+/** More words would not narrow a search. */
+const wordsMax = 32;
+/** Shorter beginnings of Latin words occur in nearly every text. */
+const prefixLengthMin = 3;
+
+/** Undefined if the text has no words: punctuation, emoji, white space. */
+export function searchedWords(search: string, { wordsOf, termOf }: Vocabulary): SearchedWords | undefined {
+  const words = wordsOf(search).slice(0, wordsMax);
+  const last = words.at(-1);
+  if (last === undefined) return undefined;
+  const isUnfinished = /\S$/u.test(search) && (last.length >= prefixLengthMin || /[^a-z\d]/.test(last));
+  const terms = [...new Set((isUnfinished ? words.slice(0, -1) : words).map(termOf))];
+  return isUnfinished ? { terms, last: { term: termOf(last), prefix: cutWord(last) } } : { terms };
+}
+
+/** Terms of the index are not longer. */
+function cutWord(word: string): string {
+  return word.slice(0, 64).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** Words as they stand in a text. */
+const writtenWord = /[\p{L}\p{N}\p{M}]+(?:['’,][\p{L}\p{N}\p{M}]+)*/gu;
+
+interface Hit {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Finds the searched words in texts. */
+export class HitFinder {
+  readonly #vocabulary: Vocabulary;
+  readonly #terms: ReadonlySet<string>;
+  readonly #prefix: string | undefined;
+  /** A plain text without any of these beginnings has no hit. */
+  readonly #beginnings: readonly string[];
+
+  constructor({ terms, last }: SearchedWords, vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary;
+    this.#terms = new Set(last === undefined ? terms : [...terms, last.term]);
+    this.#prefix = last?.prefix;
+    this.#beginnings = [...this.#terms, ...(last === undefined ? [] : [last.prefix])].map((term) =>
+      term.slice(0, prefixLengthMin),
+    );
+  }
+
+  /** The whole text, cut into pieces. */
+  mark(text: string): Segment[] {
+    return segmentsOf(text, this.#hitsIn(text));
+  }
+
+  /** About `length` characters around the first hit; undefined if there is none. `found`: how many hits the text has. */
+  excerpt(
+    text: string,
+    length: number,
+  ): { readonly segments: Segment[]; readonly found: number } | undefined {
+    const hits = this.#hitsIn(text);
+    const [first] = hits;
+    if (first === undefined) return undefined;
+    const start = wordStartBefore(text, Math.max(0, first.start - Math.floor(length / 3)));
+    const end =
+      start + length >= text.length
+        ? text.length
+        : wordStartBefore(text, Math.max(first.end, start + length));
+    const inside = hits
+      .filter((hit) => hit.end <= end)
+      .map((hit) => ({ start: hit.start - start, end: hit.end - start }));
+    const segments = segmentsOf(text.slice(start, end).trimEnd(), inside);
+    if (start > 0) segments.unshift({ text: '…', hit: false });
+    if (end < text.length) segments.push({ text: '…', hit: false });
+    return { segments, found: hits.length };
+  }
+
+  #hitsIn(text: string): Hit[] {
+    if (/^[\x20-\x7e\s]*$/.test(text)) {
+      const lower = text.toLowerCase();
+      if (!this.#beginnings.some((beginning) => lower.includes(beginning))) return [];
+    }
+    const hits: Hit[] = [];
+    for (const { 0: written, index } of text.matchAll(writtenWord)) {
+      const words = this.#vocabulary.wordsOf(written);
+      const hit = words.find((word) => this.#isSearched(word));
+      if (hit === undefined) continue;
+      // Scripts without spaces: only the word, not the whole sentence.
+      const offset = words.length > 1 ? written.toLowerCase().indexOf(hit) : -1;
+      hits.push(
+        offset === -1
+          ? { start: index, end: index + written.length }
+          : { start: index + offset, end: index + offset + hit.length },
+      );
+    }
+    return hits;
+  }
+
+  #isSearched(word: string): boolean {
+    const term = this.#vocabulary.termOf(word);
+    if (this.#terms.has(term)) return true;
+    return this.#prefix !== undefined && (term.startsWith(this.#prefix) || word.startsWith(this.#prefix));
+  }
+}
+
+function segmentsOf(text: string, hits: readonly Hit[]): Segment[] {
+  const segments: Segment[] = [];
+  let end = 0;
+  for (const hit of hits) {
+    if (hit.start > end) segments.push({ text: text.slice(end, hit.start), hit: false });
+    segments.push({ text: text.slice(hit.start, hit.end), hit: true });
+    end = hit.end;
+  }
+  if (end < text.length) segments.push({ text: text.slice(end), hit: false });
+  return segments;
+}
+
+/** The start of a word near `place`, so that no word and no character is cut. */
+function wordStartBefore(text: string, place: number): number {
+  if (place === 0) return 0;
+  const space = text.lastIndexOf(' ', place);
+  if (space > place - 40) return space + 1;
+  return /[\udc00-\udfff]/.test(text[place] ?? '') ? place - 1 : place;
+}
+
+/** Markdown as one line of plain text, without citations. Each expression is bounded: the text may be anything. */
+export function plainText(markdown: string): string {
+  return markdown
+    .replace(/^ {0,3}(?:```|~~~).*$/gm, ' ')
+    .replace(/^[ \t]{0,12}(?:#{1,6}|>|[-*+]|\d{1,3}\.)[ \t]/gm, ' ')
+    .replace(/!?\[([^[\]\n]{0,300})\]\([^()\s]{0,2000}\)/g, '$1')
+    .replace(/ ?\[\d{1,3}\]/g, '')
+    .replace(/\*\*|__|~~|`/g, '')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+}

@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import type { OrganizationId } from '../../domain/id.ts';
+import type { ThreadState } from '../../domain/message.ts';
+import type { IndexedThread, ThreadQuery, ThreadSearch, ThreadSummary } from '../store.ts';
+import { isRunning } from './messages.ts';
+import { type Sql, sql, statement } from './sql.ts';
+import { rows, type Transactions } from './work.ts';
+
+/** The terms of a scope start with this many characters of a hash. A collision costs time: the threads are checked, too. */
+const scopeLength = 10;
+/** No term may be longer on PostgreSQL than 2 KB, nor all of a thread together than 1 MB. */
+const termsLengthMax = 400_000;
+
+const scopeOf = (...names: readonly string[]) => hash('sha256', names.join(' ')).slice(0, scopeLength);
+
+/** No word contains a currency sign, so that these terms differ from all words. */
+const anyThread = '¤';
+const stateTerm = (state: ThreadState) => `¤${state.replace('_', '')}`;
+const accountTerm = (accountId: string) => `¤${hash('sha256', accountId).slice(0, 16)}`;
+
+/** Every term of a thread, in the scope of its owner and, if it is published, in that of its organization. */
+export function scopedTerms({ thread, state, terms }: IndexedThread): string {
+  const { organizationId, userId, accountId, published } = thread;
+  const scopes = [scopeOf(organizationId, userId), ...(published ? [scopeOf(organizationId)] : [])];
+  const all = [
+    anyThread,
+    stateTerm(state),
+    ...(accountId === null ? [] : [accountTerm(accountId)]),
+    ...terms,
+  ];
+  const scoped: string[] = [];
+  let length = 0;
+  for (const term of all) {
+    for (const scope of scopes) scoped.push(`${scope}·${term}`);
+    // A letter has up to four bytes.
+    length += scopes.length * (scopeLength + 4 * term.length);
+    if (length > termsLengthMax) break;
+  }
+  return scoped.join(' ');
+}
+
+/** How a database writes the parts of a query. The terms cannot end their quotes. */
+export interface QueryDialect {
+  readonly and: string;
+  readonly or: string;
+  readonly term: (term: string) => string;
+  readonly prefix: (prefix: string) => string;
+}
+
+export function matchText(
+  organizationId: OrganizationId,
+  { userId, scope, accountId, state, terms, last }: ThreadQuery,
+  { and, or, term, prefix }: QueryDialect,
+): string {
+  const scopes = [
+    ...(scope === 'published' ? [] : [scopeOf(organizationId, userId)]),
+    ...(scope === 'mine' ? [] : [scopeOf(organizationId)]),
+  ];
+  const needed = [
+    ...terms,
+    ...(state === undefined ? [] : [stateTerm(state)]),
+    ...(accountId === undefined ? [] : [accountTerm(accountId)]),
+  ];
+  const inScope = (name: string) => {
+    const parts = needed.map((each) => term(`${name}·${each}`));
+    if (last !== undefined)
+      parts.push(`(${term(`${name}·${last.term}`)}${or}${prefix(`${name}·${last.prefix}`)})`);
+    return parts.length === 0 ? term(`${name}·${anyThread}`) : parts.join(and);
+  };
+  return scopes.map((name) => `(${inScope(name)})`).join(or);
+}
+
+/** A condition on a found thread. The index may be a moment behind, and hashes may collide. */
+export const isFound = sql`thread.organization_id = :organizationId AND thread.deleted_at IS NULL
+  AND (thread.user_id = :owner OR thread.published AND :withPublished)
+  AND (thread.account_id = :accountId OR NOT :inAccount)`;
+
+/** The values of `isFound`. */
+export function foundValues(organizationId: OrganizationId, { userId, scope, accountId }: ThreadQuery) {
+  return {
+    organizationId,
+    owner: scope === 'published' ? '' : userId,
+    withPublished: scope !== 'mine',
+    accountId: accountId ?? '',
+    inAccount: accountId !== undefined,
+  };
+}
+
+/** `ids` selects the ids of the JSON array `:threadIds`. */
+export function threadSummaries({ read }: Transactions, ids: Sql): Pick<ThreadSearch, 'summarizeThreads'> {
+  // The latest status is read only if the thread has changed since it was indexed: usually the index knows the state.
+  const summarize = statement('summarize-threads')`SELECT thread.id, "user".email AS author, CASE
+      WHEN EXISTS (SELECT 1 FROM message INDEXED BY message_running WHERE message.organization_id = :organizationId
+        AND message.thread_id = thread.id AND ${isRunning}) THEN 'in_progress'
+      WHEN thread_search.version = thread.version THEN thread_search.state
+      WHEN (SELECT status FROM message WHERE message.organization_id = :organizationId
+        AND message.thread_id = thread.id AND role = 'assistant'
+        ORDER BY message.created_at DESC, message.id DESC LIMIT 1) = 'failed' THEN 'error' ELSE 'idle' END AS state,
+      coalesce(thread_search.line, '') AS line
+    FROM (${ids}) AS asked JOIN thread ON thread.organization_id = :organizationId AND thread.id = asked.id
+    LEFT JOIN thread_search
+      ON thread_search.organization_id = thread.organization_id AND thread_search.thread_id = thread.id
+    LEFT JOIN member ON member.organization_id = thread.organization_id AND member.user_id = thread.user_id
+    LEFT JOIN "user" ON "user".id = member.user_id`;
+  return {
+    summarizeThreads: (organizationId, threadIds) =>
+      read(() => rows<ThreadSummary>(summarize, { organizationId, threadIds: JSON.stringify(threadIds) })),
+  };
+}

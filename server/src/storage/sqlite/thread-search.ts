@@ -1,0 +1,129 @@
+import { sql } from '../sql/sql.ts';
+import { threadColumns } from '../sql/thread-reads.ts';
+import {
+  foundValues,
+  isFound,
+  matchText,
+  type QueryDialect,
+  scopedTerms,
+  threadSummaries,
+} from '../sql/thread-search.ts';
+import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { Database } from './database.ts';
+import { prepareMergeStep } from './document-writer.ts';
+import type { ReadThread } from './read-thread.ts';
+import { type ThreadRow, threadColumnCount, toThread } from './thread-row.ts';
+import { sqliteTransactions } from './transactions.ts';
+
+/** The numbers of one millisecond. The highest are safe integers until the year 2109. */
+const numbersPerMs = 2048;
+/** After each write the index is merged in at most this many steps, each in a commit of its own. */
+const mergeStepsMax = 3;
+const pagesPerMergeStep = 4;
+
+const dialect: QueryDialect = {
+  and: ' AND ',
+  or: ' OR ',
+  term: (term) => `"${term}"`,
+  prefix: (prefix) => `"${prefix}" *`,
+};
+
+// CROSS JOIN, so that the index is read in its order, and no further than the page needs.
+export const searchText = `SELECT ${threadColumns}, thread_term.rowid FROM thread_term
+  CROSS JOIN thread_search ON thread_search.number = thread_term.rowid
+  CROSS JOIN thread ON thread.organization_id = thread_search.organization_id AND thread.id = thread_search.thread_id
+  WHERE thread_term MATCH :match AND thread_term.rowid < :before AND thread_term.rowid >= :since AND ${isFound}
+  ORDER BY thread_term.rowid DESC LIMIT :limit`;
+
+type FoundRow = [...ThreadRow, number: number];
+
+interface Known {
+  number: number;
+  version: number;
+}
+
+/** A search runs in a thread: one that finds little may read the entries of all threads of the person. */
+export function sqliteThreadSearch(
+  database: Database,
+  commits: CommitQueue,
+  reads: ReadThread,
+): ThreadSearch {
+  const listDue = database.prepare<[object], UnindexedThread>(
+    `SELECT organization_id AS organizationId, thread_id AS threadId, stamp FROM search_due LIMIT @limit + 0`,
+  );
+  const removeDue = database.prepare(
+    `DELETE FROM search_due WHERE organization_id = @organizationId AND thread_id = @threadId AND stamp = @stamp`,
+  );
+  const find = database.prepare<[object], Known>(
+    `SELECT number, version FROM thread_search WHERE organization_id = @organizationId AND thread_id = @threadId`,
+  );
+  const lastNumber = database
+    .prepare<[object], number | null>(
+      'SELECT max(number) FROM thread_search WHERE number >= @first AND number < @end',
+    )
+    .pluck();
+  const exists = database.prepare(
+    'SELECT 1 FROM thread WHERE organization_id = @organizationId AND id = @threadId',
+  );
+  // A trigger removes its terms.
+  const remove = database.prepare('DELETE FROM thread_search WHERE number = @number');
+  const insert = database.prepare(
+    `INSERT INTO thread_search (number, organization_id, thread_id, version, state, line)
+     VALUES (@number, @organizationId, @threadId, @version, @state, @line)`,
+  );
+  const insertTerms = database.prepare('INSERT INTO thread_term (rowid, terms) VALUES (@number, @terms)');
+  const mergeStep = prepareMergeStep(database, 'thread_term');
+
+  /** The next free number of the millisecond, or of a later one if there are none. */
+  function numberAt(activityAt: number): number {
+    for (let first = activityAt * numbersPerMs; ; first += numbersPerMs) {
+      const last = lastNumber.get({ first, end: first + numbersPerMs }) ?? first - 1;
+      if (last + 1 < first + numbersPerMs) return last + 1;
+    }
+  }
+
+  function replace(due: UnindexedThread, entry: IndexedThread | undefined): void {
+    const known = find.get(due);
+    if (known !== undefined && entry !== undefined && known.version > entry.version) return;
+    if (known !== undefined) remove.run(known);
+    if (entry === undefined || exists.get(due) === undefined) return;
+    const { thread, version, state, line } = entry;
+    const activityAt = thread.updatedAt ?? thread.createdAt;
+    const isInPlace = known !== undefined && Math.floor(known.number / numbersPerMs) === activityAt;
+    const number = isInPlace ? known.number : numberAt(activityAt);
+    insert.run({ ...due, number, version, state, line });
+    insertTerms.run({ number, terms: scopedTerms(entry) });
+  }
+
+  return {
+    ...threadSummaries(
+      sqliteTransactions(database, commits),
+      sql`SELECT value AS id FROM json_each(:threadIds)`,
+    ),
+
+    takeUnindexed: async (limit) => listDue.all({ limit }),
+
+    async indexThreads(threads) {
+      await commits.unsynced(() => {
+        for (const { due, entry } of threads) {
+          replace(due, entry);
+          removeDue.run(due);
+        }
+      });
+      for (let step = 0; step < mergeStepsMax; step += 1)
+        if (!(await commits.unsynced(() => mergeStep(pagesPerMergeStep)))) return;
+    },
+
+    async searchThreads(organizationId, query, limit, after) {
+      const found = await reads.all<FoundRow>(searchText, {
+        ...foundValues(organizationId, query),
+        match: matchText(organizationId, query, dialect),
+        before: after === undefined ? Number.MAX_SAFE_INTEGER : Number(after),
+        since: (query.since ?? 0) * numbersPerMs,
+        limit,
+      });
+      return found.map((row) => ({ thread: toThread(row), place: String(row[threadColumnCount]) }));
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { plainText } from '../../domain/excerpt.ts';
+import { deriveThreadStatus } from '../../domain/message.ts';
+import { shortened } from '../../domain/text.ts';
+import type { IndexedThread, ThreadHead, UnindexedThread } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { nextTurn } from '../turns.ts';
+
+const threadsAtOnce = 20;
+/** A commit indexes this many words, which takes SQLite some 5 ms. */
+const termsAtOnce = 2000;
+/** Further words and characters of a very long thread are not indexed. */
+const termsMax = 10_000;
+const lengthMax = 1_000_000;
+/** Characters that are split into words in one turn: a few milliseconds in scripts without spaces. */
+const pieceLength = 4000;
+const lineLength = 200;
+const partOfThread = { limit: 50, bytesMax: 262_144 };
+
+type Indexable = Parameters<Context['store']['indexThreads']>[0][number];
+
+/**
+ * Brings the index of threads up to date. `pause` is called after each batch with the time that the batch took, so that
+ * indexing leaves most of the processor to requests.
+ */
+export async function indexThreads(
+  context: Context,
+  pause: (tookMs: number) => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, timers } = context;
+  while (!signal.aborted) {
+    const startedMs = timers.steadyMs();
+    const due = await store.takeUnindexed(threadsAtOnce);
+    if (due.length === 0) return;
+    let batch: Indexable[] = [];
+    let terms = 0;
+    for (const each of due) {
+      const entry = await entryOf(context, each);
+      batch.push({ due: each, entry });
+      terms += entry?.terms.length ?? 0;
+      if (terms < termsAtOnce) continue;
+      await store.indexThreads(batch);
+      batch = [];
+      terms = 0;
+    }
+    if (batch.length > 0) await store.indexThreads(batch);
+    await pause(timers.steadyMs() - startedMs);
+  }
+}
+
+/** Undefined for a thread that is not to be found. */
+async function entryOf(context: Context, due: UnindexedThread): Promise<IndexedThread | undefined> {
+  const { organizationId, threadId } = due;
+  const head = await context.store.getThreadHead(organizationId, threadId);
+  if (head === undefined || head.thread.deletedAt !== null) return undefined;
+  const { thread, version, latest } = head;
+  const { state } = deriveThreadStatus([latest]);
+  const line = state === 'in_progress' ? '' : shortened(plainText(latest.content.slice(0, 2000)), lineLength);
+  return { thread, version, state, line, terms: await termsOf(context, head) };
+}
+
+/** The title and the latest reply first, which also a very long thread is found by. */
+async function termsOf({ store, vocabulary }: Context, head: ThreadHead): Promise<string[]> {
+  const { thread, latest } = head;
+  const terms = new Set<string>();
+  let length = 0;
+  const add = async (text: string) => {
+    for (const piece of pieces(text)) {
+      if (terms.size >= termsMax || length >= lengthMax) return;
+      await nextTurn(thread.organizationId);
+      for (const word of vocabulary.wordsOf(piece)) terms.add(vocabulary.termOf(word));
+      length += piece.length;
+    }
+  };
+  await add(thread.title);
+  if (latest.completedAt !== null) await add(latest.content);
+  for (let skip = 0; length < lengthMax && terms.size < termsMax; ) {
+    const part = await store.listMessages(thread.organizationId, thread.id, { ...partOfThread, skip });
+    if (part.length === 0) break;
+    for (const message of part) {
+      const isFinal = message.role === 'user' || message.completedAt !== null;
+      if (isFinal && message.id !== latest.id) await add(message.content);
+    }
+    skip += part.length;
+  }
+  return [...terms].slice(0, termsMax);
+}
+
+/** Cuts at a space where there is one near. */
+function* pieces(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const whole = start + pieceLength >= text.length;
+    const space = whole ? -1 : text.lastIndexOf(' ', start + pieceLength);
+    const end = whole ? text.length : space > start ? space : start + pieceLength;
+    yield text.slice(start, end);
+    start = end;
+  }
+}

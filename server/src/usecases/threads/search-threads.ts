@@ -1,0 +1,124 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
+import type { ThreadState } from '../../domain/message.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { ThreadSummary } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { nextTurn } from '../turns.ts';
+import type { ThreadSelection } from './thread-walk.ts';
+
+export interface SearchThreadsInput extends ThreadSelection {
+  /** Words that must all occur in the title or the messages. Empty: only the filters count. */
+  readonly search: string;
+  readonly state?: ThreadState | undefined;
+  /** The earliest activity. */
+  readonly since?: number | undefined;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** A thread in a list. */
+export interface ThreadRow {
+  readonly thread: Thread;
+  readonly summary: ThreadSummary;
+  /** What a search found, with the words marked: the title, and the best part of a message. */
+  readonly found?: { readonly title: Segment[]; readonly text: Segment[] | null } | undefined;
+}
+
+const excerptLength = 180;
+/** How much of the messages a page of results reads for its excerpts. */
+const readLengthMax = 400_000;
+const partOfThread = { limit: 20, bytesMax: 32_768 };
+/** A longer message is split into words in several turns. */
+const pieceLength = 8_000;
+
+/** One page of the threads that the person may read and that contain all words, most recent activity first. */
+export async function searchThreads(
+  context: Context,
+  principal: UserPrincipal,
+  { limit, cursor, ...input }: SearchThreadsInput,
+): Promise<{ readonly rows: ThreadRow[]; readonly nextCursor: string | null }> {
+  const { store, seal, vocabulary } = context;
+  const { organizationId, userId } = principal;
+  const words = searchedWords(input.search, vocabulary);
+  if (words === undefined && input.search.trim() !== '') return { rows: [], nextCursor: null };
+  const listing = JSON.stringify(['search', organizationId, userId, input]);
+  const after = cursor === undefined ? undefined : seal.open(listing, cursor);
+  if (cursor !== undefined && after === undefined)
+    throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this search.');
+  const query = { ...input, userId, terms: words?.terms ?? [], last: words?.last };
+  // One more, to know whether another page follows.
+  const found = await store.searchThreads(organizationId, query, limit + 1, after);
+  const page = found.slice(0, limit);
+  const rows = await summarizeThreads(
+    context,
+    page.map(({ thread }) => thread),
+  );
+  return {
+    rows: await withExcerpts(
+      context,
+      // The state is that of this moment; the index may be behind by one.
+      rows.filter(({ summary }) => input.state === undefined || summary.state === input.state),
+      words && new HitFinder(words, vocabulary),
+    ),
+    nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
+  };
+}
+
+/** The rows of a list, without those whose thread is gone since. */
+export async function summarizeThreads({ store }: Context, threads: readonly Thread[]): Promise<ThreadRow[]> {
+  const [first] = threads;
+  if (first === undefined) return [];
+  const summaries = await store.summarizeThreads(
+    first.organizationId,
+    threads.map(({ id }) => id),
+  );
+  const byId = new Map(summaries.map((summary) => [summary.id, summary]));
+  return threads.flatMap((thread) => {
+    const summary = byId.get(thread.id);
+    return summary === undefined ? [] : [{ thread, summary }];
+  });
+}
+
+async function withExcerpts(
+  context: Context,
+  rows: readonly ThreadRow[],
+  finder: HitFinder | undefined,
+): Promise<ThreadRow[]> {
+  if (finder === undefined) return [...rows];
+  const budget = { left: readLengthMax };
+  const found: ThreadRow[] = [];
+  for (const row of rows) {
+    const text = await findExcerpt(context, row.thread, finder, budget);
+    found.push({ ...row, found: { title: finder.mark(row.thread.title), text } });
+  }
+  return found;
+}
+
+/** Around the searched words in the message of the first matching part that has most of them; a reply before a prompt. */
+async function findExcerpt(
+  { store }: Context,
+  { organizationId, id }: Thread,
+  finder: HitFinder,
+  budget: { left: number },
+): Promise<Segment[] | null> {
+  for (let skip = 0; budget.left > 0; ) {
+    const part = await store.listMessages(organizationId, id, { ...partOfThread, skip });
+    if (part.length === 0) return null;
+    let best: { segments: Segment[]; found: number } | undefined;
+    for (const { role, content } of part) {
+      for (let start = 0; start < content.length && budget.left > 0; start += pieceLength) {
+        await nextTurn(organizationId);
+        const piece = content.slice(start, start + pieceLength);
+        budget.left -= piece.length;
+        const excerpt = finder.excerpt(plainText(piece.toWellFormed()), excerptLength);
+        const isBetter = (excerpt?.found ?? 0) + (role === 'assistant' ? 0.5 : 0) > (best?.found ?? 0);
+        if (excerpt !== undefined && isBetter) best = excerpt;
+      }
+    }
+    if (best !== undefined) return best.segments;
+    skip += part.length;
+  }
+  return null;
+}
