@@ -1,4 +1,5 @@
 import type { Initiator } from '../../src/domain/audit.ts';
+import type { Message } from '../../src/domain/message.ts';
 import type { UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { addPrompt, cancelReply, retryReply } from '../../src/usecases/replies/change-reply.ts';
@@ -60,9 +61,14 @@ export function create(world: World, random: Random): void {
   attempt(3);
 }
 
-/** The threads of the simulation are small. */
+/** A thread that becomes readable while it is being read comes in parts, although it is small. */
 export async function readThread(...asked: Parameters<typeof getThread>): Promise<WholeThread> {
-  return (await getThread(...asked)) as WholeThread;
+  const found = await getThread(...asked);
+  if (!('parts' in found)) return found;
+  const { parts, ...head } = found;
+  const messages: Message[] = [];
+  for await (const part of parts) messages.push(...part.messages);
+  return { ...head, messages };
 }
 
 export function get(world: World, random: Random): void {
