@@ -1,7 +1,14 @@
 import type { Request, Target } from './load.ts';
 import type { Plan } from './plan.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
-import { createThreads, getThreads, listAtDepth, listFirstPage, renameThreads } from './requests.ts';
+import {
+  createThreads,
+  getThreads,
+  listAtDepth,
+  listFirstPage,
+  renameThreads,
+  unchangedThreads,
+} from './requests.ts';
 import { compare } from './rounds.ts';
 import { type SeededStore, seedStore } from './seed.ts';
 import { type Service, skein, startService } from './service.ts';
@@ -102,6 +109,11 @@ async function questions(small: Side, large: Side): Promise<Question[]> {
   });
   return [
     ask('get', ({ store }) => getThreads(store.ownIds, store.personalKey)),
+    {
+      name: 'get, unchanged (304)',
+      small: await unchangedThreads(small.service, small.store.ownIds, key(small)),
+      large: await unchangedThreads(large.service, large.store.ownIds, key(large)),
+    },
     ask("get, others' published", ({ store }) => getThreads(store.publishedIds, store.personalKey)),
     ask('list, first page of 25', (side) => listFirstPage(key(side))),
     ask('list, org-wide key', ({ store }) => listFirstPage(store.orgWideKey)),

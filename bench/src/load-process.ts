@@ -36,7 +36,7 @@ interface Seen {
 
 function runOn(
   url: string,
-  { requests, connections, seconds }: LoadOrder,
+  { requests, connections, seconds, amount }: LoadOrder,
   firstClient: number,
   clients: number,
 ): Promise<Seen> {
@@ -51,7 +51,7 @@ function runOn(
       {
         url,
         connections,
-        duration: seconds,
+        ...(amount === undefined ? { duration: seconds } : { amount }),
         // How often autocannon checks whether the time is up.
         sampleInt: 50,
         requests: [requests[0]!],

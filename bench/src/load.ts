@@ -23,6 +23,8 @@ export interface Target {
 export interface LoadSettings {
   readonly connections: number;
   readonly seconds: number;
+  /** Ends after this many requests instead. */
+  readonly amount?: number;
 }
 
 /** The input of the load process. */

@@ -5,6 +5,7 @@ import { measureGrowth } from './growth.ts';
 import { endLoad } from './load.ts';
 import { measureNeighbours } from './neighbours.ts';
 import { measureOperations } from './operations.ts';
+import { measurePeers } from './peers/peers.ts';
 import { type Plan, readPlan } from './plan.ts';
 import { measurePostgres } from './postgres.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
@@ -13,6 +14,7 @@ import { measureReplyCost } from './reply-cost.ts';
 import { seedStore } from './seed.ts';
 import { startService } from './service.ts';
 import { measureSoak } from './soak.ts';
+import { measureStart } from './start.ts';
 import { measureCreates, measureSyncs } from './sync.ts';
 import { rate, say } from './table.ts';
 import { verifyStore } from './verify-store.ts';
@@ -24,13 +26,15 @@ const plan = readPlan(process.argv.slice(2));
 process.exitCode = plan === undefined ? 1 : await run(plan);
 
 async function run(plan: Plan): Promise<number> {
-  const withoutStore = ['neighbours', 'postgres', 'soak', 'answers'];
-  const withoutRounds = ['neighbours', 'soak', 'answers'];
+  const withoutStore = ['neighbours', 'postgres', 'soak', 'answers', 'peers', 'start'];
+  const withoutRounds = ['neighbours', 'soak', 'answers', 'peers', 'start'];
   if ([...plan.parts].some((part) => !withoutRounds.includes(part))) describeMachine(plan);
   if ([...plan.parts].some((part) => !withoutStore.includes(part))) await measure(plan);
+  if (plan.parts.has('start')) await measureStart(plan);
   if (plan.parts.has('neighbours')) await measureNeighbours(plan);
   if (plan.parts.has('soak')) await measureSoak(plan);
   if (plan.parts.has('postgres')) await measurePostgres(plan);
+  if (plan.parts.has('peers')) await measurePeers(plan);
   await endLoad();
   if (plan.parts.has('answers')) {
     await evaluateAnswers();

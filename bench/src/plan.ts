@@ -20,6 +20,8 @@ export const parts = [
   'postgres',
   'where',
   'answers',
+  'peers',
+  'start',
 ] as const;
 export type Part = (typeof parts)[number];
 
@@ -33,8 +35,12 @@ const leftOutWhenQuick: readonly Part[] = [
   'answers',
 ];
 
+/** Runs only if it is named, because it installs other servers from the registry. */
+const onRequest: readonly Part[] = ['peers'];
+
 export interface Plan {
   readonly parts: ReadonlySet<Part>;
+  readonly isQuick: boolean;
   /** Threads in the store on which the operations are measured. */
   readonly threads: number;
   /** Threads in the large store. The small one has `smallThreads`. */
@@ -53,6 +59,7 @@ export interface Plan {
 }
 
 const quick: Omit<Plan, 'parts'> = {
+  isQuick: true,
   threads: 2_000,
   largeThreads: 20_000,
   smallThreads: 1_000,
@@ -66,6 +73,7 @@ const quick: Omit<Plan, 'parts'> = {
 };
 
 const full: Omit<Plan, 'parts'> = {
+  isQuick: false,
   threads: 10_000,
   largeThreads: 1_000_000,
   smallThreads: 1_000,
@@ -81,7 +89,7 @@ const full: Omit<Plan, 'parts'> = {
 const usage = `npm run bench -- [--quick] [--only PART,PART…] [--minutes N]
 
   --quick   under a minute: small stores, short rounds, rough figures; without ${leftOutWhenQuick.join(' and ')}
-  --only    some parts: ${parts.join(', ')}
+  --only    some parts: ${parts.join(', ')} (only if named: ${onRequest.join(', ')})
   --minutes how long the soak takes
 `;
 
@@ -97,7 +105,8 @@ export function readPlan(words: string[]): Plan | undefined {
       },
     });
     const chosen: readonly string[] =
-      values.only?.split(',') ?? parts.filter((part) => !(values.quick && leftOutWhenQuick.includes(part)));
+      values.only?.split(',') ??
+      parts.filter((part) => !onRequest.includes(part) && !(values.quick && leftOutWhenQuick.includes(part)));
     const unknown = chosen.filter((name) => !parts.some((part) => part === name));
     if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}.`);
     const plan = values.quick ? quick : full;
