@@ -7,6 +7,7 @@ import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { sqlitePassageIndex } from './document-writer.ts';
+import { KnownDocuments } from './known-documents.ts';
 import { sqliteTransactions } from './transactions.ts';
 
 type Passages = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
@@ -39,6 +40,7 @@ export function openPassages(file: string): Passages {
 
 /** What a search reads. Each call is one transaction: SQLite locks the file once, not once per term. */
 function sqlitePassages(database: Database): Passages {
+  const knownDocuments = new KnownDocuments(database);
   const findCorpus = database.prepare<[object], CorpusRow>(
     'SELECT number, passages FROM corpus WHERE organization_id = @organizationId AND account_key = @key',
   );
@@ -86,35 +88,63 @@ function sqlitePassages(database: Database): Passages {
         .map(({ id, ...rest }) => ({ ...rest, headings: headingsOf.all({ organizationId, id, headings }) })),
   );
 
+  function findUnknown(
+    organizationId: string,
+    accountId: string | null,
+    terms: readonly string[],
+    limit: number,
+  ) {
+    const keys = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
+    const corpora = keys
+      .map((key) => findCorpus.get({ organizationId, key }))
+      .filter((corpus) => corpus !== undefined);
+    const passageCount = corpora.reduce((sum, { passages }) => sum + passages, 0);
+    if (passageCount === 0) return { passageCount, holders: terms.map((): PassageNumber[] => []) };
+    // The index also has the passages of documents that are being written or removed. There are seldom any.
+    const hidden = new Set(hiddenNumbers.all({ organizationId }));
+    const holders = terms.map((term) => {
+      const anyCorpus = corpora.map(({ number }) => `(${allOf(number, term)})`).join(' OR ');
+      const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
+      return hidden.size === 0 ? found : found.filter((number) => !hidden.has(number)).slice(0, limit);
+    });
+    return { passageCount, holders };
+  }
+
   const findPassages = database.transaction(
     (organizationId: string, accountId: string | null, terms: readonly string[], limit: number) => {
-      const keys = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
-      const corpora = keys
-        .map((key) => findCorpus.get({ organizationId, key }))
-        .filter((corpus) => corpus !== undefined);
-      const passageCount = corpora.reduce((sum, { passages }) => sum + passages, 0);
-      if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
-      // The index also has the passages of documents that are being written or removed. There are seldom any.
-      const hidden = new Set(hiddenNumbers.all({ organizationId }));
-      const holders = terms.map((term) => {
-        const anyCorpus = corpora.map(({ number }) => `(${allOf(number, term)})`).join(' OR ');
-        const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
-        return hidden.size === 0 ? found : found.filter((number) => !hidden.has(number)).slice(0, limit);
-      });
-      return { passageCount, holders };
+      const known = knownDocuments.of(organizationId);
+      const account = accountKey(accountId);
+      const keyOf = (term: string) => `${limit} ${term} ${account}`;
+      const unknown = terms.filter((term) => !known.holders.has(keyOf(term)));
+      if (unknown.length > 0 || !known.passageCounts.has(account)) {
+        const found = findUnknown(organizationId, accountId, unknown, limit);
+        known.passageCounts.set(account, found.passageCount);
+        for (const [at, term] of unknown.entries()) {
+          const holders = found.holders[at]!;
+          known.holders.set(keyOf(term), holders);
+          knownDocuments.grew(200 + account.length + 8 * holders.length);
+        }
+      }
+      const holders = terms.map((term) => known.holders.get(keyOf(term))!);
+      return { passageCount: known.passageCounts.get(account)!, holders };
     },
   );
 
   const readPassages = database.transaction((organizationId: string, passages: readonly PassageNumber[]) => {
+    const known = knownDocuments.of(organizationId);
     const sources = new Map<DocumentId, Source | undefined>();
-    return passages.flatMap((wanted) => {
+    for (const wanted of passages) {
+      if (known.passages.has(wanted)) continue;
       const row = readPassage.get({ number: wanted, organizationId });
-      if (row === undefined) return [];
+      if (row === undefined) continue;
       const { number, storedId, heading, text } = row;
       if (!sources.has(storedId)) sources.set(storedId, readSource.get({ organizationId, storedId }));
       const source = sources.get(storedId);
-      return source === undefined ? [] : [{ number, ...source, heading, text }];
-    });
+      if (source === undefined) continue;
+      known.passages.set(number, { number, ...source, heading, text });
+      knownDocuments.grew(500 + heading.length + text.length);
+    }
+    return passages.flatMap((number) => known.passages.get(number) ?? []);
   });
 
   return {

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { newDocument, note, putDocument, World } from '../../../testing/contract/fixture.ts';
+import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import { openPassages } from './documents.ts';
+import { openSqliteStore } from './open.ts';
+
+describe('A connection that searches the same documents again', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-known-'));
+  const file = join(folder, 'skein.db');
+  let world: World;
+  let reader: ReturnType<typeof openPassages>;
+  before(async () => {
+    world = await World.open((clock) => openSqliteStore(file, clock));
+    reader = openPassages(file);
+  });
+  after(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const put = async (
+    organization: OrganizationId,
+    name: string,
+    text: string,
+    accountId: string | null = null,
+  ) => {
+    const passages = [{ heading: '', text, terms: ['wool'] }];
+    const document = newDocument({ name, accountId, passages });
+    const outcome = await putDocument(world.store, organization, document, {
+      within: { documentsMax: 1000, bytesMax: 1_000_000 },
+    });
+    return (outcome as { id: DocumentId }).id;
+  };
+  /** The texts that a search finds, as the reader and as the writer of the store see them. */
+  async function found(organization: OrganizationId, accountId: string | null = null, limit = 500) {
+    const [seen, current] = await Promise.all(
+      [reader, world.store].map(async (store) => {
+        const { passageCount, holders } = await store.findPassages(organization, accountId, ['wool'], limit);
+        const passages = await store.readPassages(organization, holders[0]!);
+        return { passageCount, texts: passages.map(({ text }) => text) };
+      }),
+    );
+    assert.deepEqual(seen, current);
+    return seen!.texts;
+  }
+
+  it('finds what was added, replaced and removed in the meantime by others', async () => {
+    const organization = await world.organization();
+    const other = await world.organization();
+    assert.deepEqual(await found(organization), []);
+    const first = await put(organization, 'one.md', 'first');
+    await put(other, 'one.md', 'of another organization');
+    assert.deepEqual(await found(organization), ['first']);
+    assert.deepEqual(await found(organization), ['first']);
+    await put(organization, 'two.md', 'of an account', 'a');
+    assert.deepEqual(await found(organization), ['first']);
+    assert.deepEqual(await found(organization, 'a'), ['first', 'of an account']);
+    assert.deepEqual(await found(organization, 'a', 1), ['first']);
+    assert.equal(await put(organization, 'one.md', 'second'), first);
+    assert.deepEqual(await found(organization), ['second']);
+    assert.equal(await world.store.removeDocument(organization, first, note('document.removed')), 'removed');
+    assert.deepEqual(await found(organization), []);
+    assert.deepEqual(await found(organization, 'a'), ['of an account']);
+    assert.deepEqual(await found(other), ['of another organization']);
+  });
+
+  it('finds what changes among more documents than are compared', async () => {
+    const organization = await world.organization();
+    const ids: DocumentId[] = [];
+    for (let count = 0; count < 202; count += 1) ids.push(await put(organization, `${count}`, `${count}`));
+    assert.equal((await found(organization)).length, 202);
+    for (const id of [ids[201]!, ids[100]!, ids[0]!]) {
+      await world.store.removeDocument(organization, id, note('document.removed'));
+      const texts = await found(organization);
+      assert.ok(!texts.includes(String(ids.indexOf(id))));
+    }
+    await put(organization, 'last', 'last');
+    assert.equal((await found(organization)).at(-1), 'last');
+  });
+});
