@@ -30,6 +30,7 @@ import { openSqliteStore } from './storage/sqlite/open.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import { ChangeSignals } from './usecases/change-signals.ts';
 import type { Context } from './usecases/context.ts';
+import type { SuggestQuestions } from './usecases/documents/example-questions.ts';
 import { Drain } from './usecases/drain.ts';
 import { UsageCounter } from './usecases/organization/usage-counter.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
@@ -196,28 +197,41 @@ export const copyTools = { sha256: (text: string) => hash('sha256', text), terms
 
 // The rest is loaded on use, so that the operator's commands start without workers, models, the HTTP stack and the logger.
 
-export async function startWorker(config: Config, context: Context, log: Logger): Promise<ReplyWorker> {
+interface StartedWorker {
+  readonly worker: ReplyWorker;
+  /** Undefined if no model quotes documents. */
+  readonly suggestQuestions?: SuggestQuestions | undefined;
+}
+
+export async function startWorker(config: Config, context: Context, log: Logger): Promise<StartedWorker> {
   const settings = {
     concurrency: config.limits.replyConcurrency,
     leaseMs: config.replyLeaseMs,
   };
   const { ReplyWorker } = await import('./generation/worker.ts');
-  return ReplyWorker.start(context, await createModel(config, context), settings, log);
+  const { model, suggestQuestions } = await createModel(config, context);
+  return { worker: await ReplyWorker.start(context, model, settings, log), suggestQuestions };
 }
 
-async function createModel(config: Config, { store, tracing }: Context): Promise<Model> {
+async function createModel(
+  config: Config,
+  { store, tracing }: Context,
+): Promise<{ model: Model; suggestQuestions?: SuggestQuestions }> {
   if (config.model.kind === 'scripted')
-    return (await import('./generation/models/scripted.ts')).scriptedModel;
+    return { model: (await import('./generation/models/scripted.ts')).scriptedModel };
   const { ModelThreads } = await import('./generation/threads/model-threads.ts');
   const { threadedCorroborate, threadedExtractive, threadedSearch } = await import(
     './generation/threads/threaded-models.ts'
   );
+  const { answeredQuestions } = await import('./generation/example-questions.ts');
   const threads = new ModelThreads(store, { threads: config.replyThreads, passages: passageSource(config) });
   const close = () => threads.close();
+  const quoting = threadedExtractive(threads);
+  const suggestQuestions = answeredQuestions(quoting);
   const drafter = await createDrafter(config, threadedSearch(threads), tracing.headers);
-  if (drafter === undefined) return { ...threadedExtractive(threads), close };
+  if (drafter === undefined) return { model: { ...quoting, close }, suggestQuestions };
   const { corroborated } = await import('./generation/corroboration/corroborated.ts');
-  return { ...corroborated(drafter, threadedCorroborate(threads)), close };
+  return { model: { ...corroborated(drafter, threadedCorroborate(threads)), close }, suggestQuestions };
 }
 
 /** PostgreSQL is read through the connections of the process. */

@@ -4,6 +4,8 @@ import type {
   ApplicationsJson,
   AuditJson,
   DocumentsJson,
+  ExamplesJson,
+  FirstStepsJson,
   KeysJson,
   MembersJson,
   ModelJson,
@@ -30,6 +32,8 @@ export const keys = {
   documents: (organizationId: string) => [organizationId, 'documents'] as const,
   document: (organizationId: string, documentId: string) =>
     [...keys.documents(organizationId), documentId] as const,
+  examples: (organizationId: string) => [organizationId, 'examples'] as const,
+  firstSteps: (organizationId: string) => [organizationId, 'first-steps'] as const,
   model: (organizationId: string) => [organizationId, 'model'] as const,
   usage: (organizationId: string) => [organizationId, 'usage'] as const,
   audit: (organizationId: string) => [organizationId, 'audit'] as const,
@@ -184,6 +188,24 @@ export function passagesOptions(organizationId: string, document: OpenedDocument
       skip + passagesPerPage < passages ? skip + passagesPerPage : undefined,
     getPreviousPageParam: (_page, _pages, skip) => (skip > 0 ? skip - passagesPerPage : undefined),
     staleTime: 300_000,
+  });
+}
+
+export function examplesOptions(organizationId: string, accountId: string) {
+  return queryOptions({
+    queryKey: [...keys.examples(organizationId), accountId],
+    queryFn: ({ signal }) =>
+      request<ExamplesJson>('GET', inOrganization(organizationId, `/examples${query({ accountId })}`), {
+        signal,
+      }),
+  });
+}
+
+export function firstStepsOptions(organizationId: string) {
+  return queryOptions({
+    queryKey: keys.firstSteps(organizationId),
+    queryFn: ({ signal }) =>
+      request<FirstStepsJson>('GET', inOrganization(organizationId, '/first-steps'), { signal }),
   });
 }
 

@@ -1,16 +1,20 @@
 import { Stack } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { NewThreadBody, ThreadViewJson } from '../api/contract.ts';
-import { keys } from '../api/queries.ts';
+import { examplesOptions, firstStepsOptions, keys } from '../api/queries.ts';
 import { inOrganization, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
+import { keep, readKept } from '../app/kept.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { Composer } from '../thread/composer.tsx';
 import { draftNameOf, useDraft } from '../thread/draft.ts';
 import { AccountField } from './account-field.tsx';
+import { ExampleQuestions } from './example-questions.tsx';
+import { FirstSteps, isComplete } from './first-steps.tsx';
 
 export function NewThreadPage() {
   const { user } = useSession();
@@ -58,6 +62,51 @@ function NewThread({ organizationId, draftName }: { organizationId: string; draf
         account={account}
         onAccount={setAccount}
       />
+      <FirstMinutes
+        organizationId={organizationId}
+        account={account}
+        disabled={creating.isPending}
+        onAsk={(question) => void send(question).catch(() => undefined)}
+      />
+    </Stack>
+  );
+}
+
+interface FirstMinutesProps {
+  readonly organizationId: string;
+  readonly account: string;
+  readonly disabled: boolean;
+  readonly onAsk: (question: string) => void;
+}
+
+/** Shown when all of it is known, so that nothing moves. Without it, the page works as well. */
+function FirstMinutes({ organizationId, account, disabled, onAsk }: FirstMinutesProps) {
+  const [typedAccount] = useDebouncedValue(account.trim(), 300);
+  const { user } = useSession();
+  const isAdmin = useOrganization().role === 'admin';
+  const dismissedName = `first-steps.${user.id}.${organizationId}`;
+  const [isDismissed, setDismissed] = useState(() => readKept(dismissedName) !== null);
+  const examples = useQuery({
+    ...examplesOptions(organizationId, typedAccount),
+    placeholderData: keepPreviousData,
+  });
+  const steps = useQuery({ ...firstStepsOptions(organizationId), enabled: isAdmin && !isDismissed });
+  const isDone = steps.data !== undefined && isComplete(steps.data);
+  useEffect(() => {
+    if (isDone) keep(dismissedName, 'done');
+  }, [isDone, dismissedName]);
+  if (examples.isPending || steps.isLoading) return null;
+  const questions = examples.data?.questions ?? [];
+  const dismiss = () => {
+    keep(dismissedName, 'dismissed');
+    setDismissed(true);
+  };
+  return (
+    <Stack gap="lg" mt="xs">
+      {questions.length > 0 && <ExampleQuestions questions={questions} disabled={disabled} onAsk={onAsk} />}
+      {steps.data !== undefined && !isDone && !isDismissed && (
+        <FirstSteps steps={steps.data} onDismiss={dismiss} />
+      )}
     </Stack>
   );
 }

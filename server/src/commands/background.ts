@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { openLog, startWorker } from '../compose.ts';
 import { sweepDocuments } from '../usecases/documents/documents.ts';
+import { makeExampleQuestions } from '../usecases/documents/example-questions.ts';
 import { enforceRetention } from '../usecases/organization/retention.ts';
 import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
 import { keepTending } from '../usecases/replies/tend-replies.ts';
@@ -8,7 +9,7 @@ import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { indexThreads } from '../usecases/threads/index-threads.ts';
 
 type Log = Awaited<ReturnType<typeof openLog>>;
-type Worker = Awaited<ReturnType<typeof startWorker>>;
+type StartedWorker = Awaited<ReturnType<typeof startWorker>>;
 
 /** Below this, a burst of renames explains the difference. */
 const clockAheadMsMax = 5_000;
@@ -20,6 +21,8 @@ const sweepEveryMs = 60_000;
 const indexEveryMs = 300;
 /** Indexing takes at most a quarter of the time. */
 const indexRest = 3;
+/** A new document has its example questions after about this long. */
+const questionsEveryMs = 3_000;
 /** Limits removal to 10,000 rows a second, so that requests are not delayed. */
 const removalPauseMs = 50;
 
@@ -29,7 +32,7 @@ const removalPauseMs = 50;
  */
 export function startBackgroundWork(
   context: SurfaceContext,
-  worker: Worker | undefined,
+  started: StartedWorker | undefined,
   leaseMs: number,
   log: Log,
 ): { stopTending(): Promise<void>; stop(): Promise<void> } {
@@ -53,8 +56,19 @@ export function startBackgroundWork(
       signal,
     ),
   );
+  const suggest = started?.suggestQuestions;
+  const asking = suggest
+    ? repeat(log, questionsEveryMs, 'example questions could not be made', (signal) =>
+        makeExampleQuestions(context, suggest, signal),
+      )
+    : undefined;
+  const watchClock = clockWatch(context, log);
+  const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log, watchClock });
   return {
-    stopTending: keepTending(context, { worker, leaseMs, log, watchClock: clockWatch(context, log) }),
+    async stopTending() {
+      // Its questions are tried by the worker's model.
+      await Promise.all([asking?.(), stopTending()]);
+    },
     async stop() {
       await Promise.all([counting(), sweeping(), removing(), indexing()]);
       await keepCounts(true).catch((error) => log.error({ err: error }, countsFailed));

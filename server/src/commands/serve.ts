@@ -51,8 +51,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const metricsUrl = metrics && (await publishMetrics(config, metrics, otlp, context));
   const drain = new Drain(config.drainMs);
   const app = role === 'worker' ? undefined : await listen(config, context, log, address, drain);
-  const worker = role === 'api' ? undefined : await startWorker(config, context, log);
-  const background = startBackgroundWork(context, worker, config.replyLeaseMs, log);
+  const started = role === 'api' ? undefined : await startWorker(config, context, log);
+  const background = startBackgroundWork(context, started, config.replyLeaseMs, log);
   const stopRelaying = relaySignals(context);
   const servedFiles = app && buildServedFiles(log);
   // The address is printed once the console can be served there.
@@ -77,7 +77,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   await servedFiles?.stop();
   if (app) await finish(app);
   await background.stopTending();
-  await worker?.stop();
+  await started?.worker.stop();
   await stopRelaying();
   await background.stop();
   await otlp?.close();

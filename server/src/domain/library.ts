@@ -23,3 +23,12 @@ export interface Library {
     limit: number,
   ): Promise<Findings>;
 }
+
+/** What example questions are suggested by. */
+export interface DocumentHeadings {
+  readonly organizationId: OrganizationId;
+  readonly accountId: string | null;
+  readonly id: string;
+  readonly title: string;
+  readonly headings: readonly string[];
+}

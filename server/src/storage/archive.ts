@@ -95,7 +95,7 @@ const tables = {
   idempotency_key: `organization_id, user_id, key | body_hash, thread_id, message_id, reply_id, created_at whole,
     expires_at whole`,
   document: `organization_id, id | account_key, name, title, url, passages whole, added_at whole, state, kept_id,
-    bytes whole`,
+    bytes whole, questions`,
   corpus: 'organization_id, account_key | number whole, passages whole',
   passage: 'organization_id, document_id, number whole | heading, text',
 };

@@ -77,6 +77,23 @@ export interface Documents {
     documentId: string,
     page: { readonly after?: PassageNumber; readonly skip?: number; readonly limit: number },
   ): Promise<(PassageText & { readonly number: PassageNumber })[]>;
+  /**
+   * Chooses a document, of any organization, whose example questions have not been made, for the caller to make them. It is
+   * chosen once: if the caller fails, the document has no questions.
+   */
+  claimDocumentForQuestions(): Promise<(Document & { readonly organizationId: OrganizationId }) | undefined>;
+  /** Null: it can be claimed again. Does nothing if the document was removed or replaced since it was claimed. */
+  setDocumentQuestions(
+    organizationId: OrganizationId,
+    document: Pick<Document, 'id' | 'addedAt'>,
+    questions: readonly string[] | null,
+  ): Promise<void>;
+  /** The questions of the first documents by name that have any: those of the account, then the general ones. */
+  listDocumentQuestions(
+    organizationId: OrganizationId,
+    accountId: string | null,
+    limit: number,
+  ): Promise<(readonly string[])[]>;
   /** The titles, openings and headings of the first documents by name, of the general ones and those of the account. */
   outlineDocuments(
     organizationId: OrganizationId,

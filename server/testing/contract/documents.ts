@@ -151,6 +151,46 @@ export function describeDocuments(world: () => World): void {
       );
     });
 
+    it('are claimed once for their example questions, which are removed with them', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      while ((await store.claimDocumentForQuestions()) !== undefined);
+      const [general, own] = [newDocument(), newDocument({ name: 'own.md', accountId: 'acc' })];
+      for (const document of [general, own]) await putDocument(store, organization, document);
+      const claims = await Promise.all([1, 2, 3, 4].map(() => store.claimDocumentForQuestions()));
+      while (claims.filter((one) => one !== undefined).length < 2)
+        claims.push(await store.claimDocumentForQuestions());
+      const claimed = claims.filter((one) => one !== undefined);
+      assert.deepEqual(claimed.map(({ id }) => id).sort(), [general.id, own.id].sort());
+      assert.deepEqual(
+        claimed.map(({ organizationId }) => organizationId),
+        [organization, organization],
+      );
+      assert.equal(await store.claimDocumentForQuestions(), undefined);
+
+      const found = async (id: string) => (await store.findDocument(organization, id))!;
+      await store.setDocumentQuestions(organization, await found(general.id), ['What is “ä”?', 'B?']);
+      await store.setDocumentQuestions(organization, await found(own.id), ['C?']);
+      const questions = (account: string | null, limit = 10) =>
+        store.listDocumentQuestions(organization, account, limit);
+      assert.deepEqual(await questions(null), [['What is “ä”?', 'B?']]);
+      assert.deepEqual(await questions('acc'), [['C?'], ['What is “ä”?', 'B?']]);
+      assert.deepEqual(await questions('acc', 1), [['C?']]);
+
+      const before = await found(general.id);
+      world().clock.pass(5);
+      await putDocument(store, organization, newDocument());
+      assert.deepEqual(await questions(null), [], 'a new version has its own');
+      await store.setDocumentQuestions(organization, before, ['Of the old version?']);
+      assert.deepEqual(await questions(null), []);
+      const again = await store.claimDocumentForQuestions();
+      assert.equal(again?.id, general.id);
+      await store.setDocumentQuestions(organization, again!, null);
+      assert.equal((await store.claimDocumentForQuestions())?.id, general.id, 'it was given back');
+      await store.removeDocument(organization, own.id, note('document.removed', own.id));
+      assert.deepEqual(await questions('acc'), []);
+    });
+
     it('replace the document of the same account and name and keep its id', async () => {
       const { store } = world();
       const organization = await world().organization();

@@ -76,6 +76,11 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.equal(await store.findApplication(foreign, application.id), undefined);
       assert.equal(await store.findDocument(foreign, document.id), undefined);
       assert.deepEqual(await store.listPassages(foreign, document.id, { limit: 10 }), []);
+      const added = (await store.findDocument(home, document.id))!;
+      await store.setDocumentQuestions(home, added, ['Whose?']);
+      await store.setDocumentQuestions(foreign, added, ['Ours?']);
+      assert.deepEqual(await store.listDocumentQuestions(foreign, 'a', 10), []);
+      assert.deepEqual(await store.listDocumentQuestions(home, 'a', 10), [['Whose?']]);
       assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2), note()), 'missing');
       assert.equal(await store.deleteApplication(foreign, application.id, note()), 'missing');
       assert.deepEqual(await store.listApplications(foreign), []);

@@ -84,7 +84,9 @@ describe('The pages of the console', () => {
       titled('no-thread-found', '/?search=nothing', 'My threads', (page) =>
         shown(page.getByText('No matching threads')),
       ),
-      titled('new-thread', '/new', 'New thread'),
+      titled('new-thread', '/new', 'New thread', (page) =>
+        shown(page.getByRole('heading', { name: 'Try a question' })),
+      ),
       titled('thread', `/threads/${thread.id}`, /^Until when/, (page) =>
         shown(page.getByRole('heading', { name: /source/ })),
       ),
@@ -160,6 +162,37 @@ describe('The pages of the console', () => {
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     assert.ok(bytes > 10_000, 'they were measured');
     assert.ok(bytes < 250_000, `${bytes} bytes`);
+    await window.close();
+  });
+
+  it('offer questions that get an answer, and a checklist until it is done or dismissed', async () => {
+    const window = await openAs(browser, client, { viewport: { width: 768, height: 900 } });
+    const { page } = window;
+    const checklist = page.getByRole('region', { name: 'Get started' });
+    const examples = page.getByRole('region', { name: 'Try a question' }).getByRole('button');
+    await page.goto('/new');
+    await shown(examples);
+    assert.equal(await checklist.count(), 0, 'all of it is done');
+
+    const admin = await signedInMember(service, 'Demo', 'new.admin@demo.example', 'admin');
+    const fresh = await openAs(browser, admin, { viewport: { width: 768, height: 900 } });
+    await fresh.page.goto('/new');
+    const steps = fresh.page.getByRole('region', { name: 'Get started' });
+    await shown(steps.getByText('3 of 4 done'));
+    await lookAt(fresh.page, 'first-minutes', 'tablet');
+    await steps.getByRole('button', { name: 'Dismiss the checklist' }).click();
+    await gone(steps);
+    await fresh.page.reload();
+    await shown(fresh.page.getByRole('region', { name: 'Try a question' }));
+    assert.equal(await steps.count(), 0);
+    await fresh.close();
+
+    const questions = await examples.allInnerTexts();
+    assert.ok(questions.length >= 2, `${questions}`);
+    await examples.first().click();
+    await shown(heading(page, questions[0]!));
+    await untilAnnounced(page, 'Complete');
+    await shown(page.getByTestId('verdict'));
     await window.close();
   });
 

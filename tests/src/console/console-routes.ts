@@ -109,6 +109,8 @@ export const knownRoutes: readonly KnownRoute[] = [
     query: '?skip=0&limit=10',
   },
   { method: 'DELETE', url: '/documents/:id', caller: 'admin', thing: 'document' },
+  { method: 'GET', url: '/examples', caller: 'member' },
+  { method: 'GET', url: '/first-steps', caller: 'admin' },
   { method: 'GET', url: '/model', caller: 'admin' },
   { method: 'POST', url: '/model/test', caller: 'admin' },
   { method: 'GET', url: '/usage', caller: 'member' },

@@ -6,8 +6,10 @@ import { utcDate } from '../../domain/quota.ts';
 import { invitationLink } from '../../domain/sign-in.ts';
 import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { addDocument, listDocuments, removeDocument } from '../../usecases/documents/documents.ts';
+import { listExampleQuestions } from '../../usecases/documents/example-questions.ts';
 import { openDocument, readPassages } from '../../usecases/documents/read-document.ts';
 import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
+import { readFirstSteps } from '../../usecases/organization/first-steps.ts';
 import { readUsage } from '../../usecases/organization/read-usage.ts';
 import {
   type AddedMember,
@@ -27,6 +29,8 @@ import {
   auditSchema,
   type DocumentJson,
   documentsSchema,
+  examplesSchema,
+  firstStepsSchema,
   type InvitedJson,
   invitedSchema,
   type MemberJson,
@@ -45,6 +49,7 @@ export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRou
   return [
     ...memberRoutes(options),
     ...documentRoutes(options),
+    ...newcomerRoutes(options),
     ...modelRoutes(options),
     usage,
     audit(options),
@@ -148,6 +153,23 @@ function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     }),
     defineConsoleRoute('DELETE /documents/:id', 'admin', {
       handle: (call) => removeDocument(call, call.path.id),
+    }),
+  ];
+}
+
+/** What the new-thread page offers in the first minutes. */
+function newcomerRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+  return [
+    defineConsoleRoute('GET /examples', 'member', {
+      query: Type.Object({ accountId: Type.Optional(text(1, limits.linkLengthMax)) }),
+      response: examplesSchema,
+      async handle({ context, organizationId, query: { accountId = null } }) {
+        return { questions: await listExampleQuestions(context, organizationId, accountId) };
+      },
+    }),
+    defineConsoleRoute('GET /first-steps', 'admin', {
+      response: firstStepsSchema,
+      handle: ({ context, principal }) => readFirstSteps(context, principal),
     }),
   ];
 }

@@ -167,7 +167,7 @@ describe('Responses of the console routes', () => {
     });
 
     const events = (await send('GET /threads/:id/events', { id })).body!;
-    const worker = await startWorker(config, context, log);
+    const { worker } = await startWorker(config, context, log);
     const seen = new Set<string>();
     let text = '';
     for await (const chunk of events) {
@@ -221,6 +221,8 @@ describe('Responses of the console routes', () => {
     await call('GET /documents/:id/passages', { id: document.id, query: '?skip=0&limit=10' });
     await call('DELETE /documents/:id', { id: document.id });
 
+    await call('GET /examples');
+    await call('GET /first-steps');
     await call('GET /model');
     await call('POST /model/test');
     await call('GET /usage');

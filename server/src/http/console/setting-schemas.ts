@@ -162,6 +162,19 @@ export const addedDocumentSchema = object({
 });
 export type AddedDocumentJson = Json<typeof addedDocumentSchema>;
 
+/** Questions that the documents answer. */
+export const examplesSchema = object({ questions: Type.Array(Type.String()) });
+export type ExamplesJson = Json<typeof examplesSchema>;
+
+/** What the admin of a new organization has done. */
+export const firstStepsSchema = object({
+  asked: Type.Boolean(),
+  hasDocument: Type.Boolean(),
+  hasKey: Type.Boolean(),
+  hasInvited: Type.Boolean(),
+});
+export type FirstStepsJson = Json<typeof firstStepsSchema>;
+
 export const modelSchema = object({
   name: Type.String(),
   /** Null for a model that runs inside the service: there is nothing to test. */

@@ -74,9 +74,9 @@ const abandonSilent = statement('abandon-silent-documents')`UPDATE document SET 
   WHERE state <> 'ready' AND state = 'writing' AND added_at < :now - ${abandonedAfterMs}`;
 const findRemoved = statement('find-removed-documents')`
   SELECT organization_id AS "organizationId", id FROM document WHERE state <> 'ready' AND state = 'removed'`;
-const selectDocuments = sql`
-  SELECT coalesce(kept_id, id) AS id, account_key AS "accountKey", name, title, url, passages AS "passageCount", bytes,
-    added_at AS "addedAt"
+const documentColumns = sql`coalesce(kept_id, id) AS id, account_key AS "accountKey", name, title, url,
+  passages AS "passageCount", bytes, added_at AS "addedAt"`;
+const selectDocuments = sql`SELECT ${documentColumns}
   FROM document WHERE organization_id = :organizationId AND state = 'ready'`;
 const list = statement('list-documents')`${selectDocuments} ORDER BY name, account_key`;
 const find = statement('find-document')`${selectDocuments} AND coalesce(kept_id, id) = :documentId`;
@@ -86,6 +86,17 @@ const passagesOf = statement('list-passages')`SELECT number, heading, text FROM 
     SELECT id FROM document
     WHERE organization_id = :organizationId AND coalesce(kept_id, id) = :documentId AND state = 'ready')
   ORDER BY number LIMIT :limit OFFSET :skip`;
+
+const findWithoutQuestions = statement('find-document-without-questions')`
+  SELECT organization_id AS "organizationId", id FROM document WHERE questions IS NULL AND state = 'ready' LIMIT 1`;
+const claimForQuestions = statement('claim-document-for-questions')`UPDATE document SET questions = '[]'
+  WHERE organization_id = :organizationId AND id = :id AND questions IS NULL AND state = 'ready'
+  RETURNING organization_id AS "organizationId", ${documentColumns}`;
+const setQuestions = statement('set-document-questions')`UPDATE document SET questions = :questions
+  WHERE organization_id = :organizationId AND coalesce(kept_id, id) = :id AND added_at = :addedAt AND state = 'ready'`;
+const questionsOf = statement('list-document-questions')`SELECT questions FROM document
+  WHERE organization_id = :organizationId AND account_key = :accountKey AND state = 'ready' AND questions <> '[]'
+  ORDER BY name LIMIT :limit`;
 
 /** Writes and removes documents in several commits: see `putDocument` in the port. */
 export function documents(
@@ -200,6 +211,33 @@ export function documents(
     async findDocument(organizationId, documentId) {
       const found = await read(() => row<DocumentRow>(find, { organizationId, documentId }));
       return found && toDocument(found);
+    },
+
+    async claimDocumentForQuestions() {
+      type Found = { organizationId: OrganizationId; id: DocumentId };
+      const found = await read(() => row<Found>(findWithoutQuestions));
+      if (found === undefined) return undefined;
+      const [claimed] = await writeOne<DocumentRow & Found>(claimForQuestions, { ...found });
+      return claimed && { ...toDocument(claimed), organizationId: claimed.organizationId };
+    },
+
+    async setDocumentQuestions(organizationId, { id, addedAt }, questions) {
+      const value = questions && JSON.stringify(questions);
+      await writeOne(setQuestions, { organizationId, id, addedAt, questions: value });
+    },
+
+    async listDocumentQuestions(organizationId, accountId, limit) {
+      const keys = [...new Set([accountKey(accountId), accountKey(null)])];
+      const found = await read(function* () {
+        const parts: { questions: string }[] = [];
+        for (const key of keys) {
+          parts.push(
+            ...(yield* rows<{ questions: string }>(questionsOf, { organizationId, accountKey: key, limit })),
+          );
+        }
+        return parts;
+      });
+      return found.slice(0, limit).map(({ questions }) => JSON.parse(questions) as string[]);
     },
 
     listPassages: (organizationId, documentId, { after = 0, skip = 0, limit }) =>

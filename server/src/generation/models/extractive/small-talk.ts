@@ -47,7 +47,20 @@ export function suggestedQuestions(outlines: readonly DocumentOutline[]): string
   const headings = outlines.map((outline) => outline.headings.map((heading) => heading.split(' › ').at(-1)!));
   const asked = headings.flatMap((all) => all.find((heading) => heading.endsWith('?')) ?? []);
   const others = headings.filter((all) => all.length > 0 && !all.some((heading) => asked.includes(heading)));
-  return [...asked, ...others.map(([first]) => `What should I know about ${asNoun(first!)}?`)];
+  return [
+    ...asked,
+    ...others.flatMap((all) => all.map(questionAbout).find((one) => one !== undefined) ?? []),
+  ];
+}
+
+/** Undefined for a clause, such as 'When the money arrives': it cannot be put into a question without understanding it. */
+function questionAbout(heading: string): string | undefined {
+  const task = /^How to (.+)$/.exec(heading)?.[1];
+  if (task !== undefined) return `How do I ${task}?`;
+  if (/^\p{Lu}\p{Ll}+ing (?:up )?(?:a|an|the|your|our) /u.test(heading))
+    return `How does ${asNoun(heading)} work?`;
+  if (/^(?:how|when|where|what|which|who|why|if)\b/i.test(heading)) return undefined;
+  return `What should I know about ${asNoun(heading)}?`;
 }
 
 /** 'Opening hours' within a sentence; a name such as 'First Stitches' keeps its capital. */
