@@ -6,11 +6,13 @@ import type { Message, MessageStatus } from './message.ts';
 
 const threadId = 'thr_0' as ThreadId;
 
-/** `?text` is a prompt and `completed:text` a reply. The last one is the reply to write. */
+/** `?text` is a prompt, `!text` an edited version of the prompt before it, and `completed:text` a reply. The last one is the reply to write. */
 function before(...texts: string[]): string[] {
   const messages = texts.map((text, at): Message => {
     const id = `msg_${at}` as MessageId;
-    if (text.startsWith('?')) return { id, threadId, role: 'user', content: text.slice(1), createdAt: at };
+    const prompt = { id, threadId, role: 'user', content: text.slice(1), createdAt: at } as const;
+    if (text.startsWith('?')) return prompt;
+    if (text.startsWith('!')) return { ...prompt, replaces: 'msg_edited' as MessageId };
     const [status, content = ''] = text.split(':') as [MessageStatus, string?];
     const shown = { steps: [], sources: null, model: null, completedAt: null };
     return { id, threadId, role: 'assistant', content, createdAt: at, status, ...shown };
@@ -44,5 +46,17 @@ describe('The conversation before a reply', () => {
   it('ends with the prompt when its reply is retried', () => {
     assert.deepEqual(before('?a', 'failed:Sorry', 'in_progress'), ['?a']);
     assert.deepEqual(before('?a', 'completed:A', '?b', 'cancelled:Half', 'in_progress'), ['?a', 'A', '?b']);
+  });
+
+  it('ends with the prompt when its completed reply is generated again, without the earlier version', () => {
+    assert.deepEqual(before('?a', 'completed:A', 'in_progress'), ['?a']);
+    assert.deepEqual(before('?a', 'completed:A', 'completed:B', '?b', 'in_progress'), ['?a', 'B', '?b']);
+  });
+
+  it('leaves out a prompt that was edited, and its replies', () => {
+    assert.deepEqual(before('?a', 'completed:A', '!b', 'in_progress'), ['?b']);
+    assert.deepEqual(before('?a', 'completed:A', '!b', 'failed:Sorry', '!c', 'in_progress'), ['?c']);
+    const later = ['?a', 'completed:A', '?b', 'completed:B', '!c', 'completed:C', '?d', 'in_progress'];
+    assert.deepEqual(before(...later), ['?a', 'A', '?c', 'C', '?d']);
   });
 });

@@ -10,7 +10,7 @@ export interface ConversationTurn {
 /**
  * The conversation before a reply, from the first message to the prompt that the reply answers. For each earlier prompt it
  * includes the last reply that completed, or that was stopped after it had written text. Failed replies are left out, and
- * so are earlier replies to the prompt itself.
+ * so are earlier replies to the prompt itself, and prompts that were edited later, with their replies.
  */
 export function conversationBefore(messages: readonly Message[], replyId: MessageId): ConversationTurn[] {
   const end = messages.findIndex(({ id }) => id === replyId);
@@ -21,7 +21,9 @@ export function conversationBefore(messages: readonly Message[], replyId: Messag
       if (hasText(message)) latest = message;
       continue;
     }
-    if (latest !== undefined) turns.push({ role: 'assistant', content: latest.content });
+    // Only the last prompt can be edited, so the edited one is the last turn.
+    if (message.replaces !== undefined) turns.pop();
+    else if (latest !== undefined) turns.push({ role: 'assistant', content: latest.content });
     latest = undefined;
     turns.push({ role: 'user', content: message.content });
   }

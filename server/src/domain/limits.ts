@@ -231,6 +231,7 @@ export const limits = {
     sentence: 'Characters of the URL of a document; a longer one is dropped',
   },
   headingLengthMax: { default: 200, sentence: 'Characters of a heading in a document; the rest is cut' },
+  ratingCommentLengthMax: { default: 1_000, sentence: 'Characters of the comment on a reply' },
   nameLengthMax: { default: 255, sentence: 'Characters of the name of a key or an application' },
 } as const satisfies Readonly<Record<string, Limit>>;
 

@@ -61,6 +61,11 @@ export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
   readonly createdAt: number;
+  /**
+   * The prompt that this one is an edited version of. It supersedes that prompt and its replies, which stay in the thread.
+   * Not part of the public interface.
+   */
+  readonly replaces?: MessageId;
 }
 
 /** The assistant message is itself the job of writing it, so no separate queue can disagree with it. */

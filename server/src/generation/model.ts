@@ -34,7 +34,9 @@ export type ReplyEvent =
   /** Replaces the text so far. */
   | { readonly type: 'revision'; readonly text: string }
   | { readonly type: 'sources'; readonly sources: readonly Source[] }
-  | { readonly type: 'verdict'; readonly verdict: Verdict };
+  | { readonly type: 'verdict'; readonly verdict: Verdict }
+  /** The documents do not answer the prompt. */
+  | { readonly type: 'unanswered' };
 
 /** Generates replies. Throws a `ModelError` if the kind of failure is known. */
 export interface Model {

@@ -27,6 +27,7 @@ export class ReplyWriter {
   #steps: Step[] = [];
   #sources: readonly Source[] | null = null;
   #verdict: Verdict | undefined;
+  #unanswered = false;
   #cancelDue: (() => void) | undefined;
   #closed = false;
 
@@ -55,6 +56,11 @@ export class ReplyWriter {
         break;
       case 'verdict':
         this.#verdict = event.verdict;
+        // A reply of which no statement was found in the documents does not answer from them.
+        this.#unanswered ||= event.verdict.found === 0;
+        break;
+      case 'unanswered':
+        this.#unanswered = true;
         break;
     }
     this.#cancelDue ??= this.#settings.timers.after(this.#settings.everyMs, () => void this.#keep());
@@ -62,7 +68,12 @@ export class ReplyWriter {
 
   /** Resolves to false if another worker had taken the reply or it had ended. */
   settle(model: string): Promise<boolean> {
-    const written = { content: this.#content, sources: this.#sources, verdict: this.#verdict };
+    const written = {
+      content: this.#content,
+      sources: this.#sources,
+      verdict: this.#verdict,
+      unanswered: this.#unanswered,
+    };
     return this.#end({ status: 'completed', ...written, model });
   }
 

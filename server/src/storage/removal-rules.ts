@@ -66,6 +66,7 @@ export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
   // Only ids and times; retention removes them within a day.
   thread_move: { organization: 'remove', person: 'keep' },
   message: { organization: 'remove', person: 'remove' },
+  rating: { organization: 'remove', person: 'remove' },
   idempotency_key: { organization: 'remove', person: 'remove' },
   document: { organization: 'remove', person: 'keep' },
   corpus: { organization: 'remove', person: 'keep' },
@@ -79,6 +80,7 @@ export const purgeOrder: readonly TableName[] = [
   'key_request',
   'invitation',
   'member',
+  'rating',
   'message',
   'idempotency_key',
   'thread_move',

@@ -101,6 +101,8 @@ export interface Replies {
       sources: readonly Source[] | null;
       model: string;
       verdict?: Verdict | undefined;
+      /** Whether the reply found no answer. It is then listed by `listUnanswered`. */
+      unanswered?: boolean;
       failure?: string;
       /** Written if the claim was still valid. */
       note?: AuditNote;

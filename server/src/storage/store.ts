@@ -6,6 +6,7 @@ import type { Accounts } from './account-store.ts';
 import type { AuditNote, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, KeyRequests } from './key-store.ts';
+import type { Ratings } from './rating-store.ts';
 import type { Purges, Retention } from './removal-store.ts';
 import type { Replies } from './reply-store.ts';
 import type { ThreadSearch } from './search-store.ts';
@@ -16,6 +17,7 @@ export type * from './account-store.ts';
 export type * from './audit-store.ts';
 export type * from './document-store.ts';
 export type * from './key-store.ts';
+export type * from './rating-store.ts';
 export type * from './removal-store.ts';
 export type * from './reply-store.ts';
 export type * from './search-store.ts';
@@ -40,6 +42,7 @@ export interface Store
     Threads,
     ThreadSearch,
     Replies,
+    Ratings,
     Documents,
     Accounts,
     Audits,

@@ -48,15 +48,22 @@ export interface Listing {
 
 /** A reply to be written in an existing thread. */
 export interface NewReply {
-  /** Null: try again to reply to the last prompt. */
-  readonly prompt: { readonly messageId: MessageId; readonly content: string } | null;
+  /** Null: reply to the last prompt again. */
+  readonly prompt: NewPrompt | null;
   readonly replyId: MessageId;
   readonly replyDeadlineMs: number;
   readonly traceId: string;
   readonly budget: ThreadBudget;
 }
 
-/** How much a thread may hold after adding a prompt, or before retrying its last reply. */
+export interface NewPrompt {
+  readonly messageId: MessageId;
+  readonly content: string;
+  /** The prompt that this one is an edited version of: the last of the thread. */
+  readonly replaces?: MessageId;
+}
+
+/** How much a thread may hold after adding a prompt, or before adding another reply to the last one. */
 export interface ThreadBudget {
   /** Including the reply to be written. */
   readonly messagesMax: number;
@@ -192,9 +199,10 @@ export interface Threads {
     note: AuditNote,
   ): Promise<'restored' | 'missing'>;
   /**
-   * Adds a prompt and its reply, or retries the last reply, under the same conditions as `renameThread`. A prompt is
-   * activity, like a rename; a retry is not. `running`: one reply at a time. `nothing-to-retry`: the last reply is neither
-   * failed nor cancelled. `full`: it would exceed the budget, also with concurrent calls. A deleted thread is `missing`.
+   * Adds a prompt and its reply, or another reply to the last prompt, under the same conditions as `renameThread`. A
+   * prompt is activity, like a rename; another reply is not. Earlier versions stay, but a reply that was superseded is no
+   * longer listed as unanswered. `running`: one reply at a time. `outdated`: the prompt to replace is not the last one.
+   * `full`: it would exceed the budget, also with concurrent calls. A deleted thread is `missing`.
    */
   addReply(
     organizationId: OrganizationId,
@@ -203,7 +211,7 @@ export interface Threads {
     reply: NewReply,
   ): Promise<
     | { outcome: 'added' }
-    | { outcome: 'running' | 'nothing-to-retry' | 'missing' }
+    | { outcome: 'running' | 'outdated' | 'missing' }
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
     | { outcome: 'refused'; thread: Thread }
   >;

@@ -15,6 +15,7 @@ import { describeMembers } from './members.ts';
 import { describeOrganizations } from './organizations.ts';
 import { describePurges } from './purges.ts';
 import { describeQuotas } from './quotas.ts';
+import { describeRatings } from './ratings.ts';
 import { describeReplies } from './replies.ts';
 import { describeReplyClocks } from './reply-clocks.ts';
 import { describeRetention } from './retention.ts';
@@ -23,6 +24,7 @@ import { describeThreadSearch } from './thread-search.ts';
 import { describeThreadVersions } from './thread-versions.ts';
 import { describeThreads } from './threads.ts';
 import { describeUsages } from './usage.ts';
+import { describeVersions } from './versions.ts';
 import { describeWalks } from './walks.ts';
 import { describeWriteGrants } from './write-grants.ts';
 
@@ -45,6 +47,8 @@ const parts = {
   replyClocks: describeReplyClocks,
   abandonedReplies: describeAbandonedReplies,
   followUps: describeFollowUps,
+  versions: describeVersions,
+  ratings: describeRatings,
   threadVersions: describeThreadVersions,
   threadSearch: describeThreadSearch,
   documents: describeDocuments,

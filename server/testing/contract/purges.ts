@@ -56,6 +56,8 @@ export function describePurges(world: () => World): void {
       const own = await world().thread(organization, userId, { prompt: text, accountId: 'a', idempotency });
       await store.renameThread(organization, own.id, by(userId), text);
       await store.setThreadPublished(organization, own.id, true, note());
+      await store.cancelReplies(organization, own.id);
+      await store.rateReply(organization, own.id, own.replyId, userId, { value: 'down', comment: text });
       const gone = await world().thread(organization, userId, { prompt: text });
       await store.deleteThread(organization, gone.id, by(userId), note());
       const terms = ['secretword'];
@@ -178,14 +180,19 @@ export function describePurges(world: () => World): void {
       const organization = await world().organization();
       const ben = await world().member(organization, 'ben@example.org');
       const bens = await world().thread(organization, ben);
+      await store.setThreadPublished(organization, bens.id, true, note());
+      await store.cancelReplies(organization, bens.id);
       const userId = await fill(organization);
+      const rating = { value: 'down', comment: 'No.' } as const;
+      assert.equal(await store.rateReply(organization, bens.id, bens.replyId, userId, rating), 'done');
       const person = { userId, email: ada };
       const own = await world().walk(organization, { userId, ownOnly: true });
       assert.equal(own.length, 1);
       for (const id of own)
         await store.deleteThread(organization, id, by(userId), note('thread.deleted', id));
       const counted = await store.countPurge(organization, person);
-      assert.deepEqual([counted.thread, counted.message, counted.user], [2, 4, 1]);
+      const { thread, message, user, rating: ratings } = counted;
+      assert.deepEqual([thread, message, user, ratings], [2, 4, 1, 1]);
       await store.removeMember(organization, ada, false, note('member.removed', userId));
       const { changed, next } = await store.anonymizeAudit(organization, person, null);
       assert.ok(changed > 0 && next === null);

@@ -9,6 +9,7 @@ export type Thing =
   | 'organization'
   | 'thread'
   | 'failedThread'
+  | 'reply'
   | 'key'
   | 'application'
   | 'member'
@@ -61,6 +62,16 @@ export const knownRoutes: readonly KnownRoute[] = [
     call: json({ prompt: 'And then?' }),
   },
   { method: 'POST', url: '/threads/:id/stop', caller: 'member', thing: 'thread' },
+  { method: 'GET', url: '/threads/:id/ratings', caller: 'member', thing: 'thread' },
+  {
+    method: 'PUT',
+    url: '/threads/:id/rating',
+    caller: 'member',
+    thing: 'thread',
+    call: json({ messageId: 'msg_1', value: 'down' }),
+  },
+  { method: 'GET', url: '/unanswered', caller: 'admin' },
+  { method: 'GET', url: '/passages', caller: 'admin', query: '?question=Why' },
   { method: 'POST', url: '/threads/:id/retry', caller: 'member', thing: 'failedThread' },
   { method: 'DELETE', url: '/threads/:id', caller: 'member', thing: 'thread' },
   { method: 'POST', url: '/threads/:id/restore', caller: 'member', thing: 'thread' },

@@ -126,7 +126,7 @@ describe('Every route of the console', () => {
       if (!client.cookies.has('skein')) assertDone(await client.signIn(world.email('ada'), testPassword));
       const status = route.url.endsWith('/events')
         ? await statusOfStream(client, `/console${addressOf(route)}`)
-        : (await call(client, withOwnBody(route))).status;
+        : (await call(client, withOwnBody(route, things))).status;
       assert.ok(status < 300, `${route.method} ${route.url}: ${status}`);
     }
   });
@@ -149,7 +149,10 @@ async function statusOfStream(client: ConsoleClient, path: string): Promise<numb
   return response.status;
 }
 
-function withOwnBody(route: KnownRoute): KnownRoute {
+function withOwnBody(route: KnownRoute, { reply }: Record<Thing, string>): KnownRoute {
+  if (route.url === '/threads/:id/rating') {
+    return { ...route, call: { body: { messageId: reply, value: 'down' } } };
+  }
   if (route.url !== '/password') return route;
   return { ...route, call: { body: { current: testPassword, next: 'another violin, another sky' } } };
 }
@@ -157,7 +160,8 @@ function withOwnBody(route: KnownRoute): KnownRoute {
 async function makeThings({ service, acme, ada, email }: SettingsWorld): Promise<Record<Thing, string>> {
   const key = assertDone(await ada.post('/keys', { name: 'Ask', scope: 'personal' }), 201);
   const api = new Api(service.baseUrl, key.key);
-  const thread = (await api.create({ prompt: 'Hello' })).body.thread.id;
+  const { thread: created, responseMessageId: reply } = (await api.create({ prompt: 'Hello' })).body;
+  const thread = created.id;
   const failedThread = (await api.create({ prompt: '#fail' })).body.thread.id;
   await Promise.all([api.untilDone(thread), api.untilDone(failedThread)]);
   const { id: member } = await service.skein('member', 'add', acme, email('carol'));
@@ -167,6 +171,7 @@ async function makeThings({ service, acme, ada, email }: SettingsWorld): Promise
     approvedRequest: assertDone(await ada.post('/key-requests', { name: 'Second' }), 201).id,
     thread,
     failedThread,
+    reply,
     key: key.id,
     application: assertDone(await ada.post('/applications', { name: 'App' }), 201).id,
     member,

@@ -3,6 +3,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { checkedStatementsMax, type Verdict, verdictText } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
 import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
+import { smallTalkReply } from '../models/extractive/small-talk.ts';
 import { type Evidence, readClaim, readEvidence } from './claim.ts';
 import { type Finding, type RevisedStatement, revise } from './revision.ts';
 import { type Piece, piecesOf } from './statements.ts';
@@ -31,7 +32,11 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
         if (event.type === 'text') draft += event.text;
         yield event;
       }
-      if (passages.length === 0) return;
+      if (passages.length === 0) {
+        const asksNothing = smallTalkReply(request.conversation.at(-1)?.content ?? '') !== undefined;
+        if (!asksNothing) yield { type: 'unanswered' };
+        return;
+      }
       yield { type: 'corroborating' };
       yield* check(draft, passages, request.signal, request.organizationId);
     },

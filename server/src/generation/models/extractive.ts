@@ -48,6 +48,7 @@ export function extractiveModel(store: PassageStore): Model {
       const asked = languageOf(prompt);
       const isFound = answers.some(({ level }) => level !== 'nothing');
       const isAnswered = answers.some(({ level }) => level === 'answer');
+      if (!isAnswered) yield { type: 'unanswered' };
       if (isAnswered || (isFound && (asked === undefined || asked === 'English'))) {
         yield* quoted(answers);
         return;

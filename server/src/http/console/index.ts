@@ -12,6 +12,7 @@ import { parseQuery, type QuerySchema } from '../url.ts';
 import { checkCaller, recheckCaller } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
+import { ratingRoutes } from './rating-routes.ts';
 import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { ssoRoutes } from './sso-routes.ts';
@@ -30,6 +31,7 @@ export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     ...sessionRoutes(options),
     ...ssoRoutes(options),
     ...threadRoutes(options),
+    ...ratingRoutes(options),
     ...credentialRoutes(options),
     ...organizationRoutes(options),
   ];

@@ -22,9 +22,12 @@ import type { SessionJson } from './session-schemas.ts';
 import type { ApplicationsJson, AuditJson, DocumentsJson, KeysJson, MembersJson } from './setting-schemas.ts';
 import {
   type AccountsJson,
+  type PassagesJson,
+  type RatingsJson,
   type ThreadListJson,
   type ThreadViewJson,
   threadEventSchemas,
+  type UnansweredPageJson,
 } from './thread-schemas.ts';
 
 const password = 'seven green otters';
@@ -150,6 +153,11 @@ describe('Responses of the console routes', () => {
     await call('POST /threads/:id/stop', { id });
     await call('POST /threads/:id/retry', { id });
     await call('POST /threads/:id/stop', { id });
+    const { messages } = await call<ThreadViewJson>('GET /threads/:id', { id });
+    const rating = { messageId: messages.at(-1)!.id, value: 'down', comment: 'Wrong.' };
+    await call('PUT /threads/:id/rating', { id, body: rating });
+    assert.deepEqual((await call<RatingsJson>('GET /threads/:id/ratings', { id })).ratings, [rating]);
+    assert.equal((await call<UnansweredPageJson>('GET /unanswered')).replies[0]?.complaints.length, 1);
     await call('PATCH /threads/:id', { id, body: { title: 'Renamed' } });
     await call('PUT /threads/:id/published', { id, body: { published: true } });
     assert.equal((await call<ThreadListJson>('GET /threads', { query: '?limit=1' })).threads.length, 1);
@@ -163,7 +171,7 @@ describe('Responses of the console routes', () => {
     await call('POST /threads/:id/restore', { id });
     await call('POST /threads/:id/messages', {
       id,
-      body: { prompt: '#step Read\n#say Hi\n#source A\n#hang' },
+      body: { prompt: '#step Read\n#say Hi\n#source A\n#hang', replaces: messages[0]!.id },
     });
 
     const events = (await send('GET /threads/:id/events', { id })).body!;
@@ -219,6 +227,8 @@ describe('Responses of the console routes', () => {
     assert.equal((await call<DocumentsJson>('GET /documents')).documents.length, 1);
     await call('GET /documents/:id', { id: document.id, query: '?cited=Thirty%20days.' });
     await call('GET /documents/:id/passages', { id: document.id, query: '?skip=0&limit=10' });
+    const { passages } = await call<PassagesJson>('GET /passages', { query: '?question=Thirty+days%3F' });
+    assert.equal(passages.length, 1);
     await call('DELETE /documents/:id', { id: document.id });
 
     await call('GET /examples');

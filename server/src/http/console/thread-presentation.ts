@@ -123,8 +123,8 @@ function presentProgress({
 
 function presentMessage(message: Message, view: MessagesView): MessageJson {
   if (message.role === 'assistant') return presentReply(message, view);
-  const { id, role, content, createdAt } = message;
-  return { id, role, content, createdAt: iso(createdAt) };
+  const { createdAt, threadId: _, ...prompt } = message;
+  return { ...prompt, createdAt: iso(createdAt) };
 }
 
 function presentReply(reply: AssistantMessage, { details }: MessagesView): ReplyJson {

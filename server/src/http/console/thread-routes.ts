@@ -125,7 +125,7 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       response: threadViewSchema,
       async handle(call) {
         await limitPrompts(call.context, call.principal);
-        await addPrompt(call, call.path.id, call.body.prompt);
+        await addPrompt(call, call.path.id, call.body.prompt, call.body.replaces);
         return viewFor(call, call.path.id);
       },
     }),

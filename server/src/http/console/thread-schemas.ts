@@ -13,7 +13,12 @@ export type NewThreadBody = Json<ReturnType<typeof newThreadBody>>;
 export const renameBody = (limits: Limits) => object({ title: text(1, limits.titleLengthMax) });
 export type RenameBody = Json<ReturnType<typeof renameBody>>;
 
-export const followUpBody = (limits: Limits) => object({ prompt: text(1, limits.promptLengthMax) });
+export const followUpBody = (limits: Limits) =>
+  object({
+    prompt: text(1, limits.promptLengthMax),
+    /** The id of the thread's last prompt, if this is an edited version of it. */
+    replaces: Type.Optional(text(1, 255)),
+  });
 export type FollowUpBody = Json<ReturnType<typeof followUpBody>>;
 
 export const publishedBody = object({ published: Type.Boolean() });
@@ -77,6 +82,8 @@ const userMessageSchema = object({
   role: Type.Literal('user'),
   content: Type.String(),
   createdAt: time,
+  /** The prompt that this one is an edited version of. */
+  replaces: Type.Optional(Type.String()),
 });
 export type UserMessageJson = Json<typeof userMessageSchema>;
 
@@ -135,6 +142,60 @@ const replySchema = object({
 });
 export type ReplyJson = Json<typeof replySchema>;
 export type MessageJson = UserMessageJson | ReplyJson;
+
+const ratingProperties = { messageId: Type.String(), value: Type.Enum(['up', 'down']) };
+
+/** What the person thinks of a reply; `value` null takes it back. */
+export const ratingBody = (limits: Limits) =>
+  object({
+    messageId: text(1, 255),
+    value: nullable(ratingProperties.value),
+    comment: Type.Optional(text(0, limits.ratingCommentLengthMax)),
+  });
+export type RatingBody = Json<ReturnType<typeof ratingBody>>;
+
+/** The person's own ratings of the replies in a thread. */
+export const ratingsSchema = object({
+  ratings: Type.Array(object({ ...ratingProperties, comment: nullable(Type.String()) })),
+});
+export type RatingsJson = Json<typeof ratingsSchema>;
+
+const unansweredSchema = object({
+  threadId: Type.String(),
+  messageId: Type.String(),
+  title: Type.String(),
+  accountId: nullable(Type.String()),
+  askedBy: Type.String(),
+  at: time,
+  /** The start of the prompt and of the reply. */
+  prompt: Type.String(),
+  reply: Type.String(),
+  /** The latest thumbs down. Empty if the reply itself found no answer. */
+  complaints: Type.Array(object({ by: Type.String(), comment: nullable(Type.String()), at: time })),
+});
+export type UnansweredJson = Json<typeof unansweredSchema>;
+
+/** A page may be empty although more follow. */
+export const unansweredPageSchema = object({
+  replies: Type.Array(unansweredSchema),
+  nextCursor: nullable(Type.String()),
+});
+export type UnansweredPageJson = Json<typeof unansweredPageSchema>;
+
+/** The passages of the documents that are closest to a question, best first. */
+export const passagesSchema = object({
+  searched: count,
+  passages: Type.Array(
+    object({
+      documentId: Type.String(),
+      title: Type.String(),
+      url: nullable(Type.String()),
+      heading: Type.String(),
+      text: Type.String(),
+    }),
+  ),
+});
+export type PassagesJson = Json<typeof passagesSchema>;
 
 const viewProperties = {
   thread: object({ ...threadProperties, createdBy: Type.String() }),

@@ -117,11 +117,13 @@ const settleCalls = {
   model: 'text',
   failure: 'text',
   verdict: 'text',
+  unanswered: 'boolean',
 } as const;
 const settle = statement('settle-reply')`${changeReplies(
   settleCalls,
   sql`held = false, status = new.status, content = new.content, steps = new.steps, sources = new.sources,
-        model = new.model, failure = new.failure, verdict = new.verdict, completed_at = greatest(:now, created_at)`,
+        model = new.model, failure = new.failure, verdict = new.verdict, completed_at = greatest(:now, created_at),
+        unanswered_at = CASE WHEN new.unanswered THEN greatest(:now, created_at) END`,
   isClaimed,
 )}, noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT place FROM changed`;
 const releaseCalls = { ...claimCalls, attemptsUsed: 'bigint', delayMs: 'bigint', failure: 'text' } as const;
@@ -270,7 +272,7 @@ export function postgresReplies(
 
     async settleReply(
       held,
-      { status, content, steps, sources, model, verdict = null, failure = null, note },
+      { status, content, steps, sources, model, verdict = null, unanswered = false, failure = null, note },
     ) {
       const values = {
         ...held,
@@ -281,6 +283,7 @@ export function postgresReplies(
         sources: sources === null ? null : JSON.stringify(sources),
         model,
         verdict: verdict === null ? null : JSON.stringify(verdict),
+        unanswered,
         failure,
       };
       return (await batchSettles(values)).length === 1;

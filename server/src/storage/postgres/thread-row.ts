@@ -34,8 +34,8 @@ export const insertMove = (left: Sql) => sql`moved AS (
 
 /** `moment` has one row or none, and `at` is its column with the time. */
 export const insertUserMessage = (moment: Sql, at: Sql) => sql`
-      INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
-      SELECT :organizationId, :threadId, :messageId, 'user', :prompt, ${at} FROM ${moment}`;
+      INSERT INTO message (organization_id, thread_id, id, role, content, created_at, replaces)
+      SELECT :organizationId, :threadId, :messageId, 'user', :prompt, ${at}, :replaces::text FROM ${moment}`;
 
 export const insertReply = (moment: Sql, at: Sql) => sql`
       INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,

@@ -5,7 +5,6 @@ import { type Sql, sql } from './sql.ts';
 
 /** Conditions on the row of a message. */
 export const isRunning = `status IN (${runningStatuses.map((status) => `'${status}'`).join(', ')})` as Sql;
-export const isRetriable = sql`status IN ('failed', 'cancelled')`;
 /** For a SET clause. A waiting reply keeps nothing of an earlier claim, so that claiming it changes nothing visible. */
 export const startOver = sql`status = 'in_progress', content = '', steps = '[]'`;
 
@@ -34,10 +33,11 @@ export interface MessageRow {
   steps: string | null;
   sources: string | null;
   model: string | null;
+  replaces: MessageId | null;
 }
 
 export const messageColumns = sql`message.id AS "messageId", content, message.created_at AS "messageCreatedAt", status,
-  completed_at AS "completedAt", steps, sources, model`;
+  completed_at AS "completedAt", steps, sources, model, replaces`;
 
 export function toMessage(threadId: ThreadId, row: MessageRow): Message {
   const {
@@ -49,9 +49,10 @@ export function toMessage(threadId: ThreadId, row: MessageRow): Message {
     steps,
     sources,
     model,
+    replaces,
   } = row;
   const common = { id, threadId, content, createdAt };
-  if (status === null) return { ...common, role: 'user' };
+  if (status === null) return { ...common, role: 'user', ...(replaces !== null && { replaces }) };
   return {
     ...common,
     role: 'assistant',

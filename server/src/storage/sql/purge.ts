@@ -32,7 +32,7 @@ const removeUses = statement('purge-uses-of-person')`DELETE FROM credential_use
     SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId) RETURNING 1`;
 const removeCreator = statement('purge-creator-of-keys')`UPDATE api_key SET created_by = NULL
   WHERE organization_id = :organizationId AND created_by = :userId`;
-const traces = (['api_key', 'idempotency_key', 'listing_size', 'prompt_use'] as const).map(
+const traces = (['api_key', 'idempotency_key', 'listing_size', 'prompt_use', 'rating'] as const).map(
   (table) =>
     [
       table,
@@ -49,6 +49,9 @@ const rowsOfPerson: Partial<Record<TableName, Sql>> = {
   listing_size: sql`listing_size WHERE ${theirs}`,
   idempotency_key: sql`idempotency_key WHERE ${theirs}`,
   prompt_use: sql`prompt_use WHERE ${theirs}`,
+  // Those in their own threads are removed with the messages.
+  rating: sql`rating JOIN thread ON thread.organization_id = rating.organization_id AND thread.id = thread_id
+    WHERE rating.organization_id = :organizationId AND rating.user_id = :userId AND thread.user_id <> :userId`,
   message: sql`thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
     WHERE thread.organization_id = :organizationId AND user_id = :userId`,
   credential_use: sql`api_key JOIN credential_use ON credential_use.organization_id = api_key.organization_id

@@ -6,6 +6,7 @@ import type {
   KeyRequests,
   Members,
   Organizations,
+  Ratings,
   SigningKeys,
   Store,
 } from '../store.ts';
@@ -16,6 +17,7 @@ import { audits } from './audit.ts';
 import { invitations } from './invitations.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
+import { ratings } from './ratings.ts';
 import { sessions } from './sessions.ts';
 import { statement } from './sql.ts';
 import { row, run, type Transactions } from './work.ts';
@@ -32,6 +34,7 @@ type SharedStore = Organizations &
   Applications &
   SigningKeys &
   Audits &
+  Ratings &
   Pick<Store, 'secret'>;
 
 /** The methods of a store that are written once for both databases: those that no request of the public API waits for. */
@@ -47,6 +50,7 @@ export function sharedStore(store: Transactions): SharedStore {
     ...applications(store),
     ...signingKeys(store),
     ...audits(store),
+    ...ratings(store),
 
     secret: (name, candidate) =>
       store.write(function* () {

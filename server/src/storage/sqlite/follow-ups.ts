@@ -1,5 +1,5 @@
-import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
-import { isRetriable, isRunning, messageBytes } from '../sql/messages.ts';
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import { isRunning, messageBytes } from '../sql/messages.ts';
 import { findThread } from '../sql/thread-reads.ts';
 import type { NewReply, Threads } from '../store.ts';
 import type { CommitClock, CommitQueue } from './commit-queue.ts';
@@ -9,9 +9,10 @@ import { workRunner } from './transactions.ts';
 
 interface LatestReplyRow {
   activityAt: number;
+  replyId: MessageId;
   createdAt: number;
   running: number;
-  retriable: number;
+  promptId: MessageId;
 }
 
 type Added = Awaited<ReturnType<Threads['addReply']>>;
@@ -22,8 +23,10 @@ export function sqliteFollowUps(database: Database, commits: CommitQueue): Pick<
   const noteMove = prepareNoteMove(database);
   const raiseVersion = prepareRaiseVersion(database);
   const latestReplyOfOwn = database.prepare<[object], LatestReplyRow>(
-    `SELECT activity_at AS activityAt, message.created_at AS createdAt, ${isRunning} AS running,
-       ${isRetriable} AS retriable
+    `SELECT activity_at AS activityAt, message.id AS replyId, message.created_at AS createdAt, ${isRunning} AS running,
+       (SELECT asked.id FROM message AS asked
+        WHERE asked.organization_id = @organizationId AND asked.thread_id = @threadId AND asked.role = 'user'
+        ORDER BY asked.created_at DESC, asked.id DESC LIMIT 1) AS promptId
      FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
      WHERE thread.organization_id = @organizationId AND thread.id = @threadId AND user_id = @userId AND deleted = 0
        AND role = 'assistant'
@@ -36,6 +39,10 @@ export function sqliteFollowUps(database: Database, commits: CommitQueue): Pick<
   const touch = database.prepare(
     `UPDATE thread SET updated_at = @at, activity_at = @at
      WHERE organization_id = @organizationId AND id = @threadId`,
+  );
+  const supersede = database.prepare(
+    `UPDATE message SET unanswered_at = NULL
+     WHERE organization_id = @organizationId AND thread_id = @threadId AND id = @replyId`,
   );
 
   function addNow(
@@ -50,13 +57,16 @@ export function sqliteFollowUps(database: Database, commits: CommitQueue): Pick<
       const thread = runWork(findThread(organizationId, threadId));
       return thread && thread.deletedAt === null ? { outcome: 'refused', thread } : { outcome: 'missing' };
     }
+    const { replyId, promptId } = latest;
     if (latest.running === 1) return { outcome: 'running' };
-    if (reply.prompt === null && latest.retriable === 0) return { outcome: 'nothing-to-retry' };
+    if ((reply.prompt?.replaces ?? promptId) !== promptId) return { outcome: 'outdated' };
     const exceeded = exceededBy(reply, size.get({ organizationId, threadId })!);
     if (exceeded !== undefined) return { outcome: 'full', exceeded };
     const at = clock.after(latest.createdAt);
     insertMessages(organizationId, threadId, reply, at);
     raiseVersion(organizationId, threadId, at);
+    if (reply.prompt?.replaces !== undefined || reply.prompt === null)
+      supersede.run({ organizationId, threadId, replyId });
     if (reply.prompt !== null) {
       touch.run({ organizationId, threadId, at });
       noteMove(organizationId, threadId, { leftActivityAt: latest.activityAt, movedAt: at });

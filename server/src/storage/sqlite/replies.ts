@@ -62,7 +62,8 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
   );
   const settle = database.prepare(
     `UPDATE message SET held = 0, status = @status, content = @content, steps = @steps, sources = @sources,
-       verdict = @verdict, model = @model, failure = @failure, completed_at = @completedAt ${whereClaimHolds}`,
+       verdict = @verdict, model = @model, failure = @failure, completed_at = @completedAt,
+       unanswered_at = @unansweredAt ${whereClaimHolds}`,
   );
   const letGo = database.prepare(
     `UPDATE message SET held = 0, attempts = attempts + @attempts, available_at = @availableAt,
@@ -204,7 +205,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
         change(progress, held, { status, content, steps: JSON.stringify(steps) }, clock.now()),
       ),
 
-    settleReply: (held, { status, content, steps, sources, model, verdict, failure, note }) =>
+    settleReply: (held, { status, content, steps, sources, model, verdict, unanswered, failure, note }) =>
       commits.durable((clock) => {
         const written = {
           status,
@@ -215,6 +216,7 @@ export function sqliteReplies(database: Database, commits: CommitQueue, workerLo
           verdict: verdict === undefined ? null : JSON.stringify(verdict),
           failure: failure ?? null,
           completedAt: clock.now(),
+          unansweredAt: unanswered ? clock.now() : null,
         };
         const settled = change(settle, held, written, clock.now());
         if (settled && note) writeNote(held.organizationId, note, clock.now());

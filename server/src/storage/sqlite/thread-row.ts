@@ -46,10 +46,11 @@ export type MessageRow = [
   steps: string | null,
   sources: string | null,
   model: string | null,
+  replaces: MessageId | null,
 ];
 
 export function toMessage(threadId: ThreadId, row: MessageRow): Message {
-  const [messageId, content, messageCreatedAt, status, completedAt, steps, sources, model] = row;
+  const [messageId, content, messageCreatedAt, status, completedAt, steps, sources, model, replaces] = row;
   return messageOf(threadId, {
     messageId,
     content,
@@ -59,6 +60,7 @@ export function toMessage(threadId: ThreadId, row: MessageRow): Message {
     steps,
     sources,
     model,
+    replaces,
   });
 }
 
@@ -69,8 +71,8 @@ export function prepareInsertMessages(
   database: Database,
 ): (organizationId: OrganizationId, threadId: ThreadId, reply: InsertedReply, at: number) => void {
   const insertPrompt = database.prepare(
-    `INSERT INTO message (organization_id, thread_id, id, role, content, created_at)
-     VALUES (@organizationId, @threadId, @messageId, 'user', @content, @at)`,
+    `INSERT INTO message (organization_id, thread_id, id, role, content, created_at, replaces)
+     VALUES (@organizationId, @threadId, @messageId, 'user', @content, @at, @replaces)`,
   );
   const insertReply = database.prepare(
     `INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
@@ -79,7 +81,7 @@ export function prepareInsertMessages(
        @at + @leaseMs, 0, @at + @replyDeadlineMs, @traceId)`,
   );
   return (organizationId, threadId, { prompt, replyId, replyDeadlineMs, traceId, claim }, at) => {
-    if (prompt !== null) insertPrompt.run({ organizationId, threadId, ...prompt, at });
+    if (prompt !== null) insertPrompt.run({ organizationId, threadId, replaces: null, ...prompt, at });
     const { token, leaseMs } = claim ?? { token: 0, leaseMs: 0 };
     const held = { held: Number(claim !== undefined), token, leaseMs };
     insertReply.run({ organizationId, threadId, replyId, replyDeadlineMs, traceId, at, ...held });

@@ -2,6 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import { type Document, type FileSource, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import type { Findings } from '../../domain/library.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
 import { withoutInvisible } from '../../domain/text.ts';
 import type { DocumentBudget } from '../../storage/store.ts';
@@ -123,4 +124,16 @@ export async function removeDocument(change: Change, documentId: string): Promis
 function documentNotFound(initiator: Initiator, documentId: string): ServiceError {
   const fact = `The organization has no document ${documentId}`;
   return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein doc list' shows those it has"));
+}
+
+const closestMax = 5;
+
+/** The passages that are closest to a question, best first. For admins, who may read every document. */
+export function findClosestPassages(
+  { library }: Context,
+  organizationId: OrganizationId,
+  accountId: string | null,
+  question: string,
+): Promise<Findings> {
+  return library.search(organizationId, accountId, question, closestMax);
 }

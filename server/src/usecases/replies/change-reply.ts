@@ -6,12 +6,26 @@ import type { NewReply } from '../../storage/store.ts';
 import type { UserChange } from '../organization/audit-log.ts';
 import { findReadableThread } from '../threads/get-thread.ts';
 
-/** Adds a prompt to the thread. Its reply is pending once this resolves. */
-export function addPrompt(change: UserChange, threadId: string, content: string): Promise<void> {
-  return addReply(change, threadId, { messageId: change.context.ids.message(), content });
+/**
+ * Adds a prompt to the thread. Its reply is pending once this resolves. With `replaces`, the id of the last prompt, it is
+ * an edited version of that one, which stays in the thread with its replies, but which the model does not see any more.
+ */
+export function addPrompt(
+  change: UserChange,
+  threadId: string,
+  content: string,
+  replaces?: string,
+): Promise<void> {
+  const prompt = { messageId: change.context.ids.message(), content };
+  const isEdit = replaces !== undefined;
+  return addReply(
+    change,
+    threadId,
+    isEdit ? { ...prompt, replaces: replaces as MessageId } : prompt,
+  );
 }
 
-/** Answers the last prompt again after its reply has failed or was stopped. */
+/** Answers the last prompt again. The earlier reply stays in the thread. */
 export function retryReply(change: UserChange, threadId: string): Promise<void> {
   return addReply(change, threadId, null);
 }
@@ -38,8 +52,8 @@ async function addReply(
       return;
     case 'running':
       throw new ServiceError('INVALID_PARAMS', 'A reply is still running: wait until it ends, or stop it.');
-    case 'nothing-to-retry':
-      throw new ServiceError('INVALID_PARAMS', 'The last reply did not fail: send a new prompt instead.');
+    case 'outdated':
+      throw new ServiceError('INVALID_PARAMS', 'Only the last prompt of a thread can be edited.');
     case 'full':
       throw new ServiceError('INVALID_PARAMS', fullText(result.exceeded, limits));
     case 'missing':

@@ -18,6 +18,7 @@ const parts: StorePart[] = [
   'replyClocks',
   'abandonedReplies',
   'followUps',
+  'versions',
   'threadVersions',
   'usages',
 ];

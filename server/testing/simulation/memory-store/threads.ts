@@ -38,7 +38,8 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, 'beginWalk' | 
     const { prompt, replyId: id, replyDeadlineMs, traceId, claim } = reply;
     const shared = { threadId: thread.id, createdAt: at };
     if (prompt !== null) {
-      thread.messages.push({ ...shared, id: prompt.messageId, role: 'user', content: prompt.content });
+      const { messageId, ...written } = prompt;
+      thread.messages.push({ ...shared, id: messageId, role: 'user', ...written });
     }
     const row: ReplyRow = {
       ...shared,
@@ -164,7 +165,8 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, 'beginWalk' | 
       if (thread.userId !== userId) return { outcome: 'refused', thread: toThread(thread) };
       const { status, createdAt } = latestReply(thread);
       if (isRunning(status)) return { outcome: 'running' };
-      if (reply.prompt === null && status === 'completed') return { outcome: 'nothing-to-retry' };
+      const asked = thread.messages.findLast(({ role }) => role === 'user')!.id;
+      if ((reply.prompt?.replaces ?? asked) !== asked) return { outcome: 'outdated' };
       const exceeded = exceededBy(reply, thread);
       if (exceeded !== undefined) return { outcome: 'full', exceeded };
       const at = clock.after(createdAt);

@@ -1,0 +1,54 @@
+import { ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { isThreadId, type MessageId } from '../../domain/id.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import type { NewRating, Rating, UnansweredReply } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+
+/** Sets or (null) removes the person's rating of a reply. Whoever may read the thread may rate its replies. */
+export async function rateReply(
+  { store }: Context,
+  { organizationId, userId }: UserPrincipal,
+  threadId: string,
+  messageId: string,
+  rating: NewRating | null,
+): Promise<void> {
+  if (!isThreadId(threadId)) throw threadNotFound();
+  const outcome = await store.rateReply(organizationId, threadId, messageId, userId, rating);
+  if (outcome === 'missing') throw threadNotFound();
+}
+
+/** The person's own ratings. */
+export async function listRatings(
+  { store }: Context,
+  { organizationId, userId }: UserPrincipal,
+  threadId: string,
+): Promise<Rating[]> {
+  return isThreadId(threadId) ? store.listRatings(organizationId, threadId, userId) : [];
+}
+
+export interface UnansweredPage {
+  readonly replies: readonly UnansweredReply[];
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Replies that found no answer or were rated down, latest first, in threads that the person may read: being an admin
+ * does not open other people's threads (§4.2). A page may be empty although more follow.
+ */
+export async function listUnanswered(
+  { store, seal }: Context,
+  { organizationId, userId }: UserPrincipal,
+  { cursor, limit }: { readonly cursor?: string; readonly limit: number },
+): Promise<UnansweredPage> {
+  const listing = JSON.stringify(['unanswered', organizationId, userId]);
+  const [at, messageId] = (cursor === undefined ? undefined : seal.open(listing, cursor))?.split('|') ?? [];
+  const isOpened = at !== undefined && messageId !== undefined;
+  if (cursor !== undefined && !isOpened) {
+    throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
+  }
+  const page = isOpened
+    ? { limit, before: { at: Number(at), messageId: messageId as MessageId } }
+    : { limit };
+  const { rows, next } = await store.listUnanswered(organizationId, userId, page);
+  return { replies: rows, nextCursor: next && seal.seal(listing, `${next.at}|${next.messageId}`) };
+}

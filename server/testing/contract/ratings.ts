@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OrganizationId, UserId } from '../../src/domain/id.ts';
+import type { NewThread, Store, UnansweredPosition, UnansweredReply } from '../../src/storage/store.ts';
+import { by, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
+
+const done = { status: 'completed', content: 'Because.', steps: [], sources: null, model: 'm' } as const;
+const up = { value: 'up', comment: null } as const;
+const down = { value: 'down', comment: 'Not in 2026. 🧶' } as const;
+
+export function describeRatings(world: () => World): void {
+  async function organizationOf(count: number): Promise<[OrganizationId, ...UserId[]]> {
+    const organization = await world().organization();
+    const members: UserId[] = [];
+    for (let at = 0; at < count; at += 1) members.push(await world().member(organization));
+    return [organization, ...members];
+  }
+  async function ask(
+    organization: OrganizationId,
+    userId: UserId,
+    { unanswered = false, published = true, prompt = 'Why?' } = {},
+  ): Promise<NewThread> {
+    const { store, clock } = world();
+    const thread = await world().thread(organization, userId, { prompt });
+    if (published) await store.setThreadPublished(organization, thread.id, true, note());
+    clock.pass(1);
+    await answer(unanswered);
+    return thread;
+  }
+  async function answer(unanswered = false): Promise<void> {
+    const [claim] = await world().claim(1000);
+    assert.equal(await world().store.settleReply(claim!, { ...done, unanswered }), true);
+  }
+
+  describe('a rating', () => {
+    it('is one per person and reply, can be changed and removed, and is shown to that person only', async () => {
+      const { store } = world();
+      const [organization, ada, bob] = await organizationOf(2);
+      const { id, replyId } = await ask(organization!, ada!);
+      const rate = (userId: UserId, rating: typeof up | typeof down | null) =>
+        store.rateReply(organization, id, replyId, userId, rating);
+      const rated = (userId: UserId) => store.listRatings(organization, id, userId);
+      assert.equal(await rate(ada!, up), 'done');
+      assert.equal(await rate(bob!, down), 'done');
+      assert.deepEqual(await rated(ada!), [{ messageId: replyId, ...up }]);
+      assert.deepEqual(await rated(bob!), [{ messageId: replyId, ...down }]);
+      assert.equal(await rate(ada!, { ...down, comment: null } as never), 'done');
+      assert.deepEqual(await rated(ada!), [{ messageId: replyId, value: 'down', comment: null }]);
+      assert.equal(await rate(ada!, null), 'done');
+      assert.equal(await rate(ada!, null), 'done');
+      assert.deepEqual(await rated(ada!), []);
+      assert.deepEqual(await rated(bob!), [{ messageId: replyId, ...down }]);
+    });
+
+    it('needs a reply that has ended, in a thread that the person may read', async () => {
+      const { store } = world();
+      const [organization, ada, bob] = await organizationOf(2);
+      const thread = await world().thread(organization, ada!);
+      const { id, replyId, messageId } = thread;
+      const rate = (userId: UserId, message: string = replyId, place = organization) =>
+        store.rateReply(place, id, message, userId, up);
+      assert.equal(await rate(ada!), 'missing');
+      await answer();
+      assert.equal(await rate(bob!), 'missing');
+      assert.equal(await rate(ada!, messageId), 'missing');
+      assert.equal(await rate(ada!, strangers.message()), 'missing');
+      assert.equal(await rate(ada!, replyId, await world().organization()), 'missing');
+      assert.equal(await rate(ada!), 'done');
+      await store.setThreadPublished(organization, id, true, note());
+      assert.equal(await rate(bob!), 'done');
+      await store.setThreadPublished(organization, id, false, note());
+      assert.deepEqual(await store.listRatings(organization, id, bob!), []);
+      await store.deleteThread(organization, id, by(ada!), note());
+      assert.equal(await rate(ada!), 'missing');
+      assert.deepEqual(await store.listRatings(organization, id, ada!), []);
+    });
+
+    it('changes nothing of the thread that a reader can see', async () => {
+      const { store } = world();
+      const [organization, ada] = await organizationOf(1);
+      const { id, replyId } = await ask(organization, ada!);
+      const before = await store.getThread(organization, id);
+      await store.rateReply(organization, id, replyId, ada!, down);
+      assert.deepEqual(await store.getThread(organization, id), before);
+    });
+  });
+
+  describe('unanswered replies', () => {
+    async function list(organization: OrganizationId, userId: UserId, store: Store = world().store) {
+      const rows: UnansweredReply[] = [];
+      let before: UnansweredPosition | null = null;
+      do {
+        const page: Awaited<ReturnType<Store['listUnanswered']>> = await store.listUnanswered(
+          organization,
+          userId,
+          { limit: 2, ...(before && { before }) },
+        );
+        rows.push(...page.rows);
+        before = page.next;
+      } while (before !== null);
+      return rows;
+    }
+    const idsOf = async (organization: OrganizationId, userId: UserId) =>
+      (await list(organization, userId)).map(({ messageId }) => messageId);
+
+    it('are those that found no answer, latest first, with the start of their prompt', async () => {
+      const [organization, ada, bob] = await organizationOf(2);
+      const threads: NewThread[] = [];
+      for (let at = 0; at < 5; at += 1) {
+        const prompt = `${at} ${'é'.repeat(600)}`;
+        threads.push(await ask(organization, ada!, { unanswered: at !== 2, prompt }));
+      }
+      const listed = await list(organization, bob!);
+      const expected = [4, 3, 1, 0].map((at) => threads[at]!);
+      assert.deepEqual(
+        listed.map(({ messageId }) => messageId),
+        expected.map(({ replyId }) => replyId),
+      );
+      const { id, replyId, title, accountId, prompt } = threads[4]!;
+      assert.deepEqual(listed[0], {
+        threadId: id,
+        messageId: replyId,
+        title,
+        accountId,
+        askedBy: (await world().store.findMemberById(organization, ada!))!.email,
+        unansweredAt: world().clock.ms,
+        prompt: prompt.slice(0, 500),
+        reply: done.content,
+        complaints: [],
+      });
+    });
+
+    it('are only shown from threads that the user may read', async () => {
+      const { store } = world();
+      const [organization, ada, bob] = await organizationOf(2);
+      const hidden = await ask(organization, ada!, { unanswered: true, published: false });
+      const { id, replyId } = hidden;
+      assert.deepEqual(await idsOf(organization, bob!), []);
+      assert.deepEqual(await idsOf(organization, ada!), [replyId]);
+      await store.setThreadPublished(organization, id, true, note());
+      assert.deepEqual(await idsOf(organization, bob!), [replyId]);
+      assert.deepEqual(await idsOf(await world().organization(), ada!), []);
+      await store.deleteThread(organization, id, by(ada!), note());
+      assert.deepEqual(await idsOf(organization, ada!), []);
+    });
+
+    it('include those that were rated down, with the comments, until nobody does any more', async () => {
+      const { store, clock } = world();
+      const [organization, ada, bob] = await organizationOf(2);
+      const { id, replyId } = await ask(organization, ada!);
+      const rate = (userId: UserId, rating: typeof up | typeof down | null) =>
+        store.rateReply(organization, id, replyId, userId, rating);
+      await rate(ada!, up);
+      assert.deepEqual(await idsOf(organization, bob!), []);
+      await rate(ada!, down);
+      clock.pass(5);
+      await rate(bob!, down);
+      const [listed, ...others] = await list(organization, ada!);
+      assert.equal(others.length, 0);
+      assert.deepEqual(
+        listed?.complaints.map(({ comment, ratedAt }) => [comment, ratedAt]),
+        [
+          [down.comment, clock.ms],
+          [down.comment, clock.ms - 5],
+        ],
+      );
+      await rate(ada!, null);
+      assert.deepEqual(await idsOf(organization, ada!), [replyId]);
+      await rate(bob!, up);
+      assert.deepEqual(await idsOf(organization, ada!), []);
+    });
+
+    it('stay listed if a rating is taken back from a reply that itself found no answer', async () => {
+      const { store } = world();
+      const [organization, ada] = await organizationOf(1);
+      const { id, replyId } = await ask(organization, ada!, { unanswered: true });
+      for (const rating of [down, up, null]) await store.rateReply(organization, id, replyId, ada!, rating);
+      assert.deepEqual(await idsOf(organization, ada!), [replyId]);
+    });
+
+    it('are no longer listed once another version replaces them', async () => {
+      const { store } = world();
+      const [organization, ada] = await organizationOf(1);
+      const { id, replyId, messageId } = await ask(organization, ada!, { unanswered: true });
+      const add = (reply: ReturnType<typeof newRetry>) => store.addReply(organization, id, ada!, reply);
+      const again = newRetry();
+      assert.equal((await add(again)).outcome, 'added');
+      assert.deepEqual(await idsOf(organization, ada!), []);
+      await answer(true);
+      assert.deepEqual(await idsOf(organization, ada!), [again.replyId]);
+      const followUp = newFollowUp();
+      await add(followUp);
+      await answer(true);
+      assert.deepEqual(await idsOf(organization, ada!), [followUp.replyId, again.replyId]);
+      const last = followUp.prompt!.messageId;
+      assert.notEqual(last, messageId);
+      const prompt = { messageId: strangers.message(), content: 'Better', replaces: last };
+      assert.equal((await add(newFollowUp({ prompt }))).outcome, 'added');
+      assert.deepEqual(await idsOf(organization, ada!), [again.replyId]);
+      assert.equal(await store.rateReply(organization, id, replyId, ada!, down), 'done');
+      assert.deepEqual(await idsOf(organization, ada!), [replyId, again.replyId]);
+    });
+
+    it('are found past many that the user may not read', async () => {
+      const { store, clock } = world();
+      const [organization, ada, bob] = await organizationOf(2);
+      const { replyId } = await ask(organization, ada!, { unanswered: true });
+      clock.pass(1);
+      for (let at = 0; at < 501; at += 1) await world().thread(organization, ada!);
+      for (const claim of await world().claim(60_000, 1000))
+        await store.settleReply(claim, { ...done, unanswered: true });
+      const first = await store.listUnanswered(organization, bob!, { limit: 2 });
+      assert.deepEqual(first.rows, []);
+      assert.ok(first.next);
+      assert.deepEqual(await idsOf(organization, bob!), [replyId]);
+    });
+
+    it('never miss a rating when several people rate at once on two nodes', async () => {
+      const nodes = [world().store, await world().node()];
+      const [organization, ...people] = await organizationOf(6);
+      const { id, replyId } = await ask(organization, people[0]!);
+      for (let round = 0; round < 5; round += 1) {
+        const kept = people[round]!;
+        await Promise.all(
+          people.map((person, at) =>
+            nodes[at % 2]!.rateReply(organization, id, replyId, person, person === kept ? down : null),
+          ),
+        );
+        assert.deepEqual(await idsOf(organization, kept), [replyId], `round ${round}`);
+      }
+    });
+  });
+}
