@@ -11,11 +11,13 @@ import type {
   ModelJson,
   OpenedDocumentJson,
   PassagesJson,
+  RatingsJson,
   SessionJson,
   SignInOffer,
   ThreadHomeJson,
   ThreadListJson,
   ThreadViewJson,
+  UnansweredPageJson,
   UsageJson,
 } from './contract.ts';
 import { inOrganization, keepCsrfToken, query, request } from './request.ts';
@@ -25,6 +27,9 @@ export const keys = {
   session: ['session'] as const,
   threads: (organizationId: string) => [organizationId, 'threads'] as const,
   thread: (organizationId: string, threadId: string) => [organizationId, 'thread', threadId] as const,
+  ratings: (organizationId: string, threadId: string) => [organizationId, 'ratings', threadId] as const,
+  unanswered: (organizationId: string) => [organizationId, 'unanswered'] as const,
+  passages: (organizationId: string) => [organizationId, 'passages'] as const,
   accounts: (organizationId: string) => [organizationId, 'accounts'] as const,
   apiKeys: (organizationId: string) => [organizationId, 'keys'] as const,
   applications: (organizationId: string) => [organizationId, 'applications'] as const,
@@ -88,6 +93,46 @@ export function threadOptions(organizationId: string, threadId: string) {
       request<ThreadViewJson>(
         'GET',
         inOrganization(organizationId, `/threads/${encodeURIComponent(threadId)}`),
+        { signal },
+      ),
+  });
+}
+
+/** The person's own ratings. They change only through this page. */
+export function ratingsOptions(organizationId: string, threadId: string) {
+  return queryOptions({
+    queryKey: keys.ratings(organizationId, threadId),
+    queryFn: ({ signal }) =>
+      request<RatingsJson>(
+        'GET',
+        inOrganization(organizationId, `/threads/${encodeURIComponent(threadId)}/ratings`),
+        { signal },
+      ),
+    staleTime: 60_000,
+  });
+}
+
+export function unansweredOptions(organizationId: string) {
+  return infiniteQueryOptions({
+    queryKey: keys.unanswered(organizationId),
+    queryFn: ({ pageParam, signal }) =>
+      request<UnansweredPageJson>(
+        'GET',
+        inOrganization(organizationId, `/unanswered${query({ cursor: pageParam ?? undefined })}`),
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}
+
+export function passagesOptions(organizationId: string, question: string, accountId: string | null) {
+  return queryOptions({
+    queryKey: [...keys.passages(organizationId), question, accountId],
+    queryFn: ({ signal }) =>
+      request<PassagesJson>(
+        'GET',
+        inOrganization(organizationId, `/passages${query({ question, accountId: accountId ?? undefined })}`),
         { signal },
       ),
   });

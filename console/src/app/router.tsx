@@ -206,6 +206,11 @@ const settingPages = [
   }),
   createRoute({
     getParentRoute: () => settings,
+    path: '/unanswered',
+    component: lazyRouteComponent(() => import('../settings/unanswered-page.tsx'), 'UnansweredPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
     path: '/model',
     component: lazyRouteComponent(() => import('../settings/model-page.tsx'), 'ModelPage'),
   }),

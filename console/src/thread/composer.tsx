@@ -160,6 +160,7 @@ function promptExcess(text: string, promptLengthMax: number): number {
   return Math.max(0, [...text].length - promptLengthMax);
 }
 
-function isTouch(): boolean {
+/** A phone or tablet, where Enter starts a new line. */
+export function isTouch(): boolean {
   return matchMedia('(hover: none) and (pointer: coarse)').matches;
 }

@@ -1,15 +1,16 @@
-import { Suspense, useEffect, useRef } from 'react';
+import { Suspense, useEffect, useMemo, useRef } from 'react';
 import type { ThreadViewJson } from '../api/contract.ts';
-import { Prompt } from './prompt.tsx';
-import { Reply } from './reply.tsx';
+import { type ExchangeProps, ExchangeView } from './exchange.tsx';
 import { MessagesSkeleton } from './thread-skeleton.tsx';
-import { latestReply } from './thread-state.ts';
+import { exchangesOf } from './versions.ts';
 
 interface MessagesProps {
   readonly view: ThreadViewJson;
   readonly clockAheadMs: number | null;
   /** Undefined on another person's thread. */
-  readonly onRetry: (() => Promise<unknown>) | undefined;
+  readonly onRetry: ExchangeProps['onRetry'];
+  /** Undefined while a reply is being written, too. */
+  readonly onEdit: ExchangeProps['onEdit'];
 }
 
 export function Messages(props: MessagesProps) {
@@ -20,29 +21,25 @@ export function Messages(props: MessagesProps) {
   );
 }
 
-function MessageList({ view, clockAheadMs, onRetry }: MessagesProps) {
+function MessageList({ view, clockAheadMs, onRetry, onEdit }: MessagesProps) {
   const list = useRef<HTMLDivElement>(null);
-  const latest = latestReply(view);
+  const exchanges = useMemo(() => exchangesOf(view.messages), [view.messages]);
   useLatestPromptFirst(list, view.thread.mine);
   return (
     <div ref={list}>
-      {view.messages.map((message, at) =>
-        message.role === 'user' ? (
-          <Prompt
-            key={message.id}
-            prompt={message}
+      {exchanges.map((exchange, at) => {
+        const isLast = at === exchanges.length - 1;
+        return (
+          <ExchangeView
+            key={exchange[0].prompt.id}
+            exchange={exchange}
             author={view.thread.mine ? 'You' : view.thread.createdBy}
-          />
-        ) : (
-          <Reply
-            key={message.id}
-            reply={message}
             clockAheadMs={clockAheadMs}
-            isSuperseded={view.messages[at + 1]?.role === 'assistant'}
-            onRetry={message === latest ? onRetry : undefined}
+            onRetry={isLast ? onRetry : undefined}
+            onEdit={isLast ? onEdit : undefined}
           />
-        ),
-      )}
+        );
+      })}
     </div>
   );
 }

@@ -1,16 +1,15 @@
-import { Text } from '@mantine/core';
 import { IconAlertCircle, IconCircleCheck, IconListCheck } from '@tabler/icons-react';
 import { type ComponentType, lazy, memo, useMemo, useState } from 'react';
 import type { ReplyJson, VerdictJson } from '../api/contract.ts';
-import { CopyButton } from '../app/copy-button.tsx';
 import { WrittenAt } from './document-link.tsx';
 import classes from './reply.module.css';
+import { ReplyActions } from './reply-actions.tsx';
 import { ReplyEnding } from './reply-ending.tsx';
 import { ReplySources } from './reply-sources.tsx';
 import { ReplySteps } from './reply-steps.tsx';
 import type { ReplyTextProps } from './reply-text.tsx';
-import { isRunning } from './thread-state.ts';
 import hidden from './unseen.module.css';
+import type { VersionChoice } from './use-version.ts';
 
 /** A separate chunk that loads together with this file: the Markdown renderer is larger than the rest of the page. */
 const loading = import('./reply-text.tsx').then(({ ReplyText }) => {
@@ -29,22 +28,20 @@ function ReplyText(props: ReplyTextProps) {
 interface ReplyProps {
   readonly reply: ReplyJson;
   readonly clockAheadMs: number | null;
-  /** Whether a later reply replaced this one. */
-  readonly isSuperseded: boolean;
+  readonly version: VersionChoice;
   readonly onRetry: (() => Promise<unknown>) | undefined;
 }
 
-function ReplyOf(props: ReplyProps) {
-  if (!props.isSuperseded) return <WholeReply {...props} />;
-  return (
-    <details className={classes.earlier}>
-      <summary>An earlier attempt {props.reply.status === 'failed' ? 'failed' : 'was stopped'}</summary>
-      <WholeReply {...props} />
-    </details>
-  );
-}
-
-export const Reply = memo(ReplyOf);
+/** Rendered again only if something changed: a long thread has hundreds of replies, and one of them grows. */
+export const Reply = memo(
+  WholeReply,
+  (before, { reply, clockAheadMs, version, onRetry }) =>
+    before.reply === reply &&
+    before.clockAheadMs === clockAheadMs &&
+    before.version.at === version.at &&
+    before.version.count === version.count &&
+    before.onRetry === onRetry,
+);
 
 function WholeReply(props: ReplyProps) {
   return (
@@ -54,7 +51,7 @@ function WholeReply(props: ReplyProps) {
   );
 }
 
-function ReplyParts({ reply, clockAheadMs, onRetry }: ReplyProps) {
+function ReplyParts({ reply, clockAheadMs, version, onRetry }: ReplyProps) {
   const { status, content, sources, verdict } = reply;
   const unsupported = useMemo(
     () => (verdict?.checked ?? []).filter((statement) => statement.sources.length === 0),
@@ -77,7 +74,7 @@ function ReplyParts({ reply, clockAheadMs, onRetry }: ReplyProps) {
       {status === 'corroborating' && <Corroborating />}
       <ReplyEnding reply={reply} onRetry={onRetry} />
       {sources !== null && sources.length > 0 && status !== 'failed' && <ReplySources sources={sources} />}
-      {hasText && !isRunning(reply) && <ReplyFoot reply={reply} />}
+      <ReplyActions reply={reply} version={version} onRetry={onRetry} />
     </article>
   );
 }
@@ -108,19 +105,6 @@ function Corroborating() {
     <div className={classes.step} data-testid="corroborating" data-alone>
       <IconListCheck size={16} aria-hidden />
       <span className={classes.stepText}>Checking each statement against the sources</span>
-    </div>
-  );
-}
-
-function ReplyFoot({ reply }: { reply: ReplyJson }) {
-  return (
-    <div className={classes.foot}>
-      <CopyButton compact value={reply.content} label="Copy reply" />
-      {reply.model !== null && (
-        <Text size="xs" c="dimmed">
-          {reply.model === 'extractive' ? 'Quoted from documents' : reply.model}
-        </Text>
-      )}
     </div>
   );
 }

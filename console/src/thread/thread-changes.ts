@@ -25,6 +25,10 @@ export function useThreadChanges(organizationId: string, threadId: string, follo
       onMutate: () => ({ knownMessages: followed.view?.messages.length ?? 0 }),
       onSuccess: onView,
     }),
+    edit: useMutation({
+      mutationFn: (body: FollowUpBody) => request<ThreadViewJson>('POST', at('/messages'), { body }),
+      onSuccess: onView,
+    }),
     stop: useMutation({
       mutationFn: () => request<ThreadViewJson>('POST', at('/stop')),
       onSuccess: onView,

@@ -3,6 +3,7 @@ import { useDisclosure, useWindowEvent } from '@mantine/hooks';
 import {
   IconBuilding,
   IconDots,
+  IconDownload,
   IconLink,
   IconLock,
   IconPencil,
@@ -17,18 +18,20 @@ import { CopyButton } from '../app/copy-button.tsx';
 import { copyText } from '../app/copy-text.ts';
 import { RelativeTime } from '../app/relative-time.tsx';
 import type { ThreadDeletion } from './delete-thread.tsx';
+import { exportThread } from './export-thread.ts';
 import { PublishDialog } from './publish-dialog.tsx';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
 import { ThreadTitle } from './thread-title.tsx';
 
 interface ThreadHeaderProps {
-  readonly thread: ThreadViewJson['thread'];
+  readonly view: ThreadViewJson;
   readonly changes: ThreadChanges;
   readonly deletion: ThreadDeletion;
 }
 
-export function ThreadHeader({ thread, changes, deletion }: ThreadHeaderProps) {
+export function ThreadHeader({ view, changes, deletion }: ThreadHeaderProps) {
+  const { thread } = view;
   const [isEditing, setEditing] = useState(false);
   useWindowEvent('keydown', (event) => {
     if (event.key !== 'F2' || !thread.mine || event.defaultPrevented) return;
@@ -50,14 +53,21 @@ export function ThreadHeader({ thread, changes, deletion }: ThreadHeaderProps) {
         )}
         <div className={classes.actions}>
           {thread.mine ? (
-            <OwnActions
-              thread={thread}
-              changes={changes}
-              deletion={deletion}
-              onRename={() => setEditing(true)}
-            />
+            <OwnActions view={view} changes={changes} deletion={deletion} onRename={() => setEditing(true)} />
           ) : (
-            <CopyButton compact value={linkTo(thread.id)} label="Copy link" />
+            <>
+              <CopyButton compact value={linkTo(thread.id)} label="Copy link" />
+              <Menu position="bottom-end" width={200}>
+                <Menu.Target>
+                  <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Export thread">
+                    <IconDownload size={18} aria-hidden />
+                  </ActionIcon>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  <ExportItems view={view} />
+                </Menu.Dropdown>
+              </Menu>
+            </>
           )}
         </div>
       </div>
@@ -115,7 +125,8 @@ function About({ thread }: { thread: ThreadViewJson['thread'] }) {
 /** A closing menu restores the focus after 10 ms, which would take it from the field. */
 const menuFocusMs = 50;
 
-function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps & { onRename: () => void }) {
+function OwnActions({ view, changes, deletion, onRename }: ThreadHeaderProps & { onRename: () => void }) {
+  const { thread } = view;
   const [isPublishing, publishing] = useDisclosure(false);
   const copyLink = async () => announce((await copyText(linkTo(thread.id))) ? 'Copied' : 'Copy failed');
   const publishLabel = thread.published ? 'Unpublish' : 'Publish';
@@ -163,6 +174,8 @@ function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps &
             {publishLabel}…
           </Menu.Item>
           <Menu.Divider />
+          <ExportItems view={view} />
+          <Menu.Divider />
           <Menu.Item
             c="var(--mantine-color-error)"
             leftSection={<IconTrash size={16} aria-hidden />}
@@ -178,6 +191,20 @@ function OwnActions({ thread, changes, deletion, onRename }: ThreadHeaderProps &
         isPublished={thread.published}
         publish={changes.publish}
       />
+    </>
+  );
+}
+
+function ExportItems({ view }: { view: ThreadViewJson }) {
+  const icon = <IconDownload size={16} aria-hidden />;
+  return (
+    <>
+      <Menu.Item leftSection={icon} onClick={() => exportThread(view, 'md')}>
+        Export as Markdown
+      </Menu.Item>
+      <Menu.Item leftSection={icon} onClick={() => exportThread(view, 'json')}>
+        Export as JSON
+      </Menu.Item>
     </>
   );
 }

@@ -60,17 +60,22 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
     // The retry button disappears, and the focus would be lost with it.
     field.current?.focus({ preventScroll: true });
   };
+  const edit = async (prompt: string, replaces: string) => {
+    await changes.edit.mutateAsync({ prompt, replaces });
+    field.current?.focus({ preventScroll: true });
+  };
   // The person who deletes the thread is already on the way to the list.
   if (followed.isGone && !deletion.isPending && !deletion.isSuccess) return <NotFoundPage />;
   return (
     <div className={classes.page}>
       <div ref={content} className={classes.column}>
-        <ThreadHeader thread={thread} changes={changes} deletion={deletion} />
+        <ThreadHeader view={view} changes={changes} deletion={deletion} />
         {!thread.mine && <ReadOnlyBanner author={thread.createdBy} />}
         <Messages
           view={view}
           clockAheadMs={followed.clockAheadMs}
           onRetry={thread.mine ? retry : undefined}
+          onEdit={thread.mine && !isRunning(reply) ? edit : undefined}
         />
       </div>
       <ThreadDock

@@ -85,6 +85,24 @@ describe('The reply worker', () => {
     assert.deepEqual(await Promise.all(kept), [[verdict], [null]]);
   });
 
+  it('lists a completed reply of which no statement was found as unanswered', async () => {
+    const model: Model = {
+      name: 'judged',
+      async *reply({ conversation }) {
+        yield { type: 'text', text: 'Text' };
+        const found = conversation.at(-1)?.content === 'Answer' ? 1 : 0;
+        yield { type: 'verdict', verdict: { statements: 1, found, checked: [] } };
+      },
+    };
+    const asked = [await ask('Answer'), await ask('Guess')];
+    await start(model);
+    const listed = asked.map(async ({ organization, thread, reply }) => {
+      await until(reply, ended);
+      return (await world.store.listUnanswered(organization, thread.userId, { limit: 5 })).rows.length;
+    });
+    assert.deepEqual(await Promise.all(listed), [0, 1]);
+  });
+
   it('fails a reply whose model fails permanently, and logs the reason', async () => {
     const { reply } = await ask('#step One\n#say Half\n#fail secret reason');
     await start();

@@ -54,6 +54,12 @@ export function describeForeignOrganizations(world: () => World): void {
         outcome: 'missing',
       });
       assert.equal(await store.setThreadPublished(foreign, thread.id, false, note()), 'missing');
+      const rating = { value: 'down', comment: null } as const;
+      assert.equal(await store.rateReply(foreign, idle.id, idle.replyId, userId, rating), 'missing');
+      assert.equal(await store.rateReply(home, idle.id, idle.replyId, userId, rating), 'done');
+      assert.deepEqual(await store.listRatings(foreign, idle.id, userId), []);
+      const unanswered = await store.listUnanswered(foreign, userId, { limit: 5 });
+      assert.deepEqual(unanswered, { rows: [], next: null });
       assert.equal(await store.restoreThread(foreign, gone.id, userId, 1000, note()), 'missing');
       for (const reply of [newFollowUp(), newRetry()]) {
         const added = await store.addReply(foreign, idle.id, userId, reply);

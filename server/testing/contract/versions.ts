@@ -82,7 +82,12 @@ export function describeVersions(world: () => World): void {
       assert.equal(await add(made, newEdit(second.prompt!.messageId)), 'running');
       await answer();
       const before = await read(made);
-      for (const replaces of [made.thread.messageId, made.thread.replyId, second.replyId, strangers.message()])
+      for (const replaces of [
+        made.thread.messageId,
+        made.thread.replyId,
+        second.replyId,
+        strangers.message(),
+      ])
         assert.equal(await add(made, newEdit(replaces)), 'outdated');
       assert.deepEqual(await read(made), before);
       const edit = newEdit(second.prompt!.messageId);

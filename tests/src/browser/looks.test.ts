@@ -57,6 +57,7 @@ describe('The pages of the console', () => {
   async function furnish(): Promise<Place[]> {
     const ada = new Visitor(client, client.session.organizations[0].id);
     const post = async (path: string, body: object) => assertDone(await ada.post(path, body), 201);
+    await post('/threads', { prompt: 'Who won the world championship of zither in 1987?' });
     const { thread } = await post('/threads', { prompt: 'Until when can unused yarn be returned, and how?' });
     await post('/threads', { prompt: 'Which yarn is best for socks? '.repeat(6), accountId: 'acme-eu' });
     assertDone(await ada.call('PUT', `/threads/${thread.id}/published`, { body: { published: true } }));
@@ -95,6 +96,9 @@ describe('The pages of the console', () => {
       titled('applications', '/settings/applications', 'Applications', rows),
       titled('members', '/settings/members', 'Members', rows),
       titled('documents', '/settings/documents', 'Documents', rows),
+      titled('unanswered', '/settings/unanswered', 'Unanswered questions', (page) =>
+        shown(page.getByRole('article')),
+      ),
       titled('model', '/settings/model', 'Model', (page) => shown(page.getByText('Provider: none'))),
       titled('usage', '/settings/usage', 'Usage', (page) =>
         shown(page.locator('.recharts-bar-rectangle, .recharts-surface')),

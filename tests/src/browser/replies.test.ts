@@ -210,7 +210,8 @@ describe('A reply in the console', () => {
     );
     model.answer('It works now.');
     await shown(reply().getByText('It works now.'));
-    await shown(page.getByText('An earlier attempt failed'));
+    await page.getByRole('button', { name: 'Previous version of the reply' }).click();
+    await shown(reply().getByText('The reply failed'));
     window.assertFaultless();
   });
 

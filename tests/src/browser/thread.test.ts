@@ -130,8 +130,8 @@ describe('A thread in the console', () => {
     const view = await untilEnded(world.ada, threadId);
     await shown(reply().getByText(view.messages.at(-1).traceId));
     await page.getByRole('button', { name: 'Retry' }).click();
-    await shown(page.getByText('An earlier attempt failed'));
-    await shown(reply().last().getByText('The reply failed'));
+    await shown(reply().getByText('2 / 2'));
+    await shown(reply().getByText('The reply failed'));
     await lookAt(page, 'failed-reply');
     assert.equal((await untilEnded(world.ada, threadId)).messages.length, 3, 'one prompt, two tries');
     window.assertFaultless();

@@ -369,10 +369,95 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       assert.notEqual(again.traceId, reply.traceId);
     });
 
-    it('but not with a retry of a reply that succeeded', async () => {
+    it('with another version of a finished reply, which keeps the earlier one', async () => {
       const { thread } = await ask(ada, 'x');
+      const [, first] = (await untilEnded(ada, thread.id)).messages;
+      assertDone(await ada.post(at(thread.id, '/retry')));
+      const { messages, state, thread: after } = await untilEnded(ada, thread.id);
+      assert.deepEqual([messages.length, state, after.updatedAt], [3, 'idle', null]);
+      assert.deepEqual(messages[1], first);
+    });
+
+    it('with an edited version of the last prompt, which keeps the earlier one', async () => {
+      const { thread } = await ask(ada, 'Original');
+      const before = (await untilEnded(ada, thread.id)).messages;
+      const edit = (replaces: unknown, prompt = 'Edited') =>
+        ada.post(at(thread.id, '/messages'), { prompt, replaces });
+      for (const other of [before[1].id, 'msg_missing'])
+        assertRefused(await edit(other), 400, /Only the last prompt/);
+      for (const nonsense of ['', 1, null]) assertRefused(await edit(nonsense), 400, /replaces/);
+      assertDone(await edit(before[0].id), 201);
+      const { messages } = await untilEnded(ada, thread.id);
+      assert.deepEqual(messages.slice(0, 2), before);
+      assert.deepEqual([messages[2].content, messages[2].replaces], ['Edited', before[0].id]);
+      assert.match(messages[3].content, /You asked: Edited/);
+      assertRefused(await edit(before[0].id), 400, /Only the last prompt/);
+    });
+  });
+
+  describe('are rated', () => {
+    const rate = (visitor: Visitor, id: string, body: object) =>
+      visitor.call('PUT', at(id, '/rating'), { body });
+    const ratingsOf = async (visitor: Visitor, id: string) =>
+      assertDone(await visitor.get(at(id, '/ratings'))).ratings;
+    const unanswered = async (visitor: Visitor) =>
+      assertDone(await visitor.get('/unanswered?limit=100')).replies;
+
+    it('by everybody who may read them, and listed for admins who may read them', async () => {
+      const { thread } = await ask(ben, 'When is the workshop?');
+      const reply = (await untilEnded(ben, thread.id)).messages[1];
+      const down = { messageId: reply.id, value: 'down', comment: 'It moved to Friday.' };
+      const isListed = async () => (await unanswered(ada)).some((one: any) => one.messageId === reply.id);
+      assertDone(await rate(ben, thread.id, down));
+      assert.deepEqual(await ratingsOf(ben, thread.id), [down]);
+      assert.equal(await isListed(), false, 'an admin cannot see the private thread of another person');
+      assertRefused(await rate(ada, thread.id, down), 404);
+      assert.deepEqual(await ratingsOf(ada, thread.id), []);
+      assertDone(await publish(ben, thread.id));
+      const [listed] = (await unanswered(ada)).filter((one: any) => one.messageId === reply.id);
+      assert.deepEqual(
+        [
+          listed.threadId,
+          listed.prompt,
+          listed.askedBy,
+          listed.complaints[0].by,
+          listed.complaints[0].comment,
+        ],
+        [thread.id, 'When is the workshop?', world.email('ben'), world.email('ben'), down.comment],
+      );
+      assertDone(await rate(ada, thread.id, { messageId: reply.id, value: 'up' }));
+      assertDone(await rate(ben, thread.id, { messageId: reply.id, value: null }));
+      assert.deepEqual(await ratingsOf(ben, thread.id), []);
+      assert.equal(await isListed(), false);
+      for (const visitor of [eve]) {
+        assertRefused(await rate(visitor, thread.id, down), 404);
+        assertRefused(
+          await visitor.intrude(world.acme, 'PUT', at(thread.id, '/rating'), { body: down }),
+          404,
+        );
+        assertRefused(await visitor.intrude(world.acme, 'GET', '/unanswered'), 404);
+      }
+      assertRefused(await ben.get('/unanswered'), 403);
+      assertRefused(await ben.get('/passages?question=x'), 403);
+    });
+
+    it('unless the request is invalid', async () => {
+      const { thread, messages } = await ask(ada, 'x');
       await untilEnded(ada, thread.id);
-      assertRefused(await ada.post(at(thread.id, '/retry')), 400, /did not fail/);
+      const messageId = messages[1].id;
+      for (const [body, fault] of [
+        [{ value: 'up' }, /messageId: is required/],
+        [{ messageId }, /value: is required/],
+        [{ messageId, value: 'sideways' }, /value/],
+        [{ messageId, value: 'down', comment: 'x'.repeat(1001) }, /comment: must have at most 1000/],
+        [{ messageId, value: 'down', comment: 'a\0b' }, /comment: .*NUL/],
+      ] as const)
+        assertRefused(await rate(ada, thread.id, body), 400, fault);
+      assertRefused(await rate(ada, thread.id, { messageId: messages[0].id, value: 'up' }), 404);
+      assertRefused(await rate(ada, 'thr_missing', { messageId, value: 'up' }), 404);
+      assertRefused(await ada.get('/unanswered?cursor=x'), 400, /cursor/);
+      assertRefused(await ada.get('/passages'), 400, /question/);
+      assertRefused(await ada.get(`/passages?question=${'x'.repeat(501)}`), 400, /question/);
     });
   });
 

@@ -61,11 +61,11 @@ describe('a corroborated reply', () => {
     );
   });
 
-  it('passes on a draft without passages unchecked', async () => {
+  it('passes on a draft without passages unchecked, as unanswered', async () => {
     const events = await reply('Hello there, nothing to cite.', []);
     assert.deepEqual(
       events.map(({ type }) => type),
-      ['step', 'text', 'text'],
+      ['step', 'text', 'text', 'unanswered'],
     );
   });
 

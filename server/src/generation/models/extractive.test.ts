@@ -194,6 +194,13 @@ describe('the extractive model', () => {
     }
   });
 
+  it('reports questions as unanswered unless it answers at least a part of them', async () => {
+    const isUnanswered = async (prompt: string) => (await ask(prompt)).types.includes('unanswered');
+    assert.equal(await isUnanswered('When does the shop open?'), false);
+    assert.equal(await isUnanswered('Hello!'), false);
+    assert.equal(await isUnanswered('zzz qqq xxx'), true);
+  });
+
   it('answers a greeting without searching', async () => {
     const { types, text } = await ask('Hello!');
     assert.deepEqual(types, ['text']);

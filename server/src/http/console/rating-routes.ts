@@ -1,6 +1,6 @@
 import { iso } from '../../domain/iso-time.ts';
-import { listRatings, listUnanswered, rateReply } from '../../usecases/replies/rate-replies.ts';
 import { findClosestPassages } from '../../usecases/documents/documents.ts';
+import { listRatings, listUnanswered, rateReply } from '../../usecases/replies/rate-replies.ts';
 import { Type, text } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { passagesSchema, ratingBody, ratingsSchema, unansweredPageSchema } from './thread-schemas.ts';
@@ -34,7 +34,11 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
         const shown = replies.map(({ unansweredAt, complaints, ...reply }) => ({
           ...reply,
           at: iso(unansweredAt),
-          complaints: complaints.map(({ email, comment, ratedAt }) => ({ by: email, comment, at: iso(ratedAt) })),
+          complaints: complaints.map(({ email, comment, ratedAt }) => ({
+            by: email,
+            comment,
+            at: iso(ratedAt),
+          })),
         }));
         return { replies: shown, nextCursor };
       },
@@ -46,7 +50,12 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
       }),
       response: passagesSchema,
       async handle({ context, organizationId, query: { question, accountId = null } }) {
-        const { searched, passages } = await findClosestPassages(context, organizationId, accountId, question);
+        const { searched, passages } = await findClosestPassages(
+          context,
+          organizationId,
+          accountId,
+          question,
+        );
         return {
           searched,
           passages: passages.map(({ documentId, title, url, heading, text }) => {

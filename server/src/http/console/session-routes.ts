@@ -168,8 +168,16 @@ async function presentSession(
 
 /** The limits that the page checks or shows. */
 function pageLimits(limits: Limits): LimitsJson {
-  const { promptLengthMax, titleLengthMax, linkLengthMax, nameLengthMax, documentBytesMax } = limits;
-  return { promptLengthMax, titleLengthMax, linkLengthMax, nameLengthMax, documentBytesMax };
+  const { promptLengthMax, titleLengthMax, linkLengthMax, nameLengthMax } = limits;
+  const { ratingCommentLengthMax, documentBytesMax } = limits;
+  return {
+    promptLengthMax,
+    titleLengthMax,
+    linkLengthMax,
+    nameLengthMax,
+    ratingCommentLengthMax,
+    documentBytesMax,
+  };
 }
 
 /** Sets Retry-After when there were too many attempts. */

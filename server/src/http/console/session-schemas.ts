@@ -52,6 +52,7 @@ const limitsSchema = object({
   linkLengthMax: Type.Integer(),
   /** Of a key or an application. */
   nameLengthMax: Type.Integer(),
+  ratingCommentLengthMax: Type.Integer(),
   documentBytesMax: Type.Integer(),
 });
 export type LimitsJson = Json<typeof limitsSchema>;

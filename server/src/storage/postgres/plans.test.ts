@@ -119,6 +119,21 @@ describe('The statements of the PostgreSQL store', () => {
         start: `${threads}.0.${Date.now()}`,
         after: after5000,
       }),
+    'rates a reply': async (store) => {
+      const [reply] = await store.listReplyDetails(organization, thread);
+      const rating = { value: 'down', comment: 'Wrong.' } as const;
+      assert.equal(await store.rateReply(organization, thread, reply!.messageId, user, rating), 'done');
+      assert.equal((await store.listRatings(organization, thread, user)).length, 1);
+    },
+    'lists unanswered replies': async (store) =>
+      assert.equal((await store.listUnanswered(organization, user, { limit: 5 })).rows.length, 1),
+    'edits a prompt': async (store) => {
+      const replaces = (await store.getThread(organization, thread))!.messages[0]!.id;
+      const prompt = { messageId: 'msg_edited' as MessageId, content: 'Edited', replaces };
+      const added = await store.addReply(organization, thread, user, newFollowUp({ prompt }));
+      assert.equal(added.outcome, 'added');
+      assert.equal((await store.cancelReplies(organization, thread)).length, 1);
+    },
     'adds a follow-up': async (store) => {
       const added = await store.addReply(organization, thread, user, newFollowUp());
       assert.equal(added.outcome, 'added');

@@ -18,11 +18,7 @@ export function addPrompt(
 ): Promise<void> {
   const prompt = { messageId: change.context.ids.message(), content };
   const isEdit = replaces !== undefined;
-  return addReply(
-    change,
-    threadId,
-    isEdit ? { ...prompt, replaces: replaces as MessageId } : prompt,
-  );
+  return addReply(change, threadId, isEdit ? { ...prompt, replaces: replaces as MessageId } : prompt);
 }
 
 /** Answers the last prompt again. The earlier reply stays in the thread. */

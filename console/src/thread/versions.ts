@@ -1,0 +1,27 @@
+import type { MessageJson, ReplyJson, UserMessageJson } from '../api/contract.ts';
+
+/** A prompt and the replies to it, oldest first: regenerating adds a reply and keeps the earlier ones. */
+export interface Turn {
+  readonly prompt: UserMessageJson;
+  readonly replies: readonly ReplyJson[];
+}
+
+/** One place in the conversation: the versions of a prompt, oldest first. Editing the prompt adds one. */
+export type Exchange = readonly [Turn, ...Turn[]];
+
+export function exchangesOf(messages: readonly MessageJson[]): Exchange[] {
+  const exchanges: [OpenTurn, ...OpenTurn[]][] = [];
+  for (const message of messages) {
+    const current = exchanges.at(-1);
+    if (message.role === 'assistant') current?.at(-1)?.replies.push(message);
+    else if (message.replaces !== undefined && current !== undefined)
+      current.push({ prompt: message, replies: [] });
+    else exchanges.push([{ prompt: message, replies: [] }]);
+  }
+  return exchanges;
+}
+
+interface OpenTurn {
+  readonly prompt: UserMessageJson;
+  readonly replies: ReplyJson[];
+}
