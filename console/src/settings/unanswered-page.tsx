@@ -35,7 +35,7 @@ function Unanswered() {
   return (
     <Page
       title="Unanswered questions"
-      description="Questions that the documents did not answer, and replies that someone rated as bad. Only published threads and your own are listed: nobody else can read the others."
+      description="Questions that the documents did not answer, and replies that someone rated as bad, in published threads and your own. Other people’s private threads stay private."
       actions={
         <Button
           component={Link}
@@ -176,7 +176,7 @@ function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }
             {title}
             {heading !== '' && <span className={classes.heading}> › {heading}</span>}
           </Text>
-          <Text size="sm" lineClamp={4} className={classes.breaks}>
+          <Text size="sm" lineClamp={3} className={classes.breaks}>
             {text}
           </Text>
         </li>

@@ -120,7 +120,7 @@ function CommentForm({ comment, onSend, onClose }: CommentFormProps) {
           disabled={text.trim() === ''}
           onClick={() => sending.mutate(text.trim())}
         >
-          Send
+          Send comment
         </Button>
       </Group>
     </div>

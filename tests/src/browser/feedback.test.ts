@@ -53,7 +53,7 @@ describe('Feedback on replies', () => {
       await lookAt(page, 'rating-comment', size);
     }
     await page.setViewportSize({ width: 1280, height: 720 });
-    await page.getByRole('button', { name: 'Send', exact: true }).first().click();
+    await page.getByRole('button', { name: 'Send comment' }).click();
     await untilAnnounced(page, 'Comment sent');
     await gone(comment);
     await shown(page.getByRole('button', { name: 'Bad reply', pressed: true }));

@@ -126,7 +126,7 @@ function documentNotFound(initiator: Initiator, documentId: string): ServiceErro
   return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein doc list' shows those it has"));
 }
 
-const closestMax = 5;
+const closestMax = 3;
 
 /** The passages that are closest to a question, best first. For admins, who may read every document. */
 export function findClosestPassages(
