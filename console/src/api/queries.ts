@@ -3,6 +3,7 @@ import type {
   AccountsJson,
   ApplicationsJson,
   AuditJson,
+  ClosestPassagesJson,
   DocumentsJson,
   ExamplesJson,
   FirstStepsJson,
@@ -29,7 +30,7 @@ export const keys = {
   thread: (organizationId: string, threadId: string) => [organizationId, 'thread', threadId] as const,
   ratings: (organizationId: string, threadId: string) => [organizationId, 'ratings', threadId] as const,
   unanswered: (organizationId: string) => [organizationId, 'unanswered'] as const,
-  passages: (organizationId: string) => [organizationId, 'passages'] as const,
+  closestPassages: (organizationId: string) => [organizationId, 'closest-passages'] as const,
   accounts: (organizationId: string) => [organizationId, 'accounts'] as const,
   apiKeys: (organizationId: string) => [organizationId, 'keys'] as const,
   applications: (organizationId: string) => [organizationId, 'applications'] as const,
@@ -126,11 +127,11 @@ export function unansweredOptions(organizationId: string) {
   });
 }
 
-export function passagesOptions(organizationId: string, question: string, accountId: string | null) {
+export function closestPassagesOptions(organizationId: string, question: string, accountId: string | null) {
   return queryOptions({
-    queryKey: [...keys.passages(organizationId), question, accountId],
+    queryKey: [...keys.closestPassages(organizationId), question, accountId],
     queryFn: ({ signal }) =>
-      request<PassagesJson>(
+      request<ClosestPassagesJson>(
         'GET',
         inOrganization(organizationId, `/passages${query({ question, accountId: accountId ?? undefined })}`),
         { signal },

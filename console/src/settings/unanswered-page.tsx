@@ -5,7 +5,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useId } from 'react';
 import type { UnansweredJson } from '../api/contract.ts';
-import { passagesOptions, unansweredOptions } from '../api/queries.ts';
+import { closestPassagesOptions, unansweredOptions } from '../api/queries.ts';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
@@ -154,7 +154,7 @@ function Actions({ row, threadId }: { row: UnansweredJson; threadId: string }) {
 /** Searched for now: a document that was added since may be among them. */
 function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }) {
   const { id } = useOrganization();
-  const { data, error, refetch } = useQuery(passagesOptions(id, prompt, accountId));
+  const { data, error, refetch } = useQuery(closestPassagesOptions(id, prompt, accountId));
   if (error !== null) {
     return <Failure error={error} title="Couldn’t search the documents" onRetry={() => refetch()} />;
   }

@@ -3,7 +3,7 @@ import { findClosestPassages } from '../../usecases/documents/documents.ts';
 import { listRatings, listUnanswered, rateReply } from '../../usecases/replies/rate-replies.ts';
 import { Type, text } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
-import { passagesSchema, ratingBody, ratingsSchema, unansweredPageSchema } from './thread-schemas.ts';
+import { closestPassagesSchema, ratingBody, ratingsSchema, unansweredPageSchema } from './thread-schemas.ts';
 
 const questionLengthMax = 500;
 
@@ -48,7 +48,7 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
         question: text(1, questionLengthMax),
         accountId: Type.Optional(text(0, limits.linkLengthMax)),
       }),
-      response: passagesSchema,
+      response: closestPassagesSchema,
       async handle({ context, organizationId, query: { question, accountId = null } }) {
         const { searched, passages } = await findClosestPassages(
           context,

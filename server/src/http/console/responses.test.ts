@@ -22,7 +22,7 @@ import type { SessionJson } from './session-schemas.ts';
 import type { ApplicationsJson, AuditJson, DocumentsJson, KeysJson, MembersJson } from './setting-schemas.ts';
 import {
   type AccountsJson,
-  type PassagesJson,
+  type ClosestPassagesJson,
   type RatingsJson,
   type ThreadListJson,
   type ThreadViewJson,
@@ -227,7 +227,9 @@ describe('Responses of the console routes', () => {
     assert.equal((await call<DocumentsJson>('GET /documents')).documents.length, 1);
     await call('GET /documents/:id', { id: document.id, query: '?cited=Thirty%20days.' });
     await call('GET /documents/:id/passages', { id: document.id, query: '?skip=0&limit=10' });
-    const { passages } = await call<PassagesJson>('GET /passages', { query: '?question=Thirty+days%3F' });
+    const { passages } = await call<ClosestPassagesJson>('GET /passages', {
+      query: '?question=Thirty+days%3F',
+    });
     assert.equal(passages.length, 1);
     await call('DELETE /documents/:id', { id: document.id });
 

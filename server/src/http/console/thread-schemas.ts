@@ -183,7 +183,7 @@ export const unansweredPageSchema = object({
 export type UnansweredPageJson = Json<typeof unansweredPageSchema>;
 
 /** The passages of the documents that are closest to a question, best first. */
-export const passagesSchema = object({
+export const closestPassagesSchema = object({
   searched: count,
   passages: Type.Array(
     object({
@@ -195,7 +195,7 @@ export const passagesSchema = object({
     }),
   ),
 });
-export type PassagesJson = Json<typeof passagesSchema>;
+export type ClosestPassagesJson = Json<typeof closestPassagesSchema>;
 
 const viewProperties = {
   thread: object({ ...threadProperties, createdBy: Type.String() }),
