@@ -10,6 +10,7 @@ import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
 import { useOrganization } from '../app/session.tsx';
+import { DocumentLink } from '../thread/document-link.tsx';
 import { AdminsOnly } from './admins-only.tsx';
 import { EmptyState } from './empty-state.tsx';
 import classes from './unanswered-page.module.css';
@@ -151,6 +152,9 @@ function Actions({ row, threadId }: { row: UnansweredJson; threadId: string }) {
   );
 }
 
+/** Enough to find the passage in its document. */
+const snippetLengthMax = 300;
+
 /** Searched for now: a document that was added since may be among them. */
 function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }) {
   const { id } = useOrganization();
@@ -170,10 +174,12 @@ function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }
   }
   return (
     <ol className={classes.passages} aria-label="Closest passages">
-      {data.passages.map(({ documentId, title, heading, text }) => (
+      {data.passages.map(({ documentId, title, url, heading, text }) => (
         <li key={`${documentId} ${heading} ${text}`}>
           <Text size="sm" fw={600} className={classes.breaks}>
-            {title}
+            <DocumentLink source={{ id: documentId, title, url, snippet: text.slice(0, snippetLengthMax) }}>
+              {title}
+            </DocumentLink>
             {heading !== '' && <span className={classes.heading}> › {heading}</span>}
           </Text>
           <Text size="sm" lineClamp={3} className={classes.breaks}>

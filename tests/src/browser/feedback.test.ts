@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { type ConsoleClient, signedInMember } from '../console/console-client.ts';
+import { ask, untilEnded } from '../console/thread-calls.ts';
 import { Visitor } from '../console/visitor.ts';
 import { Service } from '../service.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
@@ -42,9 +43,10 @@ describe('Feedback on replies', () => {
   it('reaches an admin: ask, open a source, mark the reply as wrong, see it', async () => {
     const { page } = member;
     await askInPage(question);
-    await page.getByRole('listitem').getByRole('button', { name: /^1/ }).first().click();
-    await shown(page.getByRole('dialog'));
-    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: /Refund and exchange policy/ }).click();
+    await shown(heading(page, 'Refund and exchange policy'));
+    await shown(page.getByRole('region', { name: /cited$/ }).getByText(/within 30 days of purchase/));
+    await page.goBack();
     await page.getByRole('button', { name: 'Bad reply' }).click();
     const comment = page.getByRole('textbox', { name: 'What was wrong?' });
     await comment.fill('The policy changed in November.');
@@ -99,9 +101,9 @@ describe('Feedback on replies', () => {
   it('is not needed for a question that the documents do not answer', async () => {
     const prompt = 'Who won the zither championship of 1987?';
     const ada = new Visitor(adminClient, adminClient.session.organizations[0].id);
-    await ada.post('/threads', { prompt });
+    const { thread } = await ask(ada, prompt);
+    await untilEnded(ada, thread.id);
     await admin.page.goto('/settings/unanswered');
-    await admin.page.getByText('Loading').waitFor({ state: 'detached' });
     const row = questions().getByRole('listitem').filter({ hasText: prompt });
     await shown(row.getByText('No answer found'));
     await admin.page.getByRole('link', { name: 'Add a document' }).click();

@@ -12,7 +12,7 @@ interface LatestReplyRow {
   replyId: MessageId;
   createdAt: number;
   running: number;
-  promptId: MessageId;
+  outdated: number;
 }
 
 type Added = Awaited<ReturnType<Threads['addReply']>>;
@@ -24,9 +24,9 @@ export function sqliteFollowUps(database: Database, commits: CommitQueue): Pick<
   const raiseVersion = prepareRaiseVersion(database);
   const latestReplyOfOwn = database.prepare<[object], LatestReplyRow>(
     `SELECT activity_at AS activityAt, message.id AS replyId, message.created_at AS createdAt, ${isRunning} AS running,
-       (SELECT asked.id FROM message AS asked
-        WHERE asked.organization_id = @organizationId AND asked.thread_id = @threadId AND asked.role = 'user'
-        ORDER BY asked.created_at DESC, asked.id DESC LIMIT 1) AS promptId
+       @replaces IS NOT NULL AND @replaces <> (SELECT asked.id FROM message AS asked
+         WHERE asked.organization_id = @organizationId AND asked.thread_id = @threadId AND asked.role = 'user'
+         ORDER BY asked.created_at DESC, asked.id DESC LIMIT 1) AS outdated
      FROM thread JOIN message ON message.organization_id = thread.organization_id AND thread_id = thread.id
      WHERE thread.organization_id = @organizationId AND thread.id = @threadId AND user_id = @userId AND deleted = 0
        AND role = 'assistant'
@@ -52,22 +52,23 @@ export function sqliteFollowUps(database: Database, commits: CommitQueue): Pick<
     reply: NewReply,
     clock: CommitClock,
   ): Added {
-    const latest = latestReplyOfOwn.get({ organizationId, threadId, userId });
+    const { prompt } = reply;
+    const replaces = prompt?.replaces ?? null;
+    const latest = latestReplyOfOwn.get({ organizationId, threadId, userId, replaces });
     if (latest === undefined) {
       const thread = runWork(findThread(organizationId, threadId));
       return thread && thread.deletedAt === null ? { outcome: 'refused', thread } : { outcome: 'missing' };
     }
-    const { replyId, promptId } = latest;
     if (latest.running === 1) return { outcome: 'running' };
-    if ((reply.prompt?.replaces ?? promptId) !== promptId) return { outcome: 'outdated' };
+    if (latest.outdated === 1) return { outcome: 'outdated' };
     const exceeded = exceededBy(reply, size.get({ organizationId, threadId })!);
     if (exceeded !== undefined) return { outcome: 'full', exceeded };
     const at = clock.after(latest.createdAt);
     insertMessages(organizationId, threadId, reply, at);
     raiseVersion(organizationId, threadId, at);
-    if (reply.prompt?.replaces !== undefined || reply.prompt === null)
-      supersede.run({ organizationId, threadId, replyId });
-    if (reply.prompt !== null) {
+    if (prompt === null || replaces !== null)
+      supersede.run({ organizationId, threadId, replyId: latest.replyId });
+    if (prompt !== null) {
       touch.run({ organizationId, threadId, at });
       noteMove(organizationId, threadId, { leftActivityAt: latest.activityAt, movedAt: at });
     }
