@@ -61,6 +61,12 @@ describe('a corroborated reply', () => {
     );
   });
 
+  it('is unanswered if it says only that the documents do not contain the answer', async () => {
+    const types = async (draft: string) => (await reply(draft, [refunds])).map(({ type }) => type);
+    assert.ok((await types('The documents do not say.')).includes('unanswered'));
+    assert.ok(!(await types('Unused goods are refunded within 30 days [1].')).includes('unanswered'));
+  });
+
   it('passes on a draft without passages unchecked, as unanswered', async () => {
     const events = await reply('Hello there, nothing to cite.', []);
     assert.deepEqual(

@@ -32,13 +32,17 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
         if (event.type === 'text') draft += event.text;
         yield event;
       }
-      if (passages.length === 0) {
-        const asksNothing = smallTalkReply(request.conversation.at(-1)?.content ?? '') !== undefined;
-        if (!asksNothing) yield { type: 'unanswered' };
-        return;
+      let isChecked = false;
+      if (passages.length > 0) {
+        yield { type: 'corroborating' };
+        for await (const event of check(draft, passages, request.signal, request.organizationId)) {
+          isChecked ||= event.type === 'verdict';
+          yield event;
+        }
       }
-      yield { type: 'corroborating' };
-      yield* check(draft, passages, request.signal, request.organizationId);
+      // Nothing was found, or the reply states nothing: "The documents do not say." Code is no statement, either.
+      const asksNothing = smallTalkReply(request.conversation.at(-1)?.content ?? '') !== undefined;
+      if (!isChecked && !asksNothing && !draft.includes('```')) yield { type: 'unanswered' };
     },
   };
 }
