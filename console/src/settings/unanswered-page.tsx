@@ -177,7 +177,10 @@ function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }
       {data.passages.map(({ documentId, title, url, heading, text }) => (
         <li key={`${documentId} ${heading} ${text}`}>
           <Text size="sm" fw={600} className={classes.breaks}>
-            <DocumentLink source={{ id: documentId, title, url, snippet: text.slice(0, snippetLengthMax) }}>
+            <DocumentLink
+              className={classes.document}
+              source={{ id: documentId, title, url, snippet: text.slice(0, snippetLengthMax) }}
+            >
               {title}
             </DocumentLink>
             {heading !== '' && <span className={classes.heading}> › {heading}</span>}
