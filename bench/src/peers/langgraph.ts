@@ -13,7 +13,7 @@ const flushedWithinMs = 10_000;
 export function langgraph(installed: string): Contender {
   return {
     name: 'LangGraph JS server',
-    repliesAsked: 640,
+    repliesAsked: 320,
     seed: (folder, threads) => seed(installed, folder, threads),
   };
 }

@@ -42,7 +42,7 @@ const idsKeptMax = 4096;
 const mastra: LibsqlPeer = {
   name: 'Mastra + LibSQL',
   peer: 'mastra',
-  repliesAsked: 960,
+  repliesAsked: 480,
   command: (folder) => [process.execPath, join(folder, '.mastra/output/index.mjs')],
   probe: '/api/agents',
   get: (id) => `/api/memory/threads/${id}/messages?agentId=echo`,
@@ -68,7 +68,7 @@ const mastra: LibsqlPeer = {
 const voltagent: LibsqlPeer = {
   name: 'VoltAgent + LibSQL',
   peer: 'voltagent',
-  repliesAsked: 1_920,
+  repliesAsked: 960,
   command: (folder) => [process.execPath, join(folder, 'voltagent.mjs')],
   probe: '/agents',
   get: (id) => `/api/memory/conversations/${id}/messages?agentId=echo&userId=${user}`,

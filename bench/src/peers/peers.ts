@@ -5,7 +5,7 @@ import { type LoadResult, load, type Request, type Target } from '../load.ts';
 import type { Plan } from '../plan.ts';
 import { removeFolder, temporaryFolder } from '../processes.ts';
 import { median } from '../rounds.ts';
-import { printTable, rate, ratio, say } from '../table.ts';
+import { micros, printTable, rate, ratio, say } from '../table.ts';
 import type { Contender, RunningService, SeededContender } from './contender.ts';
 import { install } from './install.ts';
 import { type Survival, surviveKill } from './kill.ts';
@@ -33,6 +33,8 @@ const quick: Sizes = { small: 1_000, middle: 2_000, large: 10_000, rounds: 1, se
 /** Figures of one contender; a missing one could not be measured. */
 interface Figures {
   readonly perSecond: Partial<Record<Operation | 'replies', number>>;
+  /** Processor time of a request, which other load on the machine hardly affects. */
+  readonly cpuMicros: Partial<Record<Operation | 'replies', number>>;
   readonly growth: Partial<Record<Operation, number>>;
   readyMs?: number;
   mebibytes?: number;
@@ -48,7 +50,7 @@ export async function measurePeers(plan: Plan): Promise<void> {
   const failures = new Failures();
   const contenders = await installAll(failures);
   const figures = new Map<string, Figures>(
-    contenders.map(({ name }) => [name, { perSecond: {}, growth: {} }]),
+    contenders.map(({ name }) => [name, { perSecond: {}, cpuMicros: {}, growth: {} }]),
   );
   say(`Load average before: ${loadavg()[0]?.toFixed(1)}.`);
   const bare = await measureOperations(contenders, sizes, figures, failures);
@@ -124,12 +126,12 @@ async function measureOperations(
   }
   let bare: number | undefined;
   for (const operation of operations) {
-    const measured = new Map<string, number[]>();
+    const measured = new Map<string, LoadResult[]>();
     const turn = async (name: string, target: Target, requests: readonly Request[], isCounted: boolean) => {
       const result = await failures.attempt(`${name}, ${operation}`, () =>
         load(target, requests, { connections, seconds: isCounted ? seconds : seconds / 2 }),
       );
-      if (isCounted && result) measured.set(name, [...(measured.get(name) ?? []), result.requestsPerSecond]);
+      if (isCounted && result) measured.set(name, [...(measured.get(name) ?? []), result]);
     };
     const bareServer =
       operation === 'get' && running[0] !== undefined
@@ -144,20 +146,21 @@ async function measureOperations(
       if (bareServer) await turn('bare', bareServer, running[0]!.seeded.get, round > 0);
     }
     for (const { contender } of running) {
-      const rates = measured.get(contender.name);
-      if (rates) figures.get(contender.name)!.perSecond[operation] = median(rates);
+      const results = measured.get(contender.name);
+      if (results === undefined) continue;
+      const own = figures.get(contender.name)!;
+      own.perSecond[operation] = median(results.map(({ requestsPerSecond }) => requestsPerSecond));
+      own.cpuMicros[operation] = median(results.map(({ cpuMicros }) => cpuMicros));
     }
-    if (bareServer) bare = median(measured.get('bare') ?? []);
+    if (bareServer)
+      bare = median((measured.get('bare') ?? []).map(({ requestsPerSecond }) => requestsPerSecond));
     await bareServer?.stop();
   }
   for (const { contender, seeded, service } of running) {
     await failures.attempt(`${contender.name}, replies`, async () => {
-      figures.get(contender.name)!.perSecond.replies = await measureReplies(
-        seeded,
-        service,
-        contender.repliesAsked,
-        connections,
-      );
+      const replies = await measureReplies(seeded, service, contender.repliesAsked, connections);
+      figures.get(contender.name)!.perSecond.replies = replies.perSecond;
+      figures.get(contender.name)!.cpuMicros.replies = replies.cpuMicros;
     });
   }
   for (const { service } of running) await service.stop('SIGKILL');
@@ -243,6 +246,14 @@ function printFigures(figures: ReadonlyMap<string, Figures>, bare: number | unde
         shown(mebibytes, rate),
       ]),
     ],
+  );
+  printTable(
+    'Processor time per request, µs',
+    ['', ...operations, 'create + reply finished'],
+    [...figures].map(([name, { cpuMicros }]) => [
+      name,
+      ...[...operations, 'replies' as const].map((operation) => shown(cpuMicros[operation], micros)),
+    ]),
   );
   printTable(
     `Slower by, ${count(sizes.large)} threads against ${count(sizes.small)}`,

@@ -1,20 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { load, type Target } from '../load.ts';
+import { cpuSeconds, endLoad, load, type Target } from '../load.ts';
 import type { SeededContender } from './contender.ts';
 
 const finishedWithinMs = 30_000;
 const pollMs = 100;
 const settleMs = 3_000;
 
-/** Finished replies per second, from the first request to the last reply in the store. */
+/**
+ * Finished replies per second, from the first request to the last reply in the store, and the processor time of each. What
+ * is not finished in time does not count.
+ */
 export async function measureReplies(
   seeded: SeededContender,
   service: Target,
   amount: number,
   connections: number,
-): Promise<number> {
+): Promise<{ perSecond: number; cpuMicros: number }> {
   const before = await seeded.countFinished(service);
+  const cpuBefore = cpuSeconds(service.pid);
   const beganMs = performance.now();
   let startedAtMs = beganMs;
   const sending = load(service, seeded.ask(amount, 0), { connections, seconds: 0, amount }).then(
@@ -22,17 +26,22 @@ export async function measureReplies(
       // The load waits for a quiet process before it starts.
       startedAtMs = performance.now() - (requests / requestsPerSecond) * 1000;
     },
+    () => {},
   );
   let finished = 0;
   let lastAtMs = beganMs;
+  let cpuMicros = Number.NaN;
   while (finished < amount && performance.now() - beganMs < finishedWithinMs) {
     await pause(pollMs);
     const count = (await seeded.countFinished(service)) - before;
-    if (count > finished) lastAtMs = performance.now();
+    if (count === finished) continue;
     finished = count;
+    lastAtMs = performance.now();
+    cpuMicros = ((cpuSeconds(service.pid) - cpuBefore) / finished) * 1e6;
   }
+  if (finished < amount) await endLoad();
   await sending;
-  return finished / ((lastAtMs - startedAtMs) / 1000);
+  return { perSecond: finished / ((lastAtMs - startedAtMs) / 1000), cpuMicros };
 }
 
 /** Memory of the whole process some time after its start. */

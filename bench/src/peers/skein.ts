@@ -9,7 +9,7 @@ import { type Contender, json, startProgram } from './contender.ts';
 /** `skein serve` on its embedded store. Its scripted model repeats the question, as the peers' models do nothing either. */
 export const skein: Contender = {
   name: 'Skein',
-  repliesAsked: 9_600,
+  repliesAsked: 4_800,
   async seed(folder, threads) {
     mkdirSync(folder, { recursive: true });
     const { ownIds, personalKey: key } = await seedStore(folder, threads);
