@@ -65,7 +65,7 @@ export async function startProgram(
     if (child.exitCode !== null || performance.now() - began > readyWithinMs) {
       await end(child, 'SIGKILL');
       throw new Error(
-        `not ready within ${readyWithinMs / 1000} s:\n${readFileSync(logFile, 'utf8').slice(-2000)}`,
+        `not ready within ${readyWithinMs / 1000} s:\n${readFileSync(logFile, 'utf8').slice(-500)}`,
       );
     }
     await pause(5);
