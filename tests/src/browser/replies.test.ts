@@ -68,7 +68,7 @@ describe('A reply in the console', () => {
     const { page } = window;
     await page.goto('/new');
     await page.getByLabel('Your question').fill(prompt);
-    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await eventually(
       () => model.asked,
       (asked) => asked === 1,

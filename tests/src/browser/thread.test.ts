@@ -43,7 +43,7 @@ describe('A thread in the console', () => {
     const { page } = window;
     await page.goto('/new');
     await page.getByLabel('Your question').fill(prompt);
-    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.waitForURL('**/threads/thr_*');
     return new URL(page.url()).pathname.split('/').at(-1) as string;
   }
