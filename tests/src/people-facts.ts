@@ -11,6 +11,8 @@ export interface PeopleHeld {
   readonly providerCookies: ReadonlyMap<string, string>;
   /** From an unused link. */
   readonly invitationToken: string;
+  /** The address of a thread with a reply that Eve has rated. */
+  readonly ratedThread: string;
 }
 
 const ada = 'ada@acme.example';
@@ -31,16 +33,20 @@ export async function signPeopleIn(folder: string, made: Made): Promise<PeopleHe
     assert.equal(await goThrough(provider, viaProvider), '/');
     const [invited] = (await viaProvider.get('/session')).body.invitations;
     assert.equal((await viaProvider.post(`/invitations/${invited.id}/accept`)).status, 200);
-    for (const [path, body] of [
-      ['/key-requests', { name: 'Laptop' }],
-      ['/threads', { prompt: 'Asked in the console' }],
-    ] as const)
-      assert.equal((await viaProvider.post(viaProvider.at(path, invited.id), body)).status, 201);
+    const at = (path: string) => viaProvider.at(path, invited.id);
+    assert.equal((await viaProvider.post(at('/key-requests'), { name: 'Laptop' })).status, 201);
+    const asked = await viaProvider.post(at('/threads'), { prompt: 'Asked in the console' });
+    assert.equal(asked.status, 201);
+    const ratedThread = at(`/threads/${asked.body.thread.id}`);
+    assert.equal((await viaProvider.post(`${ratedThread}/stop`)).status, 200);
+    const body = { messageId: asked.body.messages[1].id, value: 'down', comment: 'Not what I asked. 🧶' };
+    assert.equal((await viaProvider.call('PUT', `${ratedThread}/rating`, { body })).status, 200);
     const { invitation: unused } = await service.skein('member', 'invite', made.acme, 'ben@acme.example');
     return {
       passwordCookies: byPassword.cookies,
       providerCookies: viaProvider.cookies,
       invitationToken: tokenOf(unused),
+      ratedThread,
     };
   } finally {
     await service.end();
@@ -50,21 +56,24 @@ export async function signPeopleIn(folder: string, made: Made): Promise<PeopleHe
 
 /** What people can see of a store and do with their credentials. */
 export async function peopleFacts({ baseUrl }: Service, held: PeopleHeld): Promise<unknown> {
-  const signedIn = async (cookies: ReadonlyMap<string, string>) => {
+  const read = async (cookies: ReadonlyMap<string, string>, path: string) => {
     const client = new ConsoleClient(baseUrl);
     for (const [name, value] of cookies) client.cookies.set(name, value);
-    const { status, body } = await client.get('/session');
+    const { status, body } = await client.get(path);
     assert.equal(status, 200, JSON.stringify(body));
     return body;
   };
+  const rated = await read(held.providerCookies, `${held.ratedThread}/ratings`);
+  assert.equal(rated.ratings.length, 1);
   const stranger = new ConsoleClient(baseUrl);
   const entered = await stranger.signIn(ada, testPassword);
   assert.equal(entered.status, 200, JSON.stringify(entered.body));
   const invited = await stranger.post('/invitation/read', { token: held.invitationToken });
   assert.equal(invited.status, 200, JSON.stringify(invited.body));
   return {
-    byPassword: await signedIn(held.passwordCookies),
-    viaProvider: await signedIn(held.providerCookies),
+    byPassword: await read(held.passwordCookies, '/session'),
+    viaProvider: await read(held.providerCookies, '/session'),
+    rated,
     invited: invited.body,
   };
 }
