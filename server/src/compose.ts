@@ -32,6 +32,7 @@ import { ChangeSignals } from './usecases/change-signals.ts';
 import type { Context } from './usecases/context.ts';
 import type { SuggestQuestions } from './usecases/documents/example-questions.ts';
 import { Drain } from './usecases/drain.ts';
+import { RequestRecorder } from './usecases/organization/request-recorder.ts';
 import { UsageCounter } from './usecases/organization/usage-counter.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
@@ -101,6 +102,7 @@ export async function openContext(
     telemetry,
     tracing,
     usage: new UsageCounter(),
+    recorder: new RequestRecorder({ keptMax: config.limits.requestLogMax, telemetry }),
     library: createLibrary(store, config.limits),
     vocabulary: { wordsOf, termOf },
   };

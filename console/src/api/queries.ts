@@ -13,6 +13,7 @@ import type {
   OpenedDocumentJson,
   PassagesJson,
   RatingsJson,
+  RequestsJson,
   SessionJson,
   SignInOffer,
   ThreadHomeJson,
@@ -42,6 +43,7 @@ export const keys = {
   firstSteps: (organizationId: string) => [organizationId, 'first-steps'] as const,
   model: (organizationId: string) => [organizationId, 'model'] as const,
   usage: (organizationId: string) => [organizationId, 'usage'] as const,
+  requests: (organizationId: string) => [organizationId, 'requests'] as const,
   audit: (organizationId: string) => [organizationId, 'audit'] as const,
 };
 
@@ -277,6 +279,29 @@ export function auditOptions(organizationId: string, traceId: string) {
       request<AuditJson>(
         'GET',
         inOrganization(organizationId, `/audit${query({ traceId, cursor: pageParam ?? undefined })}`),
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}
+
+export interface RequestFilter {
+  readonly traceId?: string | undefined;
+  readonly status?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly credentialId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export function requestsOptions(organizationId: string, filter: RequestFilter) {
+  return infiniteQueryOptions({
+    queryKey: [...keys.requests(organizationId), filter],
+    queryFn: ({ pageParam, signal }) =>
+      request<RequestsJson>(
+        'GET',
+        inOrganization(organizationId, `/requests${query({ ...filter, cursor: pageParam ?? undefined })}`),
         { signal },
       ),
     initialPageParam: null as string | null,

@@ -5,6 +5,7 @@ import {
   IconHelpCircle,
   IconHistory,
   IconKey,
+  IconListSearch,
   IconMessages,
   IconRobot,
   IconUsers,
@@ -30,6 +31,7 @@ export const settingPlaces = [
   { to: '/settings/unanswered', label: 'Unanswered', admin: true, Icon: IconHelpCircle },
   { to: '/settings/model', label: 'Model', admin: true, Icon: IconRobot },
   { to: '/settings/usage', label: 'Usage', admin: false, Icon: IconActivity },
+  { to: '/settings/requests', label: 'Requests', admin: true, Icon: IconListSearch },
   { to: '/settings/audit', label: 'Audit log', admin: true, Icon: IconHistory },
 ] as const;
 

@@ -174,6 +174,15 @@ function isNotFound(error: unknown): boolean {
 /** Other addresses: behind the door, too, so that they look like the application. */
 const elsewhere = createRoute({ getParentRoute: () => door, path: '$', component: NotFoundPage });
 
+export const requestFilters = ['trace', 'status', 'operation', 'credential', 'from', 'to'] as const;
+export type RequestSearch = Partial<Record<(typeof requestFilters)[number], string>>;
+
+/** Only the filters that are set, as text. */
+function requestSearch(search: Record<string, unknown>): RequestSearch {
+  const set = requestFilters.filter((name) => search[name] !== undefined && search[name] !== '');
+  return Object.fromEntries(set.map((name) => [name, String(search[name])]));
+}
+
 const settings = createRoute({ getParentRoute: () => door, path: '/settings' });
 
 const settingPages = [
@@ -221,7 +230,15 @@ const settingPages = [
   }),
   createRoute({
     getParentRoute: () => settings,
+    path: '/requests',
+    validateSearch: requestSearch,
+    component: lazyRouteComponent(() => import('../settings/requests-page.tsx'), 'RequestsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
     path: '/audit',
+    validateSearch: ({ trace }: Record<string, unknown>): { trace?: string } =>
+      trace === undefined ? {} : { trace: String(trace) },
     component: lazyRouteComponent(() => import('../settings/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({

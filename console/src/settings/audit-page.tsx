@@ -2,7 +2,7 @@ import { Button, Code, Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { AuditEventJson } from '../api/contract.ts';
 import { auditOptions } from '../api/queries.ts';
@@ -24,7 +24,8 @@ export function AuditPage() {
 
 function Audit() {
   const { id } = useOrganization();
-  const [typed, setTyped] = useState('');
+  const { trace = '' } = useSearch({ from: '/door/settings/audit' });
+  const [typed, setTyped] = useState(trace);
   const [traceId] = useDebouncedValue(typed.trim(), 250);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     auditOptions(id, traceId),
@@ -96,7 +97,9 @@ const columns: Column<AuditEventJson>[] = [
     heading: 'Trace id',
     cell: ({ traceId }) => (
       <Group gap={4} wrap="nowrap">
-        <Code title={traceId}>{traceId.slice(0, 8)}…</Code>
+        <Link to="/settings/requests" search={{ trace: traceId }} title="Find the API request">
+          <Code>{traceId.slice(0, 8)}</Code>
+        </Link>
         <CopyButton compact value={traceId} label="Copy trace ID" />
       </Group>
     ),

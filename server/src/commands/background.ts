@@ -13,7 +13,7 @@ type StartedWorker = Awaited<ReturnType<typeof startWorker>>;
 
 /** Below this, a burst of renames explains the difference. */
 const clockAheadMsMax = 5_000;
-/** A killed process loses the request counts of at most this long. */
+/** A killed process loses the request counts and log entries of at most this long. */
 const usageEveryMs = 1000;
 /** Expired data is removed within about this time, and a document whose writer was killed after about twice as long. */
 const sweepEveryMs = 60_000;
@@ -37,7 +37,7 @@ export function startBackgroundWork(
   log: Log,
 ): { stopTending(): Promise<void>; stop(): Promise<void> } {
   const keepCounts = async (isLast: boolean) => {
-    await context.usage.flush(context.store);
+    await Promise.all([context.usage.flush(context.store), context.recorder.flush(context.store)]);
     await noteFailedSignIns(context, isLast);
   };
   const countsFailed = 'could not store request counts; retrying in a second';

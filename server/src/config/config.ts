@@ -65,6 +65,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       deletedThreads: read('SKEIN_RETENTION_DELETED_THREADS_DAYS'),
       audit: read('SKEIN_RETENTION_AUDIT_DAYS'),
       usage: read('SKEIN_RETENTION_USAGE_DAYS'),
+      requests: read('SKEIN_RETENTION_REQUESTS_DAYS'),
       idempotency: read('SKEIN_RETENTION_IDEMPOTENCY_DAYS'),
       sessions: read('SKEIN_RETENTION_SESSIONS_DAYS'),
     },

@@ -131,6 +131,11 @@ export const variables = {
     days(1),
     'Days until the request counts of a day are removed; at least 1',
   ),
+  SKEIN_RETENTION_REQUESTS_DAYS: variable(
+    '7',
+    days(1),
+    'Days until an entry of the request log is removed, or `forever`; at least 1',
+  ),
   SKEIN_RETENTION_IDEMPOTENCY_DAYS: variable(
     '0',
     days(0),

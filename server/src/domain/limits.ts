@@ -182,6 +182,13 @@ export const limits = {
     max: 65_536,
     sentence: 'Megabytes of memory for reading one document, and the same again for unpacked data',
   },
+  requestLogMax: {
+    default: 100_000,
+    variable: 'SKEIN_REQUEST_LOG_MAX',
+    min: 0,
+    sentence:
+      'Requests that the log of an organization keeps, besides the time that they are kept; a little more until it is cut back. 0 keeps none',
+  },
   uploadsMax: {
     default: 2,
     variable: 'SKEIN_UPLOADS_MAX',

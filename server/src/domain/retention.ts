@@ -5,6 +5,9 @@ export const retentionKinds = [
   'deleted_threads',
   'audit_events',
   'usage_days',
+  'requests',
+  'traffic_hours',
+  'traffic_days',
   'quota_days',
   'idempotency_keys',
   'sessions',
@@ -19,6 +22,7 @@ interface RetentionDays {
   readonly deletedThreads: number | undefined;
   readonly audit: number | undefined;
   readonly usage: number | undefined;
+  readonly requests: number | undefined;
   readonly idempotency: number | undefined;
   readonly sessions: number | undefined;
 }
@@ -35,6 +39,10 @@ export function keptMs(days: RetentionDays): Kept {
     deleted_threads: ms(days.deletedThreads),
     audit_events: ms(days.audit),
     usage_days: ms(days.usage),
+    requests: ms(days.requests),
+    // The console shows the last week by the hour.
+    traffic_hours: 8 * dayMs,
+    traffic_days: ms(days.usage),
     idempotency_keys: ms(days.idempotency),
     sessions: ms(days.sessions),
     // Yesterday's counts stay, because the clocks of two nodes may differ around midnight.

@@ -17,6 +17,15 @@ declare module 'fastify' {
 
 const codeOf = new Map<number, ErrorCode>(errorCodes.map((code) => [errorStatus[code], code]));
 
+const noError = { code: null, message: null };
+
+/** What the error envelope says. It names fields but no values, so it contains no prompt and no credential. */
+function errorIn(payload: unknown): { code: string | null; message: string | null } {
+  if (typeof payload !== 'string' || payload === '') return noError;
+  const { error } = JSON.parse(payload) as { error: { code: string; message: string } };
+  return { code: error.code, message: error.message };
+}
+
 /**
  * Reports each request when its response is ready: one line in the log, and a count. The line contains the caller, the
  * route and the duration, and no header, query or body, so it contains no secret. (Waiting until the response is sent
@@ -25,8 +34,9 @@ const codeOf = new Map<number, ErrorCode>(errorCodes.map((code) => [errorStatus[
 export function reportRequest({
   telemetry,
   usage,
+  recorder,
   now,
-}: Pick<SurfaceContext, 'telemetry' | 'usage' | 'now'>) {
+}: Pick<SurfaceContext, 'telemetry' | 'usage' | 'recorder' | 'now'>) {
   return (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -50,12 +60,20 @@ export function reportRequest({
     // Only admitted requests of the public interface have both.
     if (principal !== undefined && credentialId !== undefined) {
       if (statusCode === 429) telemetry.quotaExceeded();
-      usage.count({
-        organizationId: principal.organizationId,
+      const { organizationId } = principal;
+      const { operationId: operation = 'unknown' } = config;
+      const at = now();
+      usage.count({ organizationId, credentialId, operation, outcome: codeOf.get(statusCode) ?? 'OK', at });
+      recorder.request({
+        organizationId,
+        at,
+        traceId: request.id,
+        method,
+        operation,
+        status: statusCode,
+        latencyUs: Math.round(elapsedTime * 1000),
         credentialId,
-        operation: config.operationId ?? 'unknown',
-        outcome: codeOf.get(statusCode) ?? 'OK',
-        at: now(),
+        ...(statusCode < 400 ? noError : errorIn(payload)),
       });
     }
     done(null, payload);

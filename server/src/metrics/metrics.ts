@@ -158,7 +158,7 @@ function countReplies(
 
 function countMaintenance(
   make: Instruments,
-): Pick<Telemetry, 'retentionRemoved' | 'retentionPassed' | 'logLineDropped'> {
+): Pick<Telemetry, 'retentionRemoved' | 'retentionPassed' | 'logLineDropped' | 'requestNotLogged'> {
   const removed = make.counter(
     'skein_retention_removed_total',
     'Rows that this process removed because they were older than the settings allow, by kind.',
@@ -174,7 +174,12 @@ function countMaintenance(
     'skein_log_lines_dropped_total',
     'Log lines dropped because standard output could not be written, as on a full disk.',
   );
+  const requestsDropped = make.counter(
+    'skein_request_log_dropped_total',
+    'Requests missing in the request log of the console because the store was slow or away.',
+  );
   return {
+    requestNotLogged: () => requestsDropped.inc(),
     retentionRemoved: (kind, count) => removed.inc({ kind }, count),
     retentionPassed: () => lastPass.setToCurrentTime(),
     logLineDropped: () => linesDropped.inc(),

@@ -10,6 +10,7 @@ import type { Ratings } from './rating-store.ts';
 import type { Purges, Retention } from './removal-store.ts';
 import type { Replies } from './reply-store.ts';
 import type { ThreadSearch } from './search-store.ts';
+import type { Requests } from './request-store.ts';
 import type { Threads } from './thread-store.ts';
 import type { Usages } from './usage-store.ts';
 
@@ -21,6 +22,7 @@ export type * from './rating-store.ts';
 export type * from './removal-store.ts';
 export type * from './reply-store.ts';
 export type * from './search-store.ts';
+export type * from './request-store.ts';
 export type * from './thread-store.ts';
 export type * from './usage-store.ts';
 
@@ -47,6 +49,7 @@ export interface Store
     Accounts,
     Audits,
     Usages,
+    Requests,
     Retention,
     Purges {
   /** The value stored under `name`. The first caller's `candidate` is stored for all later callers, on every node. */

@@ -10,6 +10,7 @@ import type { Principal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeSignals } from './change-signals.ts';
+import type { RequestRecorder } from './organization/request-recorder.ts';
 import type { UsageCounter } from './organization/usage-counter.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -48,6 +49,7 @@ export interface Context {
   readonly telemetry: Telemetry;
   readonly tracing: Tracing;
   readonly usage: UsageCounter;
+  readonly recorder: RequestRecorder;
   readonly library: Library;
   readonly vocabulary: Vocabulary;
 }

@@ -21,6 +21,8 @@ export interface Telemetry {
   repliesEnded(outcome: 'cancelled' | 'failed', count: number): void;
   /** A log line was dropped because the output was blocked. */
   logLineDropped(): void;
+  /** A request is missing in the request log, because the store was slow. */
+  requestNotLogged(): void;
   retentionRemoved(kind: RetentionKind, count: number): void;
   /** A retention pass has finished. */
   retentionPassed(): void;
@@ -42,6 +44,7 @@ export const noTelemetry: Telemetry = {
   replyLeft: ignore,
   repliesEnded: ignore,
   logLineDropped: ignore,
+  requestNotLogged: ignore,
   retentionRemoved: ignore,
   retentionPassed: ignore,
 };

@@ -18,6 +18,7 @@ import { describeQuotas } from './quotas.ts';
 import { describeRatings } from './ratings.ts';
 import { describeReplies } from './replies.ts';
 import { describeReplyClocks } from './reply-clocks.ts';
+import { describeRequests } from './requests.ts';
 import { describeRetention } from './retention.ts';
 import { describeSigningKeys } from './signing-keys.ts';
 import { describeThreadSearch } from './thread-search.ts';
@@ -54,6 +55,7 @@ const parts = {
   documents: describeDocuments,
   audits: describeAudits,
   usages: describeUsages,
+  requests: describeRequests,
   retention: describeRetention,
   purges: describePurges,
   foreignOrganizations: describeForeignOrganizations,

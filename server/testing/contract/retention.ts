@@ -82,6 +82,24 @@ export function describeRetention(world: () => World): void {
         await world().use(organization, today());
         const report = { organizationId: organization, operation: 'getThread', outcome: 'OK', requests: 1 };
         await store.addUsage([{ ...report, credentialId: 'key_1', day: today(), lastUsedAt: clock.ms }]);
+        const entry = {
+          method: 'GET',
+          status: 200,
+          latencyUs: 1,
+          credentialId: 'key_1',
+          code: null,
+          message: null,
+        };
+        const hours = {
+          ...report,
+          unit: 'hour',
+          period: Math.floor(clock.ms / 3_600_000),
+          bucket: 0,
+        } as const;
+        await store.addRequests(
+          [{ ...report, ...entry, at: clock.ms, traceId: `t${today()}` }],
+          [hours, { ...hours, unit: 'day', period: today() }],
+        );
       };
       for (let turn = 0; turn < 4; turn += 1) {
         await useAll();
@@ -99,6 +117,11 @@ export function describeRetention(world: () => World): void {
         counts.map((count) => count.day - today()),
         [-2, -1],
       );
+      assert.equal((await removeAll('requests', 2.5 * day)).removed, 2);
+      assert.ok(await store.findRequest(organization, `t${today() - 2}`));
+      assert.equal(await store.findRequest(organization, `t${today() - 3}`), undefined);
+      assert.equal((await removeAll('traffic_hours', day)).removed, 3);
+      assert.equal((await removeAll('traffic_days', 2 * day)).removed, 2);
       assert.equal((await removeAll('quota_days', day)).removed, 3);
       assert.equal((await store.readQuota(organization, today() - 1))?.used, 1);
       assert.equal((await store.readQuota(organization, today() - 2))?.used, 0);

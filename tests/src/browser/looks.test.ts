@@ -29,6 +29,7 @@ const titled = (name: string, path: string, title: string | RegExp, more?: Place
 
 const sizes: Record<string, BrowserContextOptions> = {
   phone: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+  tablet: { viewport: { width: 768, height: 1024 }, hasTouch: true },
   'wide window': { viewport: { width: 1280, height: 800 } },
 };
 
@@ -103,6 +104,7 @@ describe('The pages of the console', () => {
       titled('usage', '/settings/usage', 'Usage', (page) =>
         shown(page.locator('.recharts-bar-rectangle, .recharts-surface')),
       ),
+      titled('requests', '/settings/requests', 'Requests', rows),
       titled('audit', '/settings/audit', 'Audit log', rows),
       titled('account', '/settings/account', 'Your account'),
     ];

@@ -125,6 +125,7 @@ export const knownRoutes: readonly KnownRoute[] = [
   { method: 'GET', url: '/model', caller: 'admin' },
   { method: 'POST', url: '/model/test', caller: 'admin' },
   { method: 'GET', url: '/usage', caller: 'member' },
+  { method: 'GET', url: '/requests', caller: 'admin', query: '?status=4xx' },
   { method: 'GET', url: '/audit', caller: 'admin' },
   { method: 'POST', url: '/sign-out', caller: 'person' },
   { method: 'POST', url: '/sign-out-everywhere', caller: 'person' },

@@ -6,6 +6,9 @@ import { role } from './session-schemas.ts';
 const name = text(1, limits.nameLengthMax.default);
 export const nameBody = object({ name });
 
+/** A day in UTC, as in `2026-11-15`. */
+const day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+
 const scope = Type.Enum(['personal', 'org-wide']);
 
 /** The owner of a personal key is the admin or a service account, never another person. */
@@ -194,13 +197,15 @@ export const modelTestSchema = object({
 });
 export type ModelTestJson = Json<typeof modelTestSchema>;
 
+const credentialSchema = object({
+  id: Type.String(),
+  kind: Type.Enum(['key', 'application']),
+  name: Type.String(),
+});
+
 const usageCountSchema = object({
   day: Type.String(),
-  credential: object({
-    id: Type.String(),
-    kind: Type.Enum(['key', 'application']),
-    name: Type.String(),
-  }),
+  credential: credentialSchema,
   operation: Type.String(),
   outcome: Type.String(),
   requests: count,
@@ -234,3 +239,39 @@ export const auditSchema = object({
   nextCursor: nullable(Type.String()),
 });
 export type AuditJson = Json<typeof auditSchema>;
+
+/** A filter of the request log. Days are in UTC, both included. */
+export const requestQuery = {
+  traceId: Type.Optional(text(1, 255)),
+  status: Type.Optional(Type.Enum(['2xx', '3xx', '4xx', '5xx'])),
+  operation: Type.Optional(text(1, 64)),
+  credentialId: Type.Optional(text(1, 64)),
+  from: Type.Optional(day),
+  to: Type.Optional(day),
+};
+
+const requestSchema = object({
+  /** The trace id. */
+  id: Type.String(),
+  at: time,
+  method: Type.String(),
+  /** The operation's id in the OpenAPI document; `unknown` if the address matches none. */
+  operation: Type.String(),
+  status: Type.Integer(),
+  ms: Type.Number(),
+  credential: credentialSchema,
+  /** What the caller was told; null if the request succeeded. */
+  error: nullable(object({ code: Type.String(), message: Type.String() })),
+});
+export type RequestJson = Json<typeof requestSchema>;
+
+/** Newest first. With a filter, a page may be empty and still have a next one. */
+export const requestsSchema = object({
+  requests: Type.Array(requestSchema),
+  nextCursor: nullable(Type.String()),
+  /** How far back was searched; null: to the end of the log. */
+  searchedTo: nullable(time),
+  /** How many days a request is kept; null: forever. */
+  keptDays: nullable(Type.Number()),
+});
+export type RequestsJson = Json<typeof requestsSchema>;

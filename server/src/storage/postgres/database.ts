@@ -50,6 +50,8 @@ const readWritable = statement('read-writable')`
 const takeRoom = statement('take-room')`CREATE TEMPORARY TABLE skein_room ON COMMIT DROP AS
   SELECT repeat(md5(number::text), 32) AS filler FROM generate_series(1, 128) AS number`;
 
+const commitUnsynced = statement('commit-unsynced')`SET LOCAL synchronous_commit = off`;
+
 interface Numbered {
   readonly text: string;
   /** The names of its values, in the order of their numbers. */
@@ -221,6 +223,11 @@ export class Database implements Transactions {
 
   readonly read = <T>(work: () => Work<T>): Promise<T> => runAll(this.run, work());
   readonly write = <T>(work: () => Work<T>): Promise<T> => this.transaction((run) => runAll(run, work()));
+  readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> =>
+    this.transaction(async (run) => {
+      await run(commitUnsynced);
+      return runAll(run, work());
+    });
   readonly writeOne = this.run;
   readonly readMany = <Row>(name: string, columns: CallColumns, text: (asked: Sql) => Sql) =>
     this.batched<Row>(statement(name)`${text(askedWith(columns))}`, columns, { batchesMax: 2 });

@@ -7,6 +7,7 @@ import type {
   Members,
   Organizations,
   Ratings,
+  Requests,
   SigningKeys,
   Store,
 } from '../store.ts';
@@ -18,6 +19,7 @@ import { invitations } from './invitations.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { ratings } from './ratings.ts';
+import { requests } from './requests.ts';
 import { sessions } from './sessions.ts';
 import { statement } from './sql.ts';
 import { row, run, type Transactions } from './work.ts';
@@ -35,6 +37,7 @@ type SharedStore = Organizations &
   SigningKeys &
   Audits &
   Ratings &
+  Requests &
   Pick<Store, 'secret'>;
 
 /** The methods of a store that are written once for both databases: those that no request of the public API waits for. */
@@ -51,6 +54,7 @@ export function sharedStore(store: Transactions): SharedStore {
     ...signingKeys(store),
     ...audits(store),
     ...ratings(store),
+    ...requests(store),
 
     secret: (name, candidate) =>
       store.write(function* () {

@@ -40,6 +40,8 @@ export interface Transactions {
   ): (values: Values) => Promise<Row[]>;
   /** One transaction, which is durable when the promise resolves. */
   write<T>(work: () => Work<T>): Promise<T>;
+  /** Like `write`, but without waiting for the disk: it survives a killed process, and maybe not a power cut. */
+  writeUnsynced<T>(work: () => Work<T>): Promise<T>;
   /** A single statement as a transaction of its own: on PostgreSQL one round trip instead of four. */
   writeOne<Row>(statement: Statement, values: Values): Promise<Row[]>;
 }

@@ -32,6 +32,7 @@ export function sqliteTransactions(database: Database, commits: CommitQueue): Tr
       return async (values: Values) => run(readOne, values, () => commits.now()) as Row[];
     },
     write: (work) => commits.durable((clock) => runAll(run, work(), () => clock.now())),
+    writeUnsynced: (work) => commits.unsynced((clock) => runAll(run, work(), () => clock.now())),
     writeOne: <Row>(statement: Statement, values: Values) =>
       commits.durable((clock) => run(statement, values, () => clock.now()) as Row[]),
   };

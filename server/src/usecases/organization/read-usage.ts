@@ -12,7 +12,7 @@ interface UsageOverview {
   readonly counts: readonly (UsageCount & { readonly credential: NamedCredential })[];
 }
 
-interface NamedCredential {
+export interface NamedCredential {
   readonly id: string;
   readonly kind: 'key' | 'application';
   /** Its name, or its id if it was deleted. */
@@ -36,7 +36,7 @@ export async function readUsage(
   const [quota, counts, names] = await Promise.all([
     store.readQuota(organizationId, lastDay),
     store.listUsage(organizationId, firstDay, lastDay),
-    nameCredentials(context, organizationId, owners),
+    listCredentials(context, organizationId, owners),
   ]);
   if (quota === undefined) throw organizationNotFound(organizationId);
   return {
@@ -50,7 +50,16 @@ export async function readUsage(
   };
 }
 
-async function nameCredentials(
+/** Names every credential of the organization, also deleted ones. */
+export async function nameCredentials(
+  context: Context,
+  organizationId: OrganizationId,
+): Promise<(credentialId: string) => NamedCredential> {
+  const names = await listCredentials(context, organizationId, 'all');
+  return (id) => names.get(id) ?? deletedApplication(id);
+}
+
+async function listCredentials(
   context: Context,
   organizationId: OrganizationId,
   owners: KeyOwners,

@@ -1,0 +1,85 @@
+import { Anchor, Badge, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { RequestJson } from '../api/contract.ts';
+import { CopyButton } from '../app/copy-button.tsx';
+import { momentOf } from '../app/time-words.ts';
+import { latencyText, operationName, statusColor } from './request-words.ts';
+import classes from './requests-page.module.css';
+
+interface RequestDetailsProps {
+  /** Undefined: closed. */
+  readonly request: RequestJson | undefined;
+  readonly onClose: () => void;
+}
+
+export function RequestDetails({ request, onClose }: RequestDetailsProps) {
+  return (
+    <Drawer
+      opened={request !== undefined}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={request && operationName(request)}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {request && <Details {...request} />}
+    </Drawer>
+  );
+}
+
+function Details(request: RequestJson) {
+  const { id, at, method, status, ms, credential, error } = request;
+  const envelope = error && { error: { code: error.code, message: error.message, trace_id: id } };
+  return (
+    <Stack gap="lg">
+      <dl className={classes.facts}>
+        <dt>Status</dt>
+        <dd>
+          <Badge variant="light" color={statusColor(status)} radius="sm">
+            {status}
+          </Badge>
+        </dd>
+        <dt>Method</dt>
+        <dd>{method}</dd>
+        <dt>Latency</dt>
+        <dd>{latencyText(ms)}</dd>
+        <dt>Answered</dt>
+        <dd>
+          <time dateTime={at}>{momentOf(new Date(at))}</time>
+        </dd>
+        <dt>Credential</dt>
+        <dd>
+          <Anchor
+            component={Link}
+            to={credential.kind === 'key' ? '/settings/keys' : '/settings/applications'}
+          >
+            {credential.name}
+          </Anchor>
+        </dd>
+        <dt>Trace ID</dt>
+        <dd>
+          <Group gap={4} wrap="nowrap">
+            <Code>{id}</Code>
+            <CopyButton compact value={id} label="Copy trace ID" />
+          </Group>
+        </dd>
+      </dl>
+      {envelope && (
+        <section aria-labelledby="envelope">
+          <Title order={3} size="h5" id="envelope" mb={6}>
+            Error response
+          </Title>
+          <Code block data-testid="envelope">
+            {JSON.stringify(envelope, null, 2)}
+          </Code>
+        </section>
+      )}
+      <Text size="sm" c="dimmed">
+        Prompts, request bodies and secrets are not logged.{' '}
+        <Link to="/settings/audit" search={{ trace: id }}>
+          Audit log entries of this request
+        </Link>
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,103 @@
+import { Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { applicationsOptions, keysOptions } from '../api/queries.ts';
+import type { RequestSearch } from '../app/router.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { operations } from './request-words.ts';
+import classes from './requests-page.module.css';
+
+const statuses = [
+  { value: '2xx', label: '2xx success' },
+  { value: '3xx', label: '3xx not modified' },
+  { value: '4xx', label: '4xx client error' },
+  { value: '5xx', label: '5xx server error' },
+];
+
+/** The filters are in the address, so that a filtered log can be linked to. */
+export function RequestFilters({ search }: { search: RequestSearch }) {
+  const navigate = useNavigate({ from: '/settings/requests' });
+  const set = (change: RequestSearch) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  return (
+    <search className={classes.filters}>
+      <TraceField trace={search.trace ?? ''} onChange={(trace) => set({ trace })} />
+      <Select
+        label="Status"
+        placeholder="Any"
+        clearable
+        data={statuses}
+        value={search.status ?? null}
+        onChange={(status) => set({ status: status ?? '' })}
+      />
+      <Select
+        label="Operation"
+        placeholder="Any"
+        clearable
+        data={Object.entries(operations).map(([value, label]) => ({ value, label }))}
+        value={search.operation ?? null}
+        onChange={(operation) => set({ operation: operation ?? '' })}
+      />
+      <Credential value={search.credential ?? null} onChange={(credential) => set({ credential })} />
+      <TextInput
+        type="date"
+        label="From (UTC)"
+        value={search.from ?? ''}
+        max={search.to}
+        onChange={(event) => set({ from: event.currentTarget.value })}
+      />
+      <TextInput
+        type="date"
+        label="To (UTC)"
+        value={search.to ?? ''}
+        min={search.from}
+        onChange={(event) => set({ to: event.currentTarget.value })}
+      />
+    </search>
+  );
+}
+
+function TraceField({ trace, onChange }: { trace: string; onChange: (trace: string) => void }) {
+  const [typed, setTyped] = useState(trace);
+  const report = useDebouncedCallback(onChange, 250);
+  useEffect(() => setTyped(trace), [trace]);
+  return (
+    <TextInput
+      label="Trace ID"
+      type="search"
+      placeholder="From an error or X-Request-Id"
+      leftSection={<IconSearch size={16} aria-hidden />}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        report(event.currentTarget.value.trim());
+      }}
+    />
+  );
+}
+
+function Credential({ value, onChange }: { value: string | null; onChange: (id: string) => void }) {
+  const { id } = useOrganization();
+  const { data: keys } = useQuery(keysOptions(id));
+  const { data: applications } = useQuery(applicationsOptions(id));
+  const known = [
+    ...(keys?.keys ?? []).map(({ id, name, hint }) => ({ value: id, label: name || hint })),
+    ...(applications?.applications ?? []).map(({ id, name }) => ({ value: id, label: name })),
+  ];
+  const isKnown = value === null || known.some((one) => one.value === value);
+  return (
+    <Select
+      label="Credential"
+      placeholder="Any"
+      clearable
+      searchable
+      nothingFoundMessage="No such credential"
+      data={isKnown ? known : [...known, { value: value, label: value }]}
+      value={value}
+      onChange={(next) => onChange(next ?? '')}
+    />
+  );
+}

@@ -1,0 +1,28 @@
+import type { RequestJson } from '../api/contract.ts';
+
+/** The operations of the public interface, in words. */
+export const operations: Record<string, string> = {
+  createThread: 'Create thread',
+  getThread: 'Get thread',
+  listThreads: 'List threads',
+  renameThread: 'Rename thread',
+  deleteThread: 'Delete thread',
+  unknown: 'Unknown route',
+};
+
+export function operationName({ method, operation }: Pick<RequestJson, 'method' | 'operation'>): string {
+  return operation === 'unknown' ? `${method} unknown route` : (operations[operation] ?? operation);
+}
+
+export function statusColor(status: number): string {
+  if (status >= 500) return 'red';
+  if (status >= 400) return 'orange';
+  return 'teal';
+}
+
+/** `0.8 ms`, `12 ms`, `1.3 s` */
+export function latencyText(ms: number): string {
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+}

@@ -1,0 +1,36 @@
+/** Upper bounds of the duration buckets, in milliseconds; the last bucket is unbounded. Stored rows refer to them by index. */
+const bucketMs = [
+  1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 800, 1_200, 2_000, 3_000, 5_000, 8_000, 12_000,
+  20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+] as const;
+
+export const hourMs = 3_600_000;
+
+/** The operation under which replies are counted beside the requests. Their outcomes are the states in which they end. */
+export const replyOperation = 'reply';
+
+/** The index of the bucket that contains this duration. */
+export function bucketOf(ms: number): number {
+  const index = bucketMs.findIndex((bound) => ms <= bound);
+  return index === -1 ? bucketMs.length : index;
+}
+
+/**
+ * The duration below which this share of the requests stayed, estimated within its bucket; null without requests.
+ * `counts` has the number of requests by bucket.
+ */
+export function percentile(counts: readonly number[], share: number): number | null {
+  const all = counts.reduce((sum, count) => sum + (count ?? 0), 0);
+  if (all === 0) return null;
+  const rank = share * all;
+  let below = 0;
+  for (const [bucket, count = 0] of counts.entries()) {
+    if (count > 0 && below + count >= rank) {
+      const from = bucketMs[bucket - 1] ?? 0;
+      const to = bucketMs[bucket] ?? from;
+      return from + ((to - from) * (rank - below)) / count;
+    }
+    below += count;
+  }
+  return bucketMs.at(-1)!;
+}

@@ -1,0 +1,85 @@
+import type { OrganizationId } from '../domain/id.ts';
+
+/** An answered request of the public interface. It has no header, path, query or body. */
+export interface LoggedRequest {
+  readonly organizationId: OrganizationId;
+  /** When it was answered, by the clock of the node that answered it. */
+  readonly at: number;
+  readonly traceId: string;
+  readonly method: string;
+  /** The operation's id in the OpenAPI document; `unknown` if the address matches none. */
+  readonly operation: string;
+  readonly status: number;
+  readonly latencyUs: number;
+  readonly credentialId: string;
+  /** Of the error envelope; null if the request succeeded. */
+  readonly code: string | null;
+  readonly message: string | null;
+}
+
+export interface RequestPosition {
+  readonly at: number;
+  readonly traceId: string;
+}
+
+export interface RequestFilter {
+  readonly operation?: string | undefined;
+  readonly credentialId?: string | undefined;
+  /** 4 for every status from 400 to 499. */
+  readonly statusClass?: number | undefined;
+}
+
+export interface RequestQuery extends RequestFilter {
+  /** Only older entries. */
+  readonly before: RequestPosition;
+  /** Only entries of this time or later. */
+  readonly since: number;
+  readonly limit: number;
+}
+
+/** Requests or replies with the same operation, outcome and bucket of duration (`domain/traffic.ts`). */
+export interface TrafficCount {
+  /** Hours or days since 1970, UTC. */
+  readonly period: number;
+  readonly operation: string;
+  /** `OK` or the error's code; for replies the state in which they ended. */
+  readonly outcome: string;
+  readonly bucket: number;
+  readonly requests: number;
+}
+
+export type TrafficUnit = 'hour' | 'day';
+
+export interface TrafficReport extends TrafficCount {
+  readonly organizationId: OrganizationId;
+  readonly unit: TrafficUnit;
+}
+
+/** The log of API requests, and statistics of it. It survives a killed process, but not always a power cut. */
+export interface Requests {
+  /**
+   * Adds entries and counts, in one transaction. An entry that is already there is kept as it is. What belongs to an
+   * organization that no longer exists is dropped.
+   */
+  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<void>;
+  /**
+   * Newest first. A filter searches at most 5,000 entries, so the cost of a page does not grow with the log: `searched` is
+   * where it stopped, and null if there is nothing older.
+   */
+  listRequests(
+    organizationId: OrganizationId,
+    query: RequestQuery,
+  ): Promise<{ readonly requests: LoggedRequest[]; readonly searched: RequestPosition | null }>;
+  findRequest(organizationId: OrganizationId, traceId: string): Promise<LoggedRequest | undefined>;
+  /** The newest entry beyond the newest `keep` ones. The cost grows with `keep`. */
+  findOldRequest(organizationId: OrganizationId, keep: number): Promise<RequestPosition | undefined>;
+  /** Removes at most 500 entries up to and including this one, oldest first. Returns how many. */
+  removeRequests(organizationId: OrganizationId, upTo: RequestPosition): Promise<number>;
+  /** Of these hours or days, both included. The cost grows with their number, not with requests. */
+  listTraffic(
+    organizationId: OrganizationId,
+    unit: TrafficUnit,
+    first: number,
+    last: number,
+  ): Promise<TrafficCount[]>;
+}

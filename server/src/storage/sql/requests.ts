@@ -1,0 +1,114 @@
+import type { LoggedRequest, Requests, TrafficCount, TrafficReport } from '../store.ts';
+import { identifier, sql, statement, type Values } from './sql.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+
+/** A filter searches at most this many entries for one page. */
+const searchMax = 5_000;
+/** One removal removes at most this many entries. */
+const removalMax = 500;
+
+// Rows of an organization that was purged are dropped, without losing those of the others.
+const add = statement('add-requests')`
+  INSERT INTO request (organization_id, at, id, method, operation, status, latency_us, credential_id, code, message)
+  SELECT organization.id, CAST(value ->> 'at' AS bigint), value ->> 'traceId', value ->> 'method', value ->> 'operation',
+    CAST(value ->> 'status' AS bigint), CAST(value ->> 'latencyUs' AS bigint), value ->> 'credentialId',
+    value ->> 'code', value ->> 'message'
+  FROM json_each(:requests) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
+  WHERE true ON CONFLICT DO NOTHING`;
+
+// In the order of the keys, so that two nodes that add to the same rows cannot deadlock.
+const addTraffic = (unit: 'hour' | 'day') => {
+  const table = identifier(`traffic_${unit}`);
+  return statement(`add-traffic-${unit}`)`
+    INSERT INTO ${table} (organization_id, ${identifier(unit)}, operation, outcome, bucket, requests)
+    SELECT organization.id, CAST(value ->> 'period' AS bigint), value ->> 'operation', value ->> 'outcome',
+      CAST(value ->> 'bucket' AS bigint), sum(CAST(value ->> 'requests' AS bigint))
+    FROM json_each(:traffic) AS entry JOIN organization ON organization.id = (value ->> 'organizationId')
+    GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+    ON CONFLICT (organization_id, ${identifier(unit)}, operation, outcome, bucket)
+    DO UPDATE SET requests = ${table}.requests + excluded.requests`;
+};
+const addTrafficOf = { hour: addTraffic('hour'), day: addTraffic('day') };
+
+const listTraffic = (unit: 'hour' | 'day') => statement(`list-traffic-${unit}`)`
+  SELECT ${identifier(unit)} AS period, operation, outcome, bucket, requests FROM ${identifier(`traffic_${unit}`)}
+  WHERE organization_id = :organizationId AND ${identifier(unit)} BETWEEN :first AND :last
+  ORDER BY ${identifier(unit)}, operation, outcome, bucket`;
+const listTrafficOf = { hour: listTraffic('hour'), day: listTraffic('day') };
+
+const columns = sql`organization_id AS "organizationId", at, id AS "traceId", method, operation, status,
+  latency_us AS "latencyUs", credential_id AS "credentialId", code, message`;
+const range = sql`organization_id = :organizationId AND (at, id) < (:beforeAt, :beforeId) AND at >= :since`;
+const newestFirst = sql`ORDER BY at DESC, id DESC`;
+const list = statement('list-requests')`
+  SELECT ${columns} FROM request WHERE ${range} ${newestFirst} LIMIT :limit`;
+const findSearchEnd = statement('find-end-of-request-search')`
+  SELECT at, id AS "traceId" FROM request WHERE ${range} ${newestFirst} LIMIT 1 OFFSET ${searchMax - 1}`;
+const search = statement('search-requests')`
+  SELECT ${columns} FROM request WHERE ${range} AND (at, id) >= (:endAt, :endId)
+    AND (:operation = '' OR operation = :operation) AND (:credentialId = '' OR credential_id = :credentialId)
+    AND (:statusClass = 0 OR status / 100 = :statusClass)
+  ${newestFirst} LIMIT :limit`;
+const find = statement('find-request')`
+  SELECT ${columns} FROM request WHERE organization_id = :organizationId AND id = :traceId`;
+const findOld = statement('find-old-request')`
+  SELECT at, id AS "traceId" FROM request WHERE organization_id = :organizationId ${newestFirst} LIMIT 1 OFFSET :keep`;
+const upTo = sql`organization_id = :organizationId AND (at, id) <= (:at, :traceId)`;
+const findRemovalEnd = statement('find-end-of-request-removal')`
+  SELECT at, id AS "traceId" FROM request WHERE ${upTo} ORDER BY at, id LIMIT 1 OFFSET ${removalMax - 1}`;
+const remove = statement('remove-requests')`DELETE FROM request WHERE ${upTo} RETURNING 1`;
+
+interface Position {
+  at: number;
+  traceId: string;
+}
+
+/** Searches a bounded part of the log, which ends at `end` if there is more. */
+function* searchFor(values: Values): Work<{ found: LoggedRequest[]; end: Position | undefined }> {
+  const end = yield* row<Position>(findSearchEnd, values);
+  const bounds = { endAt: end?.at ?? 0, endId: end?.traceId ?? '' };
+  return { found: yield* rows<LoggedRequest>(search, { ...values, ...bounds }), end };
+}
+
+export function requests({ read, write, writeUnsynced }: Transactions): Requests {
+  return {
+    addRequests: (entries, traffic) =>
+      writeUnsynced(function* () {
+        if (entries.length > 0) yield* run(add, { requests: asObject(entries) });
+        for (const unit of ['hour', 'day'] as const) {
+          const counts = traffic.filter((count) => count.unit === unit);
+          if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: asObject(counts) });
+        }
+      }),
+
+    async listRequests(organizationId, { before, since, limit, ...filter }) {
+      const { operation = '', credentialId = '', statusClass = 0 } = filter;
+      const page = { organizationId, beforeAt: before.at, beforeId: before.traceId, since, limit };
+      const isFiltered = operation !== '' || credentialId !== '' || statusClass !== 0;
+      const { found, end } = isFiltered
+        ? await read(() => searchFor({ ...page, operation, credentialId, statusClass }))
+        : { found: await read(() => rows<LoggedRequest>(list, page)), end: undefined };
+      const last = found.length === limit ? found.at(-1) : end;
+      return { requests: found, searched: last ? { at: last.at, traceId: last.traceId } : null };
+    },
+
+    findRequest: (organizationId, traceId) =>
+      read(() => row<LoggedRequest>(find, { organizationId, traceId })),
+
+    findOldRequest: (organizationId, keep) => read(() => row<Position>(findOld, { organizationId, keep })),
+
+    removeRequests: (organizationId, position) =>
+      write(function* () {
+        const end = yield* row<Position>(findRemovalEnd, { organizationId, ...position });
+        return yield* count(remove, { organizationId, ...(end ?? position) });
+      }),
+
+    listTraffic: (organizationId, unit, first, last) =>
+      read(() => rows<TrafficCount>(listTrafficOf[unit], { organizationId, first, last })),
+  };
+}
+
+/** JSON with one member per row: `json_each` of both databases reads the members of an object. */
+function asObject(entries: readonly (LoggedRequest | TrafficReport)[]): string {
+  return JSON.stringify({ ...entries });
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OrganizationId } from '../../domain/id.ts';
+import type { LoggedRequest, RequestPosition, TrafficReport } from '../../storage/store.ts';
+import { RequestRecorder } from './request-recorder.ts';
+
+const acme = 'org_acme' as OrganizationId;
+const hour = Date.UTC(2026, 10, 15, 12) / 3_600_000;
+
+const request = (change: Partial<LoggedRequest> = {}): LoggedRequest => ({
+  organizationId: acme,
+  at: hour * 3_600_000,
+  traceId: 'trace',
+  method: 'GET',
+  operation: 'getThread',
+  status: 200,
+  latencyUs: 1500,
+  credentialId: 'key_1',
+  code: null,
+  message: null,
+  ...change,
+});
+
+/** A log that records what is written to it. */
+class Log {
+  isAway = false;
+  readonly logged: LoggedRequest[] = [];
+  readonly traffic: TrafficReport[] = [];
+  old: RequestPosition | undefined;
+  searches = 0;
+
+  async addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<void> {
+    if (this.isAway) throw new Error('away');
+    this.logged.push(...requests);
+    this.traffic.push(...traffic);
+  }
+  async findOldRequest(): Promise<RequestPosition | undefined> {
+    this.searches += 1;
+    return this.old;
+  }
+  async removeRequests(): Promise<number> {
+    return 0;
+  }
+}
+
+function recorderOf(keptMax = 100) {
+  let dropped = 0;
+  const recorder = new RequestRecorder({
+    keptMax,
+    telemetry: {
+      requestNotLogged: () => {
+        dropped += 1;
+      },
+    },
+  });
+  return { recorder, dropped: () => dropped };
+}
+
+test('keeps requests while the store is away, stores them once it is back, and drops those above the limit', async () => {
+  const { recorder, dropped } = recorderOf();
+  const log = new Log();
+  log.isAway = true;
+  for (let index = 0; index < 10_005; index += 1) recorder.request(request({ traceId: `t${index}` }));
+  assert.equal(dropped(), 5);
+  await assert.rejects(recorder.flush(log));
+  await assert.rejects(recorder.flush(log));
+  log.isAway = false;
+  await recorder.flush(log);
+  assert.equal(log.logged.length, 10_000);
+  assert.deepEqual([log.logged[0]?.traceId, log.logged.at(-1)?.traceId], ['t0', 't9999']);
+  await recorder.flush(log);
+  assert.equal(log.logged.length, 10_000, 'nothing is stored twice');
+});
+
+test('counts requests and replies by hour and day, operation, outcome and duration', async () => {
+  const { recorder } = recorderOf();
+  const log = new Log();
+  recorder.request(request());
+  recorder.request(request());
+  recorder.request(request({ code: 'NOT_FOUND', status: 404 }));
+  recorder.reply({ organizationId: acme, outcome: 'completed', at: hour * 3_600_000, ms: 900 });
+  await recorder.flush(log);
+  const day = Math.floor(hour / 24);
+  const shown = log.traffic.map(({ unit, period, operation, outcome, bucket, requests }) =>
+    [unit, period - (unit === 'hour' ? hour : day), operation, outcome, bucket, requests].join(' '),
+  );
+  assert.deepEqual(shown, [
+    'hour 0 getThread OK 1 2',
+    'day 0 getThread OK 1 2',
+    'hour 0 getThread NOT_FOUND 1 1',
+    'day 0 getThread NOT_FOUND 1 1',
+    'hour 0 reply completed 15 1',
+    'day 0 reply completed 15 1',
+  ]);
+});
+
+test('checks the size of a log at its first entry, and then whenever it has grown by a twentieth', async () => {
+  const { recorder } = recorderOf(100);
+  const log = new Log();
+  for (let index = 0; index < 12; index += 1) {
+    recorder.request(request({ traceId: `t${index}` }));
+    await recorder.flush(log);
+  }
+  assert.equal(log.searches, 3);
+});
+
+test('keeps statistics without a log if its limit is 0', async () => {
+  const { recorder } = recorderOf(0);
+  const log = new Log();
+  recorder.request(request());
+  await recorder.flush(log);
+  assert.deepEqual([log.logged.length, log.traffic.length, log.searches], [0, 2, 0]);
+});

@@ -1,0 +1,110 @@
+import type { OrganizationId } from '../../domain/id.ts';
+import { utcDay } from '../../domain/quota.ts';
+import { bucketOf, hourMs, replyOperation } from '../../domain/traffic.ts';
+import type { LoggedRequest, Store, TrafficReport } from '../../storage/store.ts';
+import type { Telemetry } from '../telemetry.ts';
+
+/** More requests than this wait only if the store is slow. Further ones are dropped and counted. */
+const waitingMax = 10_000;
+/** Written in one transaction: about 2 ms of the event loop on SQLite. */
+const batchSize = 250;
+/** The log is cut back to its limit when it has grown by this share of it. */
+const growthShare = 0.05;
+
+interface EndedReply {
+  readonly organizationId: OrganizationId;
+  readonly outcome: 'completed' | 'failed' | 'cancelled';
+  readonly at: number;
+  readonly ms: number;
+}
+
+interface Settings {
+  /** How many requests the log keeps of one organization; 0: no log, only statistics. */
+  readonly keptMax: number;
+  readonly telemetry: Pick<Telemetry, 'requestNotLogged'>;
+}
+
+/**
+ * Keeps answered requests and ended replies in memory until `flush` stores them, so that no request waits for the log.
+ * What was not flushed is lost when the process is killed.
+ */
+export class RequestRecorder {
+  readonly #settings: Settings;
+  #requests: LoggedRequest[] = [];
+  #replies: EndedReply[] = [];
+  /** How many entries this process has added to the log of an organization since it last cut it back. */
+  readonly #added = new Map<OrganizationId, number>();
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  request(request: LoggedRequest): void {
+    if (this.#requests.length < waitingMax) this.#requests.push(request);
+    else this.#settings.telemetry.requestNotLogged();
+  }
+
+  reply(reply: EndedReply): void {
+    if (this.#replies.length < waitingMax) this.#replies.push(reply);
+  }
+
+  /** Stores what is waiting, in batches. If the store fails, it keeps the rest for the next flush and rejects. */
+  async flush(store: Pick<Store, 'addRequests' | 'findOldRequest' | 'removeRequests'>): Promise<void> {
+    while (this.#requests.length + this.#replies.length > 0) {
+      const requests = this.#requests.splice(0, batchSize);
+      const replies = this.#replies.splice(0, batchSize);
+      const logged = this.#settings.keptMax === 0 ? [] : requests;
+      try {
+        await store.addRequests(logged, trafficOf(requests, replies));
+      } catch (error) {
+        this.#requests = [...requests, ...this.#requests].slice(0, waitingMax);
+        this.#replies = [...replies, ...this.#replies].slice(0, waitingMax);
+        throw error;
+      }
+      for (const { organizationId } of logged) {
+        // The log of an organization that this process does not know yet may be full.
+        const added = this.#added.get(organizationId) ?? Number.POSITIVE_INFINITY;
+        this.#added.set(organizationId, added + 1);
+      }
+      await this.#cutBack(store);
+    }
+  }
+
+  async #cutBack(store: Pick<Store, 'findOldRequest' | 'removeRequests'>): Promise<void> {
+    const { keptMax } = this.#settings;
+    for (const [organizationId, added] of this.#added) {
+      if (added < keptMax * growthShare) continue;
+      this.#added.set(organizationId, 0);
+      const edge = await store.findOldRequest(organizationId, keptMax);
+      while (edge !== undefined && (await store.removeRequests(organizationId, edge)) > 0);
+    }
+  }
+}
+
+/** The statistics of a batch, by hour and by day. */
+function trafficOf(requests: readonly LoggedRequest[], replies: readonly EndedReply[]): TrafficReport[] {
+  const counts = new Map<string, TrafficReport & { requests: number }>();
+  const count = (
+    organizationId: OrganizationId,
+    at: number,
+    operation: string,
+    outcome: string,
+    ms: number,
+  ) => {
+    const bucket = bucketOf(ms);
+    for (const [unit, period] of [
+      ['hour', Math.floor(at / hourMs)],
+      ['day', utcDay(at)],
+    ] as const) {
+      const key = `${organizationId} ${unit} ${period} ${operation} ${outcome} ${bucket}`;
+      const known = counts.get(key);
+      if (known !== undefined) known.requests += 1;
+      else counts.set(key, { organizationId, unit, period, operation, outcome, bucket, requests: 1 });
+    }
+  };
+  for (const { organizationId, at, operation, code, latencyUs } of requests)
+    count(organizationId, at, operation, code ?? 'OK', latencyUs / 1000);
+  for (const { organizationId, at, outcome, ms } of replies)
+    count(organizationId, at, replyOperation, outcome, ms);
+  return [...counts.values()];
+}

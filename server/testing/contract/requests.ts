@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OrganizationId } from '../../src/domain/id.ts';
+import type { LoggedRequest, RequestQuery, Store, TrafficReport } from '../../src/storage/store.ts';
+import { strangers, type World } from './fixture.ts';
+
+const newest = { before: { at: Number.MAX_SAFE_INTEGER, traceId: '' }, since: 0, limit: 100 };
+
+export function describeRequests(world: () => World): void {
+  describe('the request log', () => {
+    const entry = (
+      organizationId: OrganizationId,
+      at: number,
+      change: Partial<LoggedRequest> = {},
+    ): LoggedRequest => ({
+      organizationId,
+      at,
+      traceId: `trace-${String(at).padStart(6, '0')}`,
+      method: 'GET',
+      operation: 'getThread',
+      status: 200,
+      latencyUs: 1500,
+      credentialId: 'key_1',
+      code: null,
+      message: null,
+      ...change,
+    });
+    const failed = { status: 404, code: 'NOT_FOUND', message: 'No such thread.' };
+    const traces = async (
+      store: Store,
+      organizationId: OrganizationId,
+      query: Partial<RequestQuery> = {},
+    ): Promise<number[]> => {
+      const { requests } = await store.listRequests(organizationId, { ...newest, ...query });
+      return requests.map(({ at }) => at);
+    };
+
+    it('returns entries as they were written, newest first, also on another node', async () => {
+      const organization = await world().organization();
+      const entries = [
+        entry(organization, 1000),
+        entry(organization, 2000, { ...failed, method: 'DELETE', operation: 'deleteThread' }),
+        entry(organization, 2000, { traceId: 'later', message: 'Ä "quoted" \u2028 line' }),
+      ];
+      await world().store.addRequests(entries, []);
+      const { requests, searched } = await (await world().node()).listRequests(organization, newest);
+      assert.deepEqual(requests, [entries[1], entries[2], entries[0]]);
+      assert.equal(searched, null);
+      assert.deepEqual(await world().store.findRequest(organization, 'later'), entries[2]);
+      assert.equal(await world().store.findRequest(organization, 'missing'), undefined);
+    });
+
+    it('is paged without gaps or repetitions while entries are added', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      await store.addRequests(
+        [1, 2, 2, 2, 3].map((at, place) => entry(organization, at, { traceId: `t${place}` })),
+        [],
+      );
+      const found: string[] = [];
+      let { before } = newest;
+      for (;;) {
+        const page = await store.listRequests(organization, { ...newest, before, limit: 2 });
+        found.push(...page.requests.map(({ traceId }) => traceId));
+        if (page.searched === null) break;
+        before = page.searched;
+        await store.addRequests([entry(organization, 9, { traceId: `new${found.length}` })], []);
+      }
+      assert.deepEqual(found, ['t4', 't3', 't2', 't1', 't0']);
+    });
+
+    it('is filtered by status, operation, credential and time', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      await store.addRequests(
+        [
+          entry(organization, 1),
+          entry(organization, 2, failed),
+          entry(organization, 3, { operation: 'listThreads' }),
+          entry(organization, 4, { credentialId: 'app_1', ...failed }),
+          entry(organization, 5, { status: 500, code: 'INTERNAL_ERROR', message: '' }),
+        ],
+        [],
+      );
+      assert.deepEqual(await traces(store, organization, { statusClass: 4 }), [4, 2]);
+      assert.deepEqual(await traces(store, organization, { statusClass: 3 }), []);
+      assert.deepEqual(await traces(store, organization, { operation: 'listThreads' }), [3]);
+      assert.deepEqual(await traces(store, organization, { credentialId: 'app_1', statusClass: 4 }), [4]);
+      assert.deepEqual(
+        await traces(store, organization, { since: 3, before: { at: 5, traceId: '' } }),
+        [4, 3],
+      );
+    });
+
+    it('searches a bounded part of the log for a filter, and says where it stopped', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const entries = Array.from({ length: 5_010 }, (_, at) => entry(organization, at + 1));
+      await store.addRequests([entry(organization, 0, failed), ...entries], []);
+      const first = await store.listRequests(organization, { ...newest, statusClass: 4 });
+      assert.deepEqual(first, { requests: [], searched: { at: 11, traceId: 'trace-000011' } });
+      const next = await store.listRequests(organization, {
+        ...newest,
+        statusClass: 4,
+        before: first.searched!,
+      });
+      assert.deepEqual([next.requests.map(({ at }) => at), next.searched], [[0], null]);
+    });
+
+    it('keeps an entry that is written twice once, and drops those of an organization that is gone', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const entries = [entry(organization, 1), entry(strangers.organization(), 1)];
+      await store.addRequests(entries, []);
+      await store.addRequests(entries, []);
+      assert.deepEqual(await traces(store, organization), [1]);
+      await store.addRequests([], []);
+    });
+
+    it('is cut back to its newest entries, in batches', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const other = await world().organization();
+      await store.addRequests(
+        Array.from({ length: 1_200 }, (_, at) => entry(organization, at)).concat(entry(other, 1)),
+        [],
+      );
+      assert.equal(await store.findOldRequest(organization, 1_200), undefined);
+      const edge = await store.findOldRequest(organization, 100);
+      assert.equal(edge?.at, 1_099);
+      const removed = [];
+      for (;;) {
+        const count = await store.removeRequests(organization, edge!);
+        if (count === 0) break;
+        removed.push(count);
+      }
+      assert.deepEqual(removed, [500, 500, 100]);
+      assert.deepEqual((await traces(store, organization, { limit: 1_000 })).length, 100);
+      assert.deepEqual(await traces(store, other), [1]);
+    });
+
+    it('of one organization is not visible in another', async () => {
+      const { store } = world();
+      const [home, foreign] = [await world().organization(), await world().organization()];
+      await store.addRequests([entry(home, 1)], [count(home)]);
+      assert.deepEqual(await traces(store, foreign), []);
+      assert.equal(await store.findRequest(foreign, 'trace-000001'), undefined);
+      assert.equal(await store.removeRequests(foreign, { at: 9, traceId: '' }), 0);
+      assert.deepEqual(await store.listTraffic(foreign, 'day', 0, 100), []);
+      assert.deepEqual(await traces(store, home), [1]);
+    });
+
+    const count = (organizationId: OrganizationId, change: Partial<TrafficReport> = {}): TrafficReport => ({
+      organizationId,
+      unit: 'day',
+      period: 10,
+      operation: 'getThread',
+      outcome: 'OK',
+      bucket: 3,
+      requests: 1,
+      ...change,
+    });
+
+    it('counts traffic by hour and by day without loss when two nodes add at the same time', async () => {
+      const organization = await world().organization();
+      const nodes = [world().store, await world().node()];
+      const counts = [
+        count(organization),
+        count(organization, { bucket: 4, requests: 2 }),
+        count(organization, { unit: 'hour', period: 240 }),
+        count(strangers.organization()),
+      ];
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          nodes[index % 2]!.addRequests([], index % 4 < 2 ? counts : counts.toReversed()),
+        ),
+      );
+      const shown = { period: 10, operation: 'getThread', outcome: 'OK' };
+      assert.deepEqual(await nodes[0]!.listTraffic(organization, 'day', 10, 10), [
+        { ...shown, bucket: 3, requests: 20 },
+        { ...shown, bucket: 4, requests: 40 },
+      ]);
+      assert.deepEqual(await nodes[1]!.listTraffic(organization, 'hour', 0, 240), [
+        { ...shown, period: 240, bucket: 3, requests: 20 },
+      ]);
+      assert.deepEqual(await nodes[1]!.listTraffic(organization, 'day', 11, 20), []);
+    });
+  });
+}
