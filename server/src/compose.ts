@@ -32,7 +32,7 @@ import { ChangeSignals } from './usecases/change-signals.ts';
 import type { Context } from './usecases/context.ts';
 import type { SuggestQuestions } from './usecases/documents/example-questions.ts';
 import { Drain } from './usecases/drain.ts';
-import { RequestRecorder } from './usecases/organization/request-recorder.ts';
+import { RequestRecorder, recordReplies } from './usecases/organization/request-recorder.ts';
 import { UsageCounter } from './usecases/organization/usage-counter.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
@@ -68,6 +68,7 @@ export async function openContext(
 ): Promise<SurfaceContext> {
   const store = traceCalls(await openStore(config, watch, mustExist), tracing);
   const { personFailuresMax, placeFailuresMax, accountFailuresMax } = config.limits;
+  const recorder = new RequestRecorder({ keptMax: config.limits.requestLogMax, telemetry });
   const replySignals = new ReplySignals();
   const threadSignals = new ChangeSignals<ThreadId>();
   const cursorKey = await store.secret('cursor-key', randomBytes(32));
@@ -99,10 +100,10 @@ export async function openContext(
     replySignals,
     threadSignals,
     followedThreads: new FollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),
-    telemetry,
+    telemetry: recordReplies(telemetry, recorder, Date.now),
     tracing,
     usage: new UsageCounter(),
-    recorder: new RequestRecorder({ keptMax: config.limits.requestLogMax, telemetry }),
+    recorder,
     library: createLibrary(store, config.limits),
     vocabulary: { wordsOf, termOf },
   };

@@ -264,11 +264,11 @@ export function modelOptions(organizationId: string) {
   });
 }
 
-export function usageOptions(organizationId: string, days = 30) {
+export function usageOptions(organizationId: string, range = '30d') {
   return queryOptions({
-    queryKey: [...keys.usage(organizationId), days],
+    queryKey: [...keys.usage(organizationId), range],
     queryFn: ({ signal }) =>
-      request<UsageJson>('GET', inOrganization(organizationId, `/usage${query({ days })}`), { signal }),
+      request<UsageJson>('GET', inOrganization(organizationId, `/usage${query({ range })}`), { signal }),
   });
 }
 

@@ -226,6 +226,8 @@ const settingPages = [
   createRoute({
     getParentRoute: () => settings,
     path: '/usage',
+    validateSearch: ({ range }: Record<string, unknown>): { range?: '24h' | '7d' | '30d' | '90d' } =>
+      range === '24h' || range === '7d' || range === '30d' || range === '90d' ? { range } : {},
     component: lazyRouteComponent(() => import('../settings/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({

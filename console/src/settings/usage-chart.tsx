@@ -3,7 +3,8 @@ import { BarChart } from '@mantine/charts';
 import { type Series, successName } from './usage-series.ts';
 
 interface UsageChartProps {
-  readonly days: readonly string[];
+  /** Days, or the times at which hours start. */
+  readonly periods: readonly string[];
   readonly series: readonly Series[];
   readonly height: number;
 }
@@ -12,12 +13,13 @@ interface UsageChartProps {
 const colors = ['indigo.6', 'orange.5', 'grape.8', 'red.4', 'cyan.8', 'gray.5'];
 /** Successful requests have the same colour in every chart. */
 const successColor = 'teal.7';
+const hourLabel = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const dayLabel = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Hidden from screen readers: the table below it says the same. */
-export function UsageChart({ days, series, height }: UsageChartProps) {
-  const data = days.map((day, index) => ({
-    day: dayLabel.format(new Date(day)),
+export function UsageChart({ periods, series, height }: UsageChartProps) {
+  const data = periods.map((period, index) => ({
+    period: (period.includes('T') ? hourLabel : dayLabel).format(new Date(period)),
     ...Object.fromEntries(series.map(({ name, requests }) => [name, requests[index] ?? 0])),
   }));
   return (
@@ -25,7 +27,7 @@ export function UsageChart({ days, series, height }: UsageChartProps) {
       <BarChart
         h={height}
         data={data}
-        dataKey="day"
+        dataKey="period"
         type="stacked"
         withLegend
         legendProps={{ verticalAlign: 'bottom' }}

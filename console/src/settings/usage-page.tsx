@@ -1,5 +1,6 @@
 import { Group, Paper, Progress, SegmentedControl, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { UsageJson } from '../api/contract.ts';
 import { usageOptions } from '../api/queries.ts';
@@ -9,6 +10,7 @@ import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { OutsideBeta } from './outside-beta.tsx';
 import { type Dimension, dimensions, type Series, toSeries } from './usage-series.ts';
+import { Traffic } from './usage-traffic.tsx';
 
 /** Charts are half as large again as all the rest of the page. */
 const UsageChart = lazy(() =>
@@ -16,9 +18,13 @@ const UsageChart = lazy(() =>
 );
 const chartHeight = 280;
 
+const ranges = { '24h': '24 hours', '7d': '7 days', '30d': '30 days', '90d': '90 days' } as const;
+export type Range = keyof typeof ranges;
+
 export function UsagePage() {
   const { id, role, apiEnabled } = useOrganization();
-  const { data, error, refetch } = useQuery({ ...usageOptions(id), enabled: apiEnabled });
+  const { range = '30d' } = useSearch({ from: '/door/settings/usage' });
+  const { data, error, refetch } = useQuery({ ...usageOptions(id, range), enabled: apiEnabled });
   if (!apiEnabled) return <OutsideBeta title="Usage" />;
   return (
     <Page
@@ -29,17 +35,40 @@ export function UsagePage() {
           ? 'API requests by all of the organization’s credentials.'
           : 'The organization’s quota and requests made with your keys.'
       }
+      actions={<RangeChoice range={range} isAdmin={role === 'admin'} />}
     >
       {error !== null && <Failure error={error} title="Couldn’t load usage" onRetry={() => refetch()} />}
       {error === null && data === undefined && <Skeleton height={420} aria-busy="true" />}
       {data !== undefined && (
         <Stack gap="lg">
           <Quota {...data.quota} />
-          <Requests usage={data} />
+          <Requests usage={data} range={range} />
+          {data.traffic !== null && (
+            <Traffic traffic={data.traffic} from={dayAt(data, 0)} to={dayAt(data, -1)} />
+          )}
         </Stack>
       )}
     </Page>
   );
+}
+
+/** Members have counts by day only. */
+function RangeChoice({ range, isAdmin }: { range: Range; isAdmin: boolean }) {
+  const navigate = useNavigate({ from: '/settings/usage' });
+  const offered = Object.entries(ranges).filter(([value]) => isAdmin || value !== '24h');
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Time range"
+      data={offered.map(([value, label]) => ({ value, label }))}
+      value={range}
+      onChange={(value) => void navigate({ search: { range: value as Range }, replace: true })}
+    />
+  );
+}
+
+function dayAt({ periods }: UsageJson, place: number): string {
+  return (periods.at(place) ?? '').slice(0, 10);
 }
 
 function Quota({ used, limit, resetsAt }: UsageJson['quota']) {
@@ -88,19 +117,22 @@ const labels: Record<Dimension, string> = {
   credential: 'Credential',
 };
 
-function Requests({ usage }: { usage: UsageJson }) {
-  const [dimension, setDimension] = useState<Dimension>('outcome');
+function Requests({ usage, range }: { usage: UsageJson; range: Range }) {
+  const [chosen, setDimension] = useState<Dimension>('outcome');
+  // Requests are counted by credential only by the day.
+  const offered = dimensions.filter((value) => range !== '24h' || value !== 'credential');
+  const dimension = offered.includes(chosen) ? chosen : 'outcome';
   const series = toSeries(usage, dimension);
   return (
     <Paper withBorder p={{ base: 'sm', xs: 'lg' }} component="section" aria-labelledby="requests">
       <Group justify="space-between" mb="md">
         <Title order={2} id="requests">
-          Last {usage.days.length} days
+          Requests
         </Title>
         <SegmentedControl
           size="xs"
           aria-label="Group requests by"
-          data={dimensions.map((value) => ({ value, label: labels[value] }))}
+          data={offered.map((value) => ({ value, label: labels[value] }))}
           value={dimension}
           onChange={(value) => setDimension(value as Dimension)}
         />
@@ -112,17 +144,28 @@ function Requests({ usage }: { usage: UsageJson }) {
       ) : (
         <>
           <Suspense fallback={<Skeleton height={chartHeight} />}>
-            <UsageChart days={usage.days} series={series} height={chartHeight} />
+            <UsageChart periods={usage.periods} series={series} height={chartHeight} />
           </Suspense>
-          <Totals series={series} heading={labels[dimension]} />
+          <Totals
+            series={series}
+            heading={labels[dimension]}
+            latest={range === '24h' ? 'This hour' : 'Today'}
+          />
         </>
       )}
     </Paper>
   );
 }
 
+interface TotalsProps {
+  readonly series: readonly Series[];
+  readonly heading: string;
+  /** The last period, in words. */
+  readonly latest: string;
+}
+
 /** The chart in numbers, also for those who cannot see it. */
-function Totals({ series, heading }: { series: readonly Series[]; heading: string }) {
+function Totals({ series, heading, latest }: TotalsProps) {
   const all = series.reduce((total, one) => total + one.total, 0);
   return (
     <Table mt="md" horizontalSpacing={4}>
@@ -133,7 +176,7 @@ function Totals({ series, heading }: { series: readonly Series[]; heading: strin
             Requests
           </Table.Th>
           <Table.Th scope="col" ta="end">
-            Today
+            {latest}
           </Table.Th>
           <Table.Th scope="col" ta="end">
             Share

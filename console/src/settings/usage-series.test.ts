@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import type { UsageCountJson } from '../api/contract.ts';
 import { othersName, toSeries } from './usage-series.ts';
 
-const days = ['2026-11-13', '2026-11-14', '2026-11-15'];
+const periods = ['2026-11-13', '2026-11-14', '2026-11-15'];
 const count = (change: Partial<UsageCountJson>): UsageCountJson => ({
-  day: '2026-11-15',
+  period: '2026-11-15',
   credential: { id: 'key_1', kind: 'key', name: 'Bot' },
   operation: 'getThread',
   outcome: 'OK',
@@ -19,9 +19,9 @@ describe('Usage as series', () => {
       count({ outcome: 'NOT_FOUND', requests: 2 }),
       count({ requests: 3 }),
       count({ operation: 'listThreads', requests: 4 }),
-      count({ day: '2026-11-13', requests: 5 }),
+      count({ period: '2026-11-13', requests: 5 }),
     ];
-    assert.deepEqual(toSeries({ days, counts }, 'outcome'), [
+    assert.deepEqual(toSeries({ periods, counts }, 'outcome'), [
       { name: 'Success', requests: [5, 0, 7], total: 12 },
       { name: 'NOT_FOUND', requests: [0, 0, 2], total: 2 },
     ]);
@@ -31,7 +31,7 @@ describe('Usage as series', () => {
     const unnamed = { id: 'key_2', kind: 'key', name: '' } as const;
     const counts = [count({ requests: 2 }), count({ credential: unnamed })];
     assert.deepEqual(
-      toSeries({ days, counts }, 'credential').map(({ name }) => name),
+      toSeries({ periods, counts }, 'credential').map(({ name }) => name),
       ['Bot', 'key_2'],
     );
   });
@@ -40,7 +40,7 @@ describe('Usage as series', () => {
     const counts = Array.from({ length: 9 }, (_, index) =>
       count({ operation: `operation ${index}`, requests: index + 1 }),
     );
-    const series = toSeries({ days, counts }, 'operation');
+    const series = toSeries({ periods, counts }, 'operation');
     assert.equal(series.length, 6);
     assert.equal(series.at(-1)?.name, othersName);
     assert.equal(
@@ -50,6 +50,6 @@ describe('Usage as series', () => {
   });
 
   it('leaves out days that are not shown', () => {
-    assert.deepEqual(toSeries({ days, counts: [count({ day: '2026-01-01' })] }, 'outcome'), []);
+    assert.deepEqual(toSeries({ periods, counts: [count({ period: '2026-01-01' })] }, 'outcome'), []);
   });
 });

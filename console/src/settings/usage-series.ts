@@ -3,11 +3,11 @@ import type { UsageCountJson, UsageJson } from '../api/contract.ts';
 export const dimensions = ['outcome', 'operation', 'credential'] as const;
 export type Dimension = (typeof dimensions)[number];
 
-/** Requests that have one thing in common, day by day. */
+/** Requests that have one thing in common, by day or hour. */
 export interface Series {
   readonly name: string;
   readonly total: number;
-  /** By day, in the order of the days; 0 where there is none. */
+  /** In the order of the periods; 0 where there is none. */
   readonly requests: readonly number[];
 }
 
@@ -18,15 +18,15 @@ export const successName = 'Success';
 
 /** The largest first; what is left over is one series of its own. */
 export function toSeries(
-  { days, counts }: Pick<UsageJson, 'days' | 'counts'>,
+  { periods, counts }: Pick<UsageJson, 'periods' | 'counts'>,
   dimension: Dimension,
 ): Series[] {
   const all = new Map<string, number[]>();
   for (const count of counts) {
-    const place = days.indexOf(count.day);
+    const place = periods.indexOf(count.period);
     if (place === -1) continue;
     const name = nameOf(count, dimension);
-    const requests = all.get(name) ?? days.map(() => 0);
+    const requests = all.get(name) ?? periods.map(() => 0);
     requests[place] = (requests[place] ?? 0) + count.requests;
     all.set(name, requests);
   }
@@ -43,13 +43,13 @@ function nameOf({ credential, operation, outcome }: UsageCountJson, dimension: D
     case 'operation':
       return operation;
     case 'credential':
-      return credential.name === '' ? credential.id : credential.name;
+      return credential?.name || credential?.id || othersName;
   }
 }
 
 function merge(series: readonly Series[]): Series {
-  const requests = (series[0] as Series).requests.map((_, day) =>
-    sum(series.map((one) => one.requests[day] ?? 0)),
+  const requests = (series[0] as Series).requests.map((_, place) =>
+    sum(series.map((one) => one.requests[place] ?? 0)),
   );
   return { name: othersName, requests, total: sum(requests) };
 }

@@ -207,7 +207,10 @@ export class ReplyWorker implements ReplyTaker {
         this.#log.error({ err: error, ...nameForLog(reply) }, 'reply could not be stored');
         return 'stopped';
       })
-      .then((outcome) => telemetry.replyLeft(outcome, this.#context.timers.steadyMs() - running.beganMs))
+      .then((outcome) => {
+        const ms = this.#context.timers.steadyMs() - running.beganMs;
+        telemetry.replyLeft(outcome, ms, reply.organizationId);
+      })
       .finally(() => {
         this.#running.delete(running);
         this.#count(reply.organizationId, -1);

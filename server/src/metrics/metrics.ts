@@ -128,7 +128,7 @@ function countRequests(make: Instruments): RequestTelemetry {
 function countReplies(
   make: Instruments,
   { modelKind: model, replyPlaces }: ProcessFacts,
-): Pick<Telemetry, 'replyBegan' | 'replyLeft' | 'repliesEnded'> {
+): Pick<Telemetry, 'replyBegan' | 'replyLeft' | 'replyEnded'> {
   const durations = make.histogram(
     'skein_reply_duration_seconds',
     'From the claim of a reply by a worker until the worker leaves it, by model and outcome.',
@@ -152,7 +152,7 @@ function countReplies(
       if (outcome === 'retried') retried.inc();
       else if (outcome !== 'stopped') ended.inc({ outcome });
     },
-    repliesEnded: (outcome, count) => ended.inc({ outcome }, count),
+    replyEnded: (outcome) => ended.inc({ outcome }),
   };
 }
 

@@ -1,8 +1,9 @@
+import type { OrganizationId } from '../domain/id.ts';
 import type { RetentionKind } from '../domain/retention.ts';
 
 /**
- * Receives the events that metrics count. It never throws and never waits. Labels come from small closed sets and are never
- * ids, so that the number of time series is bounded.
+ * Receives the events that metrics and statistics count. It never throws and never waits. Labels of metrics come from small
+ * closed sets and are never ids, so that the number of time series is bounded.
  */
 export interface Telemetry {
   requestBegan(): void;
@@ -16,9 +17,9 @@ export interface Telemetry {
   tokenRequested(outcome: 'issued' | 'invalid-client' | 'unauthorized-client' | 'throttled'): void;
   replyBegan(): void;
   /** Once for each `replyBegan`. */
-  replyLeft(outcome: AttemptOutcome, ms: number): void;
-  /** Replies that no worker of this process ended: cancelled, or failed by their deadline. */
-  repliesEnded(outcome: 'cancelled' | 'failed', count: number): void;
+  replyLeft(outcome: AttemptOutcome, ms: number, organizationId: OrganizationId): void;
+  /** A reply that no worker of this process ended: cancelled, or failed by its deadline. */
+  replyEnded(outcome: 'cancelled' | 'failed', organizationId: OrganizationId): void;
   /** A log line was dropped because the output was blocked. */
   logLineDropped(): void;
   /** A request is missing in the request log, because the store was slow. */
@@ -42,7 +43,7 @@ export const noTelemetry: Telemetry = {
   tokenRequested: ignore,
   replyBegan: ignore,
   replyLeft: ignore,
-  repliesEnded: ignore,
+  replyEnded: ignore,
   logLineDropped: ignore,
   requestNotLogged: ignore,
   retentionRemoved: ignore,

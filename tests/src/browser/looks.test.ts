@@ -116,7 +116,9 @@ describe('The pages of the console', () => {
     it(`fit a ${size} in light and dark colours, do not shift while loading, and are accessible`, async () => {
       const window = await openAs(browser, client, options);
       await window.page.addInitScript(sumShifts);
-      for (const { name, path, ready } of places) {
+      // On a tablet, only tables differ from a wide window.
+      const looked = size === 'tablet' ? places.filter(({ path }) => path.startsWith('/settings')) : places;
+      for (const { name, path, ready } of looked) {
         await window.page.goto(path);
         await ready(window.page);
         const shifts: number = await window.page.evaluate('globalThis.shifts');
@@ -126,6 +128,7 @@ describe('The pages of the console', () => {
       await window.close();
     });
 
+    if (size === 'tablet') continue;
     it(`fit a ${size} with dialogs, menus and sign-in pages`, async () => {
       const window = await openAs(browser, client, options);
       const { page } = window;

@@ -22,7 +22,8 @@ describeOnEachEngine('Usage in the console', (engine) => {
   async function usageOf(visitor: Visitor, requests: number): Promise<any> {
     return eventually(
       async () => assertDone(await visitor.get('/usage')),
-      ({ counts }) => requestsIn(counts) >= requests,
+      ({ counts, traffic }) =>
+        requestsIn(counts) >= requests && (traffic === null || requestsIn(traffic.operations) >= requests),
     );
   }
 
@@ -46,8 +47,8 @@ describeOnEachEngine('Usage in the console', (engine) => {
     await apiOf(token).list();
     await apiOf(token).create({ prompt: 'x' });
 
-    const { quota, days, counts } = await usageOf(ada, 34);
-    const today = days.at(-1);
+    const { quota, periods, counts, traffic } = await usageOf(ada, 34);
+    const today = periods.at(-1);
     const key = { id: made.id, kind: 'key', name: 'Laptop' };
     const application = { id: app.id, kind: 'application', name: 'Dashboards' };
     const bensKey = { id: bens.id, kind: 'key', name: `${bens.key.slice(0, 8)}…${bens.key.slice(-4)}` };
@@ -64,7 +65,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
       [application, 'listThreads', 'OK', 1],
       [application, 'createThread', 'FORBIDDEN', 1],
     ].map(([credential, operation, outcome, requests]) => ({
-      day: today,
+      period: today,
       credential,
       operation,
       outcome,
@@ -74,9 +75,18 @@ describeOnEachEngine('Usage in the console', (engine) => {
     assert.deepEqual(inOrder(counts), inOrder(expected));
     assert.equal(quota.used, 34, 'what is counted is what was taken from the quota');
     assert.equal(quota.limit, 10_000);
+    assert.deepEqual(traffic.errors, [
+      { code: 'NOT_FOUND', requests: 2 },
+      ...['FORBIDDEN', 'INVALID_PARAMS'].map((code) => ({ code, requests: 1 })),
+    ]);
+    const gets = traffic.operations[0];
+    assert.deepEqual([gets.operation, gets.requests, gets.errors], ['getThread', 21, 1]);
+    assert.ok(gets.p50 > 0 && gets.p50 <= gets.p95 && gets.p95 <= gets.p99);
+    const { replies } = traffic;
+    assert.equal(replies.completed + replies.cancelled, 1, JSON.stringify(replies));
     assert.equal(quota.resetsAt, `${nextDay(today)}T00:00:00.000Z`);
     const own = assertDone(await ben.get('/usage'));
-    assert.deepEqual(own.quota, quota);
+    assert.deepEqual([own.quota, own.traffic], [quota, null]);
     assert.deepEqual(
       own.counts.map(({ credential }: any) => credential),
       [bensKey],
@@ -103,13 +113,22 @@ describeOnEachEngine('Usage in the console', (engine) => {
     assert.deepEqual([quota.used, quota.limit], [3, 3]);
   });
 
-  it('shows as many days as requested, including days without requests', async () => {
-    assert.equal(assertDone(await world.ada.get('/usage')).days.length, 30);
-    const { days } = assertDone(await world.ada.get('/usage?days=3'));
-    assert.deepEqual(days, [days[0], nextDay(days[0]), nextDay(nextDay(days[0]))]);
-    for (const wrong of ['0', '91', '1.5', 'x', '']) {
-      assertRefused(await world.ada.get(`/usage?days=${wrong}`), 400, /days/);
+  it('shows the requested range, including days and hours without requests', async () => {
+    const read = async (range: string) => assertDone(await world.ada.get(`/usage${range}`));
+    for (const [range, length] of [
+      ['', 30],
+      ['?range=7d', 7],
+      ['?range=90d', 90],
+    ] as const) {
+      const { periods } = await read(range);
+      assert.equal(periods.length, length);
+      for (const [place, day] of periods.slice(1).entries()) assert.equal(day, nextDay(periods[place]));
     }
+    const { periods, counts } = await read('?range=24h');
+    assert.equal(periods.length, 24);
+    assert.ok(requestsIn(counts) >= 34 && counts.every(({ period }: any) => periods.includes(period)));
+    for (const wrong of ['1h', '30', ''])
+      assertRefused(await world.ada.get(`/usage?range=${wrong}`), 400, /range/);
   });
 
   it('keeps its counts through a clean stop, and shows them to the operator', async () => {

@@ -2,9 +2,7 @@ import { FailedAttempts } from '../../domain/attempts.ts';
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
-import { utcDate } from '../../domain/quota.ts';
 import { invitationLink } from '../../domain/sign-in.ts';
-import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { addDocument, listDocuments, removeDocument } from '../../usecases/documents/documents.ts';
 import { listExampleQuestions } from '../../usecases/documents/example-questions.ts';
 import { openDocument, readPassages } from '../../usecases/documents/read-document.ts';
@@ -41,10 +39,9 @@ import {
   newMemberBody,
   openedDocumentSchema,
   passagesSchema,
-  usageSchema,
 } from './setting-schemas.ts';
 
-/** Members, documents, the model, usage and the audit log of an organization. */
+/** Members, documents, the model and the audit log of an organization. */
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     ...memberRoutes(options),
@@ -54,6 +51,7 @@ export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRou
     usage,
     audit(options),
   ];
+  return [...memberRoutes(options), ...documentRoutes(options), ...modelRoutes(options), audit(options)];
 }
 
 function memberRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
@@ -196,22 +194,6 @@ function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
     }),
   ];
 }
-
-const usage = defineConsoleRoute('GET /usage', 'member', {
-  query: Type.Object({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: 90 })) }),
-  response: usageSchema,
-  async handle({ context, session, organizationId, query: { days = 30 } }) {
-    const found = await readUsage(context, organizationId, keyOwnersFor(session), days);
-    const { quota, firstDay, lastDay, counts } = found;
-    return {
-      quota: { ...quota, resetsAt: iso(quota.resetsAt) },
-      days: Array.from({ length: lastDay - firstDay + 1 }, (_, index) => utcDate(firstDay + index)),
-      counts: counts.map(({ day, credential, operation, outcome, requests }) => {
-        return { day: utcDate(day), credential, operation, outcome, requests };
-      }),
-    };
-  },
-});
 
 const audit = ({ limits }: ConsoleOptions) =>
   defineConsoleRoute('GET /audit', 'admin', {

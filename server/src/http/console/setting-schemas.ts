@@ -204,20 +204,42 @@ const credentialSchema = object({
 });
 
 const usageCountSchema = object({
-  day: Type.String(),
-  credential: credentialSchema,
+  /** A day in UTC, as in `2026-11-15`, or the time at which an hour starts. */
+  period: Type.String(),
+  /** Null by the hour. */
+  credential: nullable(credentialSchema),
   operation: Type.String(),
   outcome: Type.String(),
   requests: count,
 });
 export type UsageCountJson = Json<typeof usageCountSchema>;
 
+export const usageRange = Type.Enum(['24h', '7d', '30d', '90d']);
+
+/** In milliseconds, estimated; null without requests. */
+const percentiles = {
+  p50: nullable(Type.Number()),
+  p95: nullable(Type.Number()),
+  p99: nullable(Type.Number()),
+};
+
+const trafficSchema = object({
+  operations: Type.Array(
+    object({ operation: Type.String(), requests: count, errors: count, ...percentiles }),
+  ),
+  errors: Type.Array(object({ code: Type.String(), requests: count })),
+  replies: object({ completed: count, failed: count, cancelled: count, ...percentiles }),
+});
+export type TrafficJson = Json<typeof trafficSchema>;
+
 /** Members see the quota, and the counts of their own keys. */
 export const usageSchema = object({
   quota: object({ limit: count, used: count, resetsAt: time }),
-  /** Every day from the first one asked for to today, in UTC: `2026-11-15`. */
-  days: Type.Array(Type.String()),
+  /** Every day, or every hour of the last 24, including the current one. */
+  periods: Type.Array(Type.String()),
   counts: Type.Array(usageCountSchema),
+  /** Null for members. */
+  traffic: nullable(trafficSchema),
 });
 export type UsageJson = Json<typeof usageSchema>;
 

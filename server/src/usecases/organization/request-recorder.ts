@@ -81,6 +81,22 @@ export class RequestRecorder {
   }
 }
 
+/** The same telemetry, which also counts ended replies in the statistics of their organization. */
+export function recordReplies(telemetry: Telemetry, recorder: RequestRecorder, now: () => number): Telemetry {
+  return {
+    ...telemetry,
+    replyLeft(outcome, ms, organizationId) {
+      telemetry.replyLeft(outcome, ms, organizationId);
+      if (outcome === 'completed' || outcome === 'failed')
+        recorder.reply({ organizationId, outcome, at: now(), ms });
+    },
+    replyEnded(outcome, organizationId) {
+      telemetry.replyEnded(outcome, organizationId);
+      recorder.reply({ organizationId, outcome, at: now(), ms: 0 });
+    },
+  };
+}
+
 /** The statistics of a batch, by hour and by day. */
 function trafficOf(requests: readonly LoggedRequest[], replies: readonly EndedReply[]): TrafficReport[] {
   const counts = new Map<string, TrafficReport & { requests: number }>();

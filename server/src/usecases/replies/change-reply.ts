@@ -82,7 +82,7 @@ export async function cancelReply(
   const cancelled = await store.cancelReplies(organizationId, thread.id);
   for (const messageId of cancelled) {
     replySignals.replyEnded({ organizationId, threadId: thread.id, messageId });
+    telemetry.replyEnded('cancelled', organizationId);
   }
-  telemetry.repliesEnded('cancelled', cancelled.length);
   return cancelled[0];
 }

@@ -42,8 +42,10 @@ export async function releaseOrphanedReplies(context: Context): Promise<FailedRe
 /** Writes audit notes one by one: there are rarely many. If a write fails, the caller's log still has the failure. */
 async function reportFailed(context: Context, failed: readonly FailedReply[]): Promise<void> {
   const { store, replySignals, telemetry } = context;
-  for (const reply of failed) replySignals.replyEnded(reply);
-  telemetry.repliesEnded('failed', failed.length);
+  for (const reply of failed) {
+    replySignals.replyEnded(reply);
+    telemetry.replyEnded('failed', reply.organizationId);
+  }
   for (const reply of failed) {
     const note = replyFailedNote(context, reply, reply.failure);
     await store.writeAudit(reply.organizationId, note).catch(() => {});

@@ -32,10 +32,11 @@ export async function deleteThread(change: UserChange, threadId: string): Promis
   const note = auditNote(context, initiator, 'thread.deleted', threadId);
   const result = await store.deleteThread(organizationId, threadId, principal, note);
   if (result.outcome === 'deleted') {
-    for (const messageId of result.cancelled)
+    for (const messageId of result.cancelled) {
       replySignals.replyEnded({ organizationId, threadId, messageId });
+      telemetry.replyEnded('cancelled', organizationId);
+    }
     threadSignals.changed(threadId);
-    telemetry.repliesEnded('cancelled', result.cancelled.length);
     return threadId;
   }
   if (result.outcome === 'revoked') return refuseWrite(context, principal);
