@@ -272,18 +272,31 @@ export function usageOptions(organizationId: string, range = '30d') {
   });
 }
 
-export function auditOptions(organizationId: string, traceId: string) {
+export interface AuditFilter {
+  readonly traceId?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export function auditOptions(organizationId: string, filter: AuditFilter) {
   return infiniteQueryOptions({
-    queryKey: [...keys.audit(organizationId), traceId],
+    queryKey: [...keys.audit(organizationId), filter],
     queryFn: ({ pageParam, signal }) =>
       request<AuditJson>(
         'GET',
-        inOrganization(organizationId, `/audit${query({ traceId, cursor: pageParam ?? undefined })}`),
+        inOrganization(organizationId, `/audit${query({ ...filter, cursor: pageParam ?? undefined })}`),
         { signal },
       ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
   });
+}
+
+/** The address of the matching entries as CSV. */
+export function auditExportUrl(organizationId: string, filter: AuditFilter): string {
+  return `/console${inOrganization(organizationId, `/audit/export${query({ ...filter })}`)}`;
 }
 
 export interface RequestFilter {

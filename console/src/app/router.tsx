@@ -174,13 +174,20 @@ function isNotFound(error: unknown): boolean {
 /** Other addresses: behind the door, too, so that they look like the application. */
 const elsewhere = createRoute({ getParentRoute: () => door, path: '$', component: NotFoundPage });
 
-export const requestFilters = ['trace', 'status', 'operation', 'credential', 'from', 'to'] as const;
+const requestFilters = ['trace', 'status', 'operation', 'credential', 'from', 'to'] as const;
 export type RequestSearch = Partial<Record<(typeof requestFilters)[number], string>>;
 
-/** Only the filters that are set, as text. */
-function requestSearch(search: Record<string, unknown>): RequestSearch {
-  const set = requestFilters.filter((name) => search[name] !== undefined && search[name] !== '');
-  return Object.fromEntries(set.map((name) => [name, String(search[name])]));
+const auditFilters = ['trace', 'actor', 'action', 'from', 'to'] as const;
+export type AuditSearch = Partial<Record<(typeof auditFilters)[number], string>>;
+
+/** Reads only these filters, as text, and only those that are set. */
+function filtersOf<Name extends string>(names: readonly Name[]) {
+  return (search: Record<string, unknown>): Partial<Record<Name, string>> => {
+    const set = names.filter((name) => search[name] !== undefined && search[name] !== '');
+    return Object.fromEntries(set.map((name) => [name, String(search[name])])) as Partial<
+      Record<Name, string>
+    >;
+  };
 }
 
 const settings = createRoute({ getParentRoute: () => door, path: '/settings' });
@@ -233,14 +240,13 @@ const settingPages = [
   createRoute({
     getParentRoute: () => settings,
     path: '/requests',
-    validateSearch: requestSearch,
+    validateSearch: filtersOf(requestFilters),
     component: lazyRouteComponent(() => import('../settings/requests-page.tsx'), 'RequestsPage'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: '/audit',
-    validateSearch: ({ trace }: Record<string, unknown>): { trace?: string } =>
-      trace === undefined ? {} : { trace: String(trace) },
+    validateSearch: filtersOf(auditFilters),
     component: lazyRouteComponent(() => import('../settings/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({

@@ -114,7 +114,7 @@ function columns(
         </Group>
       ),
     },
-    { heading: 'Created', cell: ({ createdAt }) => <When iso={createdAt} /> },
+    { heading: 'Created', secondary: true, cell: ({ createdAt }) => <When iso={createdAt} /> },
     { heading: 'Secret rotated', cell: ({ rotatedAt }) => <When iso={rotatedAt} /> },
     { heading: 'Last used', cell: ({ lastUsedAt }) => <When iso={lastUsedAt} /> },
     {

@@ -1,20 +1,23 @@
-import { Button, Code, Group, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { IconSearch } from '@tabler/icons-react';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Button, Code, Group, Select, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import type { AuditEventJson } from '../api/contract.ts';
-import { auditOptions } from '../api/queries.ts';
+import { auditExportUrl, auditOptions, membersOptions } from '../api/queries.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import type { AuditSearch } from '../app/router.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { AdminsOnly } from './admins-only.tsx';
-import { describeAction, describeDetail } from './audit-words.ts';
+import { actions, describeAction, describeDetail } from './audit-words.ts';
+import tableClasses from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
+import { DayFields, TraceField } from './log-filters.tsx';
+import filterClasses from './requests-page.module.css';
 import { When } from './when.tsx';
 
 export function AuditPage() {
@@ -22,60 +25,118 @@ export function AuditPage() {
   return role === 'admin' ? <Audit /> : <AdminsOnly title="Audit log" />;
 }
 
+/** A search reads the log part by part. Parts without a match are skipped up to this number before a person is asked. */
+const emptyPagesMax = 5;
+
 function Audit() {
   const { id } = useOrganization();
-  const { trace = '' } = useSearch({ from: '/door/settings/audit' });
-  const [typed, setTyped] = useState(trace);
-  const [traceId] = useDebouncedValue(typed.trim(), 250);
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    auditOptions(id, traceId),
-  );
+  const search = useSearch({ from: '/door/settings/audit' });
+  const { trace, ...rest } = search;
+  const filter = { ...rest, traceId: trace };
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetching, isFetchingNextPage } =
+    useInfiniteQuery(auditOptions(id, filter));
+  const rows = data?.pages.flatMap(({ events }) => events);
+  const searchesOn = rows?.length === 0 && hasNextPage && data!.pages.length < emptyPagesMax;
+  useEffect(() => {
+    if (searchesOn && !isFetching) fetchNextPage();
+  }, [searchesOn, isFetching, fetchNextPage]);
   return (
     <Page
       title="Audit log"
       width="wide"
-      description="Who did what, and when. Newest first. Entries are never removed."
+      description="Who did what, and when. Newest first."
+      actions={
+        <Button
+          component="a"
+          href={auditExportUrl(id, filter)}
+          download="audit-log.csv"
+          variant="default"
+          leftSection={<IconDownload size={16} aria-hidden />}
+        >
+          Export CSV
+        </Button>
+      }
     >
-      <TextInput
-        label="Trace id"
-        description="From an error message or a response's X-Request-Id, or a failed reply."
-        placeholder="0f8fad5b-d9cb-469f-a165-70867728950e"
-        leftSection={<IconSearch size={16} aria-hidden />}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-        maw={460}
-        mb="lg"
-        type="search"
-      />
+      <AuditFilters search={search} />
       {error !== null && (
         <Failure error={error} title="Couldn’t load the audit log" onRetry={() => refetch()} />
       )}
       {error === null && (
         <DataTable
           caption="Audit log"
-          rows={data?.pages.flatMap(({ events }) => events)}
+          rows={searchesOn ? undefined : rows}
           columns={columns}
-          empty={
-            traceId === '' ? (
-              <EmptyState title="No activity yet">Changes to settings appear here.</EmptyState>
-            ) : (
-              <EmptyState title="No entries with this trace ID">
-                The audit log records changes, sign-ins and failed replies. Look for individual requests in
-                the service’s own log, by the same trace ID.
-              </EmptyState>
-            )
-          }
+          empty={<NoEntries search={search} />}
         />
       )}
-      {hasNextPage && (
+      {hasNextPage && !searchesOn && (
         <Group justify="center" mt="md">
           <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-            Load more
+            {rows?.length === 0 ? 'Search further back' : 'Load more'}
           </Button>
         </Group>
       )}
     </Page>
   );
+}
+
+/** The filters are in the address, so that a filtered log can be linked to. */
+function AuditFilters({ search }: { search: AuditSearch }) {
+  const { id } = useOrganization();
+  const { data } = useQuery(membersOptions(id));
+  const navigate = useNavigate({ from: '/settings/audit' });
+  const set = (change: AuditSearch) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const people = [
+    ...(data?.members ?? []).map(({ id, email }) => ({ value: id, label: email })),
+    { value: 'operator', label: 'Operator' },
+    { value: 'skein', label: 'Skein' },
+  ];
+  const { actor = null } = search;
+  const isKnown = actor === null || people.some(({ value }) => value === actor);
+  return (
+    <search className={filterClasses.filters}>
+      <TraceField trace={search.trace ?? ''} onChange={(trace) => set({ trace })} />
+      <Select
+        label="Person"
+        placeholder="Anyone"
+        clearable
+        searchable
+        nothingFoundMessage="No such member"
+        data={isKnown ? people : [...people, { value: actor, label: actor }]}
+        value={actor}
+        onChange={(value) => set({ actor: value ?? '' })}
+      />
+      <Select
+        label="Action"
+        placeholder="Any"
+        clearable
+        searchable
+        nothingFoundMessage="No such action"
+        comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
+        data={Object.entries(actions).map(([value, label]) => ({ value, label }))}
+        value={search.action ?? null}
+        onChange={(action) => set({ action: action ?? '' })}
+      />
+      <DayFields from={search.from} to={search.to} onChange={set} />
+    </search>
+  );
+}
+
+function NoEntries({ search }: { search: AuditSearch }) {
+  if (search.trace !== undefined) {
+    return (
+      <EmptyState title="No entries with this trace ID">
+        The audit log records changes, sign-ins and failed replies.{' '}
+        <Link to="/settings/requests" search={{ trace: search.trace }}>
+          Look for an API request with this trace ID
+        </Link>
+      </EmptyState>
+    );
+  }
+  if (Object.keys(search).length > 0)
+    return <EmptyState title="No matching entries">No entry matches these filters.</EmptyState>;
+  return <EmptyState title="No activity yet">Changes to settings appear here.</EmptyState>;
 }
 
 const columns: Column<AuditEventJson>[] = [
@@ -85,16 +146,17 @@ const columns: Column<AuditEventJson>[] = [
   {
     heading: 'Target',
     cell: (event) => (
-      <div>
-        <Subject {...event} />
+      <div className={tableClasses.breaksAnywhere}>
+        <Target {...event} />
         <Text size="xs" c="dimmed">
-          {describeDetail(event.detail)}
+          {describeDetail(event.detail, event.target)}
         </Text>
       </div>
     ),
   },
   {
-    heading: 'Trace id',
+    heading: 'Trace ID',
+    secondary: true,
     cell: ({ traceId }) => (
       <Group gap={4} wrap="nowrap">
         <Link to="/settings/requests" search={{ trace: traceId }} title="Find the API request">
@@ -106,11 +168,30 @@ const columns: Column<AuditEventJson>[] = [
   },
 ];
 
-function Subject({ subject }: AuditEventJson) {
-  if (!subject.startsWith('thr_')) return <Code>{subject}</Code>;
+/** Where the things of the log are shown, by the prefix of their ids. */
+const pages = {
+  usr: '/settings/members',
+  key: '/settings/keys',
+  app: '/settings/applications',
+  doc: '/settings/documents',
+} as const;
+
+/** The thing by its name, linked to where it is shown. */
+function Target({ subject, target }: AuditEventJson) {
+  const prefix = subject.split('_', 1)[0] as keyof typeof pages | 'thr' | 'org';
+  const name = target === null ? undefined : <Email address={target} />;
+  if (prefix === 'org') return <>The organization</>;
+  if (prefix === 'thr') {
+    return (
+      <Link to="/threads/$threadId" params={{ threadId: subject }} title={subject}>
+        {name ?? `Thread …${subject.slice(-6)}`}
+      </Link>
+    );
+  }
+  if (!(prefix in pages)) return name ?? <Code>{subject}</Code>;
   return (
-    <Link to="/threads/$threadId" params={{ threadId: subject }}>
-      <Code>{subject}</Code>
+    <Link to={pages[prefix]} title={subject}>
+      {name ?? <Code>{subject}</Code>}
     </Link>
   );
 }

@@ -1,5 +1,5 @@
 /** What the log's actions are in words; one that is not known yet is shown as it is. */
-const words: Record<string, string> = {
+export const actions: Record<string, string> = {
   'organization.created': 'Created the organization',
   'organization.changed': 'Changed the organization',
   'member.added': 'Added a member',
@@ -33,13 +33,16 @@ const words: Record<string, string> = {
 };
 
 export function describeAction(action: string): string {
-  return words[action] ?? action;
+  return actions[action] ?? action;
 }
 
-/** `role: admin · service: no` */
-export function describeDetail(detail: Readonly<Record<string, string | number | boolean | null>>): string {
+/** `role: admin · service: no`, without what is shown as the target. */
+export function describeDetail(
+  detail: Readonly<Record<string, string | number | boolean | null>>,
+  target: string | null,
+): string {
   return Object.entries(detail)
-    .filter(([, value]) => value !== null && value !== '')
+    .filter(([, value]) => value !== null && value !== '' && value !== target)
     .map(([name, value]) => `${name}: ${typeof value === 'boolean' ? (value ? 'yes' : 'no') : value}`)
     .join(' · ');
 }

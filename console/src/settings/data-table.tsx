@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly heading: string;
   /** Not shown above a column of buttons, and still read aloud. */
   readonly headingHidden?: boolean;
+  /** Left out on a tablet, where the table would not fit otherwise. */
+  readonly secondary?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -33,8 +35,8 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
         <Table.Caption className={classes.caption}>{caption}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ heading, headingHidden }) => (
-              <Table.Th key={heading} scope="col">
+            {columns.map(({ heading, headingHidden, secondary }) => (
+              <Table.Th key={heading} scope="col" data-secondary={secondary}>
                 <span className={headingHidden ? classes.hidden : undefined}>{heading}</span>
               </Table.Th>
             ))}
@@ -43,8 +45,12 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
         <Table.Tbody>
           {(whole ? rows : rows.slice(0, rowsAtFirst)).map((row) => (
             <Table.Tr key={row.id} data-testid={row.id}>
-              {columns.map(({ heading, headingHidden, cell }) => (
-                <Table.Td key={heading} data-label={headingHidden ? undefined : heading}>
+              {columns.map(({ heading, headingHidden, secondary, cell }) => (
+                <Table.Td
+                  key={heading}
+                  data-label={headingHidden ? undefined : heading}
+                  data-secondary={secondary}
+                >
                   {cell(row)}
                 </Table.Td>
               ))}

@@ -89,9 +89,10 @@ function columns(revoke: (key: KeyJson) => void, rotate: (key: KeyJson) => void)
     },
     {
       heading: 'Created by',
+      secondary: true,
       cell: ({ createdBy }) => (createdBy === null ? 'Operator' : <Email address={createdBy} />),
     },
-    { heading: 'Created', cell: ({ createdAt }) => <When iso={createdAt} /> },
+    { heading: 'Created', secondary: true, cell: ({ createdAt }) => <When iso={createdAt} /> },
     { heading: 'Last used', cell: ({ lastUsedAt }) => <When iso={lastUsedAt} /> },
     { heading: 'State', cell: (key) => <State {...key} /> },
     {

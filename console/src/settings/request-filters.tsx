@@ -1,12 +1,10 @@
-import { Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { IconSearch } from '@tabler/icons-react';
+import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
 import { applicationsOptions, keysOptions } from '../api/queries.ts';
 import type { RequestSearch } from '../app/router.tsx';
 import { useOrganization } from '../app/session.tsx';
+import { DayFields, TraceField } from './log-filters.tsx';
 import { operations } from './request-words.ts';
 import classes from './requests-page.module.css';
 
@@ -42,40 +40,8 @@ export function RequestFilters({ search }: { search: RequestSearch }) {
         onChange={(operation) => set({ operation: operation ?? '' })}
       />
       <Credential value={search.credential ?? null} onChange={(credential) => set({ credential })} />
-      <TextInput
-        type="date"
-        label="From (UTC)"
-        value={search.from ?? ''}
-        max={search.to}
-        onChange={(event) => set({ from: event.currentTarget.value })}
-      />
-      <TextInput
-        type="date"
-        label="To (UTC)"
-        value={search.to ?? ''}
-        min={search.from}
-        onChange={(event) => set({ to: event.currentTarget.value })}
-      />
+      <DayFields from={search.from} to={search.to} onChange={set} />
     </search>
-  );
-}
-
-function TraceField({ trace, onChange }: { trace: string; onChange: (trace: string) => void }) {
-  const [typed, setTyped] = useState(trace);
-  const report = useDebouncedCallback(onChange, 250);
-  useEffect(() => setTyped(trace), [trace]);
-  return (
-    <TextInput
-      label="Trace ID"
-      type="search"
-      placeholder="From an error or X-Request-Id"
-      leftSection={<IconSearch size={16} aria-hidden />}
-      value={typed}
-      onChange={(event) => {
-        setTyped(event.currentTarget.value);
-        report(event.currentTarget.value.trim());
-      }}
-    />
   );
 }
 

@@ -57,6 +57,8 @@ export interface AuditEvent {
   readonly action: AuditAction;
   /** The id of the object that was changed. */
   readonly subject: string;
+  /** The current address of the subject if it is a user, otherwise null. */
+  readonly subjectEmail: string | null;
   readonly detail: AuditDetail;
   readonly traceId: string;
 }

@@ -18,6 +18,29 @@ export interface AuditPosition {
   readonly id: string;
 }
 
+export interface AuditQuery {
+  /** Only older entries. */
+  readonly before: AuditPosition;
+  /** Only entries of this time or later. */
+  readonly since: number;
+  /** A user's id, `operator` or `skein`. */
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly limit: number;
+}
+
+/** What only the console reads. */
+export interface AuditSearches {
+  /**
+   * Newest first. It searches at most 5,000 entries, so the cost does not grow with the log: `searched` is where it
+   * stopped, and null if there is nothing older.
+   */
+  searchAudit(
+    organizationId: OrganizationId,
+    query: AuditQuery,
+  ): Promise<{ readonly events: AuditEvent[]; readonly searched: AuditPosition | null }>;
+}
+
 export interface Audits {
   /** For changes that were committed without a note: replies that a sweep failed. */
   writeAudit(organizationId: OrganizationId, note: AuditNote): Promise<void>;

@@ -3,7 +3,7 @@ import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
 import type { Accounts } from './account-store.ts';
-import type { AuditNote, Audits } from './audit-store.ts';
+import type { AuditNote, AuditSearches, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, KeyRequests } from './key-store.ts';
 import type { Ratings } from './rating-store.ts';
@@ -48,6 +48,7 @@ export interface Store
     Documents,
     Accounts,
     Audits,
+    AuditSearches,
     Usages,
     Requests,
     Retention,

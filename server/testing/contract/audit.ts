@@ -38,7 +38,7 @@ export function describeAudits(world: () => World): void {
       clock.pass(7);
       await store.writeAudit(organization, mine);
       assert.deepEqual(await store.listAudit(organization, { limit: 1 }), [
-        { ...mine, at: clock.ms, actorEmail: 'ada@example.org' },
+        { ...mine, at: clock.ms, actorEmail: 'ada@example.org', subjectEmail: null },
       ]);
       const kinds = ['operator', 'skein'] as const;
       for (const kind of kinds)
@@ -46,6 +46,15 @@ export function describeAudits(world: () => World): void {
       const [skein, operator] = await store.listAudit(organization, { limit: 2 });
       assert.deepEqual([skein?.actor, skein?.actorEmail], [{ kind: 'skein' }, null]);
       assert.deepEqual([operator?.actor, operator?.actorEmail], [{ kind: 'operator' }, null]);
+    });
+
+    it('returns the current address of a subject that is a user', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization, 'ada@example.org');
+      await store.writeAudit(organization, note('member.invited', userId));
+      const [event] = await store.listAudit(organization, { limit: 1 });
+      assert.deepEqual([event?.subject, event?.subjectEmail], [userId, 'ada@example.org']);
     });
 
     it('keeps events of an actor whom the store does not know', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { AuditAction } from '../../src/domain/audit.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { LoggedRequest, RequestQuery, Store, TrafficReport } from '../../src/storage/store.ts';
-import { strangers, type World } from './fixture.ts';
+import { note, strangers, type World } from './fixture.ts';
 
 const newest = { before: { at: Number.MAX_SAFE_INTEGER, traceId: '' }, since: 0, limit: 100 };
 
@@ -148,6 +149,37 @@ export function describeRequests(world: () => World): void {
       assert.equal(await store.removeRequests(foreign, { at: 9, traceId: '' }), 0);
       assert.deepEqual(await store.listTraffic(foreign, 'day', 0, 100), []);
       assert.deepEqual(await traces(store, home), [1]);
+    });
+
+    it('has an audit log beside it that is searched by actor, action and time, part by part', async () => {
+      const { store, clock } = world();
+      const organization = await world().organization();
+      const userId = await world().member(organization, 'ada@example.org');
+      const start = clock.ms;
+      const write = async (action: AuditAction, change: object = {}) => {
+        clock.pass(1000);
+        await store.writeAudit(organization, note(action, 'key_1', change));
+      };
+      await write('key.created', { actor: { kind: 'user', userId } });
+      await write('key.revoked', { actor: { kind: 'user', userId } });
+      await write('key.revoked', { actor: { kind: 'skein' } });
+      const all = { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, since: 0, limit: 10 };
+      const found = async (query: object) =>
+        (await store.searchAudit(organization, { ...all, ...query })).events.map(
+          ({ at }) => (at - start) / 1000,
+        );
+      assert.deepEqual(await found({ actor: userId }), [2, 1]);
+      assert.deepEqual(await found({ actor: 'skein' }), [3]);
+      assert.deepEqual(await found({ actor: userId, action: 'key.revoked' }), [2]);
+      assert.deepEqual(await found({ since: start + 2000 }), [3, 2]);
+      assert.deepEqual(await found({ before: { at: start + 2000, id: '' }, action: 'key.created' }), [1]);
+      const page = await store.searchAudit(organization, { ...all, limit: 1, actor: userId });
+      assert.equal(page.searched?.at, start + 2000);
+      assert.equal((await store.searchAudit(organization, { ...all, actor: userId })).searched, null);
+      assert.deepEqual(
+        (await store.searchAudit(await world().organization(), { ...all, actor: userId })).events,
+        [],
+      );
     });
 
     const count = (organizationId: OrganizationId, change: Partial<TrafficReport> = {}): TrafficReport => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser, Locator } from 'playwright-core';
@@ -299,14 +300,28 @@ describe('Settings in the console', () => {
     await page.goto('/settings/audit');
     await shown(row('Created an API key').filter({ hasText: 'Of the log' }));
     const all = await page.getByRole('row').count();
-    await page.getByRole('searchbox', { name: 'Trace id' }).fill(traceId);
+    await page.getByRole('searchbox', { name: 'Trace ID' }).fill(traceId);
     await eventually(
       () => page.getByRole('row').count(),
       (count) => count === 2 && count < all,
     );
-    await shown(row('Reply failed').filter({ hasText: thread.id }));
-    await page.getByRole('searchbox', { name: 'Trace id' }).fill('00000000-0000-0000-0000-000000000000');
+    await shown(row('Reply failed').filter({ hasText: `Thread …${thread.id.slice(-6)}` }));
+    await page.getByRole('searchbox', { name: 'Trace ID' }).fill('00000000-0000-0000-0000-000000000000');
     await shown(page.getByText('No entries with this trace ID'));
+
+    await page.goto('/settings/audit');
+    await page.getByRole('combobox', { name: 'Action' }).click();
+    await page.getByRole('option', { name: 'Created an API key' }).click();
+    await page.getByRole('combobox', { name: 'Person' }).click();
+    await page.getByRole('option', { name: world.email('ada') }).click();
+    await shown(row('Created an API key').getByRole('link', { name: 'Of the log' }));
+    await gone(row('Signed in'));
+    await lookAt(page, 'audit-filtered');
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export CSV' }).click();
+    const file = readFileSync(await (await downloading).path(), 'utf8');
+    assert.match(file, /"key\.created","key_\w+","Of the log"/);
+    assert.doesNotMatch(file, /session\.started/);
     window.assertFaultless();
   });
 

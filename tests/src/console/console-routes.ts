@@ -127,6 +127,7 @@ export const knownRoutes: readonly KnownRoute[] = [
   { method: 'GET', url: '/usage', caller: 'member' },
   { method: 'GET', url: '/requests', caller: 'admin', query: '?status=4xx' },
   { method: 'GET', url: '/audit', caller: 'admin' },
+  { method: 'GET', url: '/audit/export', caller: 'admin' },
   { method: 'POST', url: '/sign-out', caller: 'person' },
   { method: 'POST', url: '/sign-out-everywhere', caller: 'person' },
   { method: 'POST', url: '/password', caller: 'person' },

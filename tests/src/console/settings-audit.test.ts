@@ -34,7 +34,9 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     const { id, at, detail: written, ...rest } = events[0];
     assert.match(id, /^evt_/);
     assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000);
-    assert.deepEqual(rest, { actor, action, subject, traceId });
+    const { target, ...known } = rest;
+    assert.deepEqual(known, { actor, action, subject, traceId });
+    if (detail.name !== undefined) assert.equal(target, detail.name);
     for (const [name, value] of Object.entries(detail)) assert.deepEqual(written[name], value, name);
   }
 
@@ -229,5 +231,35 @@ describeOnEachEngine('The audit log in the console', (engine) => {
       assertRefused(await eve.intrude(acme, 'GET', '/audit'), 404);
       assert.deepEqual(assertDone(await eve.get(`/audit?traceId=${traceId}`)).events, []);
     });
+  });
+
+  it('is filtered by person, action and day, and exported as CSV that no spreadsheet runs', async () => {
+    const { ada, ben } = world;
+    const formula = '=HYPERLINK("http://evil.example")';
+    assertDone(await ada.post('/keys', { name: formula, scope: 'org-wide' }), 201);
+    const list = async (query: string) => assertDone(await ada.get(`/audit?limit=100&${query}`)).events;
+    const byAda = await list(`actor=${ada.userId}`);
+    assert.ok(byAda.length > 0 && byAda.every(({ actor }: any) => actor === world.email('ada')));
+    const operators = await list('actor=operator&action=member.invited');
+    assert.ok(operators.length > 0 && operators.every(({ actor }: any) => actor === 'Operator'));
+    assert.ok(
+      operators.some(({ target }: any) => target === world.email('ben')),
+      'people have names',
+    );
+    assert.deepEqual(await list(`actor=${ada.userId}&to=2020-01-01`), []);
+    assert.deepEqual(await list(`actor=${world.eve.userId}`), []);
+    assertRefused(await ada.get('/audit?from=2026-99-99'), 400);
+
+    const url = `${ada.client.baseUrl}/console/organizations/${world.acme}/audit/export?action=key.created`;
+    const cookie = [...ada.client.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(url, { headers: { cookie } });
+    assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8');
+    assert.match(answer.headers.get('content-disposition')!, /^attachment; filename="audit-log\.csv"$/);
+    const lines = (await answer.text()).trimEnd().split('\r\n');
+    assert.equal(lines[0], '"time","actor","action","target_id","target","details","trace_id"');
+    assert.equal(lines.length - 1, (await list('action=key.created')).length);
+    assert.ok(lines[1]!.includes(`"'=HYPERLINK(""http://evil.example"")"`), lines[1]);
+    assertRefused(await ben.get('/audit/export'), 403);
+    assertRefused(await world.eve.client.call('GET', `/organizations/${world.acme}/audit/export`), 404);
   });
 });

@@ -9,6 +9,7 @@ import { sendError } from '../error-response.ts';
 import { allowSlowBody } from '../listener.ts';
 import { type Pieces, streamOf } from '../pieces.ts';
 import { parseQuery, type QuerySchema } from '../url.ts';
+import { activityRoutes } from './activity-routes.ts';
 import { checkCaller, recheckCaller } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
@@ -35,7 +36,7 @@ export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
     ...ratingRoutes(options),
     ...credentialRoutes(options),
     ...organizationRoutes(options),
-    ...requestRoutes(options),
+    ...activityRoutes(options),
   ];
 }
 

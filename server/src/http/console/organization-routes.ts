@@ -24,7 +24,6 @@ import { Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {
   addedDocumentSchema,
-  auditSchema,
   type DocumentJson,
   documentsSchema,
   examplesSchema,
@@ -41,7 +40,7 @@ import {
   passagesSchema,
 } from './setting-schemas.ts';
 
-/** Members, documents, the model and the audit log of an organization. */
+/** Members, documents and the model of an organization. */
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     ...memberRoutes(options),
@@ -52,6 +51,7 @@ export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRou
     audit(options),
   ];
   return [...memberRoutes(options), ...documentRoutes(options), ...modelRoutes(options), audit(options)];
+  return [...memberRoutes(options), ...documentRoutes(options), ...modelRoutes(options)];
 }
 
 function memberRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
@@ -194,24 +194,6 @@ function modelRoutes({ model }: ConsoleOptions): readonly ConsoleRoute[] {
     }),
   ];
 }
-
-const audit = ({ limits }: ConsoleOptions) =>
-  defineConsoleRoute('GET /audit', 'admin', {
-    query: Type.Object({
-      traceId: Type.Optional(text(1, 255)),
-      cursor: Type.Optional(Type.String()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
-    }),
-    response: auditSchema,
-    async handle({ context, organizationId, query: { limit = 50, ...query } }) {
-      const { events, nextCursor } = await listAudit(context, organizationId, { limit, ...query });
-      const shown = events.map((event) => {
-        const { id, at, action, subject, detail, traceId } = event;
-        return { id, at: iso(at), actor: actorName(event), action, subject, detail, traceId };
-      });
-      return { events: shown, nextCursor };
-    },
-  });
 
 function presentMember(member: ListedMember): MemberJson {
   return {

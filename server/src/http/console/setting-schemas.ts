@@ -250,12 +250,24 @@ const auditEventSchema = object({
   actor: Type.String(),
   action: Type.String(),
   subject: Type.String(),
+  /** The name or address of the subject; null if it has none. */
+  target: nullable(Type.String()),
   detail: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),
   traceId: Type.String(),
 });
 export type AuditEventJson = Json<typeof auditEventSchema>;
 
-/** Newest first. */
+/** A filter of the audit log. Days are in UTC, both included. */
+export const auditQuery = {
+  traceId: Type.Optional(text(1, 255)),
+  /** A user's id, `operator` or `skein`. */
+  actor: Type.Optional(text(1, 64)),
+  action: Type.Optional(text(1, 64)),
+  from: Type.Optional(day),
+  to: Type.Optional(day),
+};
+
+/** Newest first. With a filter, a page may be empty and still have a next one. */
 export const auditSchema = object({
   events: Type.Array(auditEventSchema),
   nextCursor: nullable(Type.String()),

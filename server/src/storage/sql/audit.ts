@@ -1,8 +1,8 @@
 import type { Actor, AuditAction, AuditEvent } from '../../domain/audit.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { AuditNote, Audits } from '../store.ts';
+import type { AuditNote, AuditPosition, AuditSearches, Audits } from '../store.ts';
 import { empty, type Sql, sql, statement, type Values } from './sql.ts';
-import { rows, run, type Transactions, type Work } from './work.ts';
+import { row, rows, run, type Transactions, type Work } from './work.ts';
 
 export interface AuditRow {
   at: number;
@@ -12,6 +12,7 @@ export interface AuditRow {
   actorEmail: string | null;
   action: AuditAction;
   subject: string;
+  subjectEmail: string | null;
   detail: string;
   traceId: string;
 }
@@ -56,22 +57,42 @@ export function* writeNotes(
   for (const { organizationId } of organizations) yield* writeNote(organizationId, note);
 }
 
+const older = sql`organization_id = :organizationId AND (at, audit_event.id) < (:beforeAt, :beforeId)`;
+const newestFirst = sql`ORDER BY at DESC, audit_event.id DESC`;
 const selectEvents = (hint: Sql, filter: Sql) => sql`
-  SELECT at, audit_event.id, actor_kind AS "actorKind", actor_user_id AS "actorUserId", email AS "actorEmail", action,
-    subject, detail, trace_id AS "traceId"
-  FROM audit_event ${hint} LEFT JOIN "user" ON "user".id = actor_user_id
-  WHERE organization_id = :organizationId ${filter} AND (at, audit_event.id) < (:beforeAt, :beforeId)
-  ORDER BY at DESC, audit_event.id DESC LIMIT :limit`;
+  SELECT at, audit_event.id, actor_kind AS "actorKind", actor_user_id AS "actorUserId", actor.email AS "actorEmail",
+    action, subject, target.email AS "subjectEmail", detail, trace_id AS "traceId"
+  FROM audit_event ${hint} LEFT JOIN "user" AS actor ON actor.id = actor_user_id
+    LEFT JOIN "user" AS target ON target.id = subject
+  WHERE ${older} ${filter} ${newestFirst} LIMIT :limit`;
 
 export const listAudit = statement('list-audit')`${selectEvents(empty, empty)}`;
 // Without the hint SQLite uses the primary key, and scans the whole log for a trace id that does not occur.
 export const listAuditOfTrace = statement('list-audit-of-trace')`
   ${selectEvents(sql`INDEXED BY audit_event_trace`, sql`AND trace_id = :traceId`)}`;
 
+/** A search reads at most this many entries. */
+const searchMax = 5_000;
+const findSearchEnd = statement('find-end-of-audit-search')`
+  SELECT at, id FROM audit_event WHERE ${older} AND at >= :since ${newestFirst} LIMIT 1 OFFSET ${searchMax - 1}`;
+const searchAudit = statement('search-audit')`
+  ${selectEvents(
+    empty,
+    sql`AND at >= :since AND (at, audit_event.id) >= (:endAt, :endId) AND (:action = '' OR action = :action)
+    AND (:actor = '' OR actor_user_id = :actor OR (actor_user_id IS NULL AND actor_kind = :actor))`,
+  )}`;
+
+/** Searches a bounded part of the log, which ends at `end` if there is more. */
+function* search(values: Values): Work<{ found: AuditRow[]; end: AuditPosition | undefined }> {
+  const end = yield* row<AuditPosition>(findSearchEnd, values);
+  const bounds = { endAt: end?.at ?? 0, endId: end?.id ?? '' };
+  return { found: yield* rows<AuditRow>(searchAudit, { ...values, ...bounds }), end };
+}
+
 /** Later than every entry. */
 const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
-export function audits({ read, write }: Transactions): Audits {
+export function audits({ read, write }: Transactions): Audits & AuditSearches {
   return {
     writeAudit: (organizationId, note) => write(() => writeNote(organizationId, note)),
 
@@ -79,6 +100,21 @@ export function audits({ read, write }: Transactions): Audits {
       const values = { organizationId, beforeAt: before.at, beforeId: before.id, traceId, limit };
       const list = traceId === undefined ? listAudit : listAuditOfTrace;
       return (await read(() => rows<AuditRow>(list, values))).map(toAuditEvent);
+    },
+
+    async searchAudit(organizationId, { before, since, actor = '', action = '', limit }) {
+      const values = {
+        organizationId,
+        beforeAt: before.at,
+        beforeId: before.id,
+        since,
+        actor,
+        action,
+        limit,
+      };
+      const { found, end } = await read(() => search(values));
+      const last = found.length === limit ? found.at(-1) : end;
+      return { events: found.map(toAuditEvent), searched: last ? { at: last.at, id: last.id } : null };
     },
   };
 }

@@ -2,6 +2,7 @@ import type {
   Accounts,
   ApiKeys,
   Applications,
+  AuditSearches,
   Audits,
   KeyRequests,
   Members,
@@ -37,6 +38,7 @@ type SharedStore = Organizations &
   SigningKeys &
   Audits &
   Ratings &
+  AuditSearches &
   Requests &
   Pick<Store, 'secret'>;
 

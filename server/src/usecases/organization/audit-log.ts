@@ -10,27 +10,51 @@ export interface AuditPage {
   readonly nextCursor: string | null;
 }
 
-/** Newest first. With a trace id: only what that request or command did. */
+export interface AuditSearch {
+  /** Only what this request or command did. The other filters are ignored. */
+  readonly traceId?: string | undefined;
+  /** A user's id, `operator` or `skein`. */
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  /** In milliseconds, both included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/**
+ * Newest first. With filters, a page may have fewer entries than asked for, or none, and still have a next one: a search
+ * reads a bounded part of the log at a time.
+ */
 export async function listAudit(
   { store, seal }: Context,
   organizationId: OrganizationId,
-  { traceId, cursor, limit }: { traceId?: string | undefined; cursor?: string; limit: number },
+  { cursor, limit, ...search }: AuditSearch & { cursor?: string; limit: number },
 ): Promise<AuditPage> {
-  const listing = JSON.stringify(['audit', organizationId, traceId ?? null]);
-  const before = cursor === undefined ? undefined : readPosition(seal.open(listing, cursor));
-  if (cursor !== undefined && before === undefined) {
+  const { traceId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER - 1 } = search;
+  const listing = JSON.stringify(['audit', organizationId, traceId ?? null, actor, action, from, to]);
+  const before = cursor === undefined ? { at: to + 1, id: '' } : readPosition(seal.open(listing, cursor));
+  if (before === undefined) {
     throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
   }
-  const found = await store.listAudit(organizationId, {
-    // One extra row shows whether there is another page.
-    limit: limit + 1,
-    ...(before && { before }),
-    ...(traceId !== undefined && { traceId }),
-  });
-  const events = found.slice(0, limit);
-  const last = events.at(-1);
-  const more = found.length > limit && last !== undefined;
-  return { events, nextCursor: more ? seal.seal(listing, `${last.at}|${last.id}`) : null };
+  // One extra entry shows whether there is another page.
+  const page = { before, limit: limit + 1 };
+  const { events, searched } =
+    traceId === undefined
+      ? await store.searchAudit(organizationId, { ...page, since: from, actor, action })
+      : { events: await store.listAudit(organizationId, { ...page, traceId }), searched: null };
+  const last = events.length > limit ? events[limit - 1]! : searched;
+  return {
+    events: events.slice(0, limit),
+    nextCursor: last && seal.seal(listing, `${last.at}|${last.id}`),
+  };
+}
+
+/** The name of what was changed, or null if it has none. */
+export function targetName({ subject, subjectEmail, detail }: AuditEvent): string | null {
+  const named = detail.name ?? detail.title;
+  if (subject.startsWith('usr_'))
+    return subjectEmail ?? (typeof detail.email === 'string' ? detail.email : null);
+  return typeof named === 'string' && named !== '' ? named : null;
 }
 
 /** The display name of the event's actor. */

@@ -29,41 +29,38 @@ export async function listRequests(
   organizationId: OrganizationId,
   search: RequestSearch,
 ): Promise<RequestPage> {
-  const { requests, searched } = await findRequests(context, organizationId, search);
-  const nameOf = await nameCredentials(context, organizationId);
-  return {
-    requests: requests.map((request) => ({ ...request, credential: nameOf(request.credentialId) })),
-    nextCursor: searched && context.seal.seal(nameOfListing(organizationId, search), positionText(searched)),
-    searchedTo: searched?.at ?? null,
-  };
-}
-
-async function findRequests(
-  { store, seal }: Context,
-  organizationId: OrganizationId,
-  search: RequestSearch,
-): ReturnType<Context['store']['listRequests']> {
-  const { traceId, from = 0, to = Number.MAX_SAFE_INTEGER, cursor, limit, ...filter } = search;
-  if (traceId !== undefined) {
-    const found = await store.findRequest(organizationId, traceId);
-    return { requests: found ? [found] : [], searched: null };
-  }
-  const listing = nameOfListing(organizationId, search);
+  const { seal } = context;
+  const { from = 0, to = Number.MAX_SAFE_INTEGER - 1, cursor, limit, traceId, ...filter } = search;
+  const listing = JSON.stringify(['requests', organizationId, filter, from, to]);
   const before =
     cursor === undefined ? { at: to + 1, traceId: '' } : readPosition(seal.open(listing, cursor));
   if (before === undefined) {
     throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
   }
-  return store.listRequests(organizationId, { ...filter, before, since: from, limit });
+  // One extra entry shows whether there is another page.
+  const query = { ...filter, before, since: from, limit: limit + 1 };
+  const { requests, searched } =
+    traceId === undefined
+      ? await context.store.listRequests(organizationId, query)
+      : await findOne(context, organizationId, traceId);
+  const last = requests.length > limit ? requests[limit - 1]! : searched;
+  const nameOf = await nameCredentials(context, organizationId);
+  return {
+    requests: requests.slice(0, limit).map((request) => {
+      return { ...request, credential: nameOf(request.credentialId) };
+    }),
+    nextCursor: last && seal.seal(listing, `${last.at}|${last.traceId}`),
+    searchedTo: last?.at ?? null,
+  };
 }
 
-function nameOfListing(organizationId: OrganizationId, search: RequestSearch): string {
-  const { operation, credentialId, statusClass, from, to } = search;
-  return JSON.stringify(['requests', organizationId, operation, credentialId, statusClass, from, to]);
-}
-
-function positionText({ at, traceId }: RequestPosition): string {
-  return `${at}|${traceId}`;
+async function findOne(
+  { store }: Context,
+  organizationId: OrganizationId,
+  traceId: string,
+): ReturnType<Context['store']['listRequests']> {
+  const found = await store.findRequest(organizationId, traceId);
+  return { requests: found ? [found] : [], searched: null };
 }
 
 function readPosition(text: string | undefined): RequestPosition | undefined {

@@ -8,9 +8,13 @@ export function memoryRecords(tables: Tables): Sync<Audits & Usages> {
   const { organizations, clock } = tables;
 
   function toEvent(row: AuditEventRow): AuditEvent {
-    const { actor } = row;
-    const isActor = ([, userId]: [string, string]) => actor.kind === 'user' && userId === actor.userId;
-    return { ...row, actorEmail: [...tables.userIds].find(isActor)?.[0] ?? null };
+    const { actor, subject } = row;
+    const emailOf = (id: string) => [...tables.userIds].find(([, userId]) => userId === id)?.[0] ?? null;
+    return {
+      ...row,
+      actorEmail: actor.kind === 'user' ? emailOf(actor.userId) : null,
+      subjectEmail: emailOf(subject),
+    };
   }
 
   return {

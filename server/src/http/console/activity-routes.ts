@@ -1,0 +1,161 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { iso, isoOrNull } from '../../domain/iso-time.ts';
+import { utcDate } from '../../domain/quota.ts';
+import { hourMs } from '../../domain/traffic.ts';
+import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
+import { actorName, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
+import { exportAudit } from '../../usecases/organization/export-audit.ts';
+import { listRequests } from '../../usecases/organization/list-requests.ts';
+import { readTraffic, type Traffic } from '../../usecases/organization/read-traffic.ts';
+import { readUsage } from '../../usecases/organization/read-usage.ts';
+import { streamOf } from '../pieces.ts';
+import { Type } from '../schema.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
+import {
+  auditQuery,
+  auditSchema,
+  requestQuery,
+  requestsSchema,
+  type UsageJson,
+  usageRange,
+  usageSchema,
+} from './setting-schemas.ts';
+
+const dayMs = 86_400_000;
+
+/** What happened in an organization: API requests, statistics of them, and the audit log. */
+export function activityRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [usage, requests(options), ...auditRoutes(options)];
+}
+
+const requests = ({ limits }: ConsoleOptions) =>
+  defineConsoleRoute('GET /requests', 'admin', {
+    query: Type.Object({
+      ...requestQuery,
+      cursor: Type.Optional(Type.String()),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
+    }),
+    response: requestsSchema,
+    async handle({ context, organizationId, query: { limit = 50, status, from, to, ...query } }) {
+      const page = await listRequests(context, organizationId, {
+        ...query,
+        limit,
+        statusClass: status && Number(status[0]),
+        ...timesOf({ from, to }),
+      });
+      const keptMs = context.kept.requests;
+      return {
+        requests: page.requests.map(({ traceId, at, latencyUs, code, message, ...request }) => {
+          const { method, operation, status, credential } = request;
+          const error = code === null ? null : { code, message: message ?? '' };
+          return {
+            id: traceId,
+            at: iso(at),
+            method,
+            operation,
+            status,
+            ms: latencyUs / 1000,
+            credential,
+            error,
+          };
+        }),
+        nextCursor: page.nextCursor,
+        searchedTo: isoOrNull(page.searchedTo),
+        keptDays: keptMs === undefined ? null : keptMs / dayMs,
+      };
+    },
+  });
+
+const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
+
+/** By the hour for the last 24 hours, otherwise by the day. Only admins see traffic, because it is that of all members. */
+const usage = defineConsoleRoute('GET /usage', 'member', {
+  query: Type.Object({ range: Type.Optional(usageRange) }),
+  response: usageSchema,
+  async handle({ context, session, organizationId, query: { range = '30d' } }) {
+    const owners = keyOwnersFor(session);
+    const byHour = range === '24h' && owners === 'all';
+    const [found, traffic] = await Promise.all([
+      readUsage(context, organizationId, owners, rangeDays[range]),
+      owners === 'all'
+        ? readTraffic(context, organizationId, byHour ? 'hour' : 'day', byHour ? 24 : rangeDays[range])
+        : null,
+    ]);
+    const { quota, firstDay, lastDay, counts } = found;
+    const shown: Pick<UsageJson, 'periods' | 'counts'> = byHour
+      ? countsByHour(traffic!)
+      : {
+          periods: Array.from({ length: lastDay - firstDay + 1 }, (_, index) => utcDate(firstDay + index)),
+          counts: counts.map(({ day, credential, operation, outcome, requests }) => {
+            return { period: utcDate(day), credential, operation, outcome, requests };
+          }),
+        };
+    return {
+      quota: { ...quota, resetsAt: iso(quota.resetsAt) },
+      ...shown,
+      traffic: traffic && {
+        operations: [...traffic.operations],
+        errors: [...traffic.errors],
+        replies: traffic.replies,
+      },
+    };
+  },
+});
+
+function countsByHour({ first, last, counts }: Traffic): Pick<UsageJson, 'periods' | 'counts'> {
+  const hourOf = (hour: number) => iso(hour * hourMs);
+  return {
+    periods: Array.from({ length: last - first + 1 }, (_, index) => hourOf(first + index)),
+    counts: counts.map(({ period, operation, outcome, requests }) => {
+      return { period: hourOf(period), credential: null, operation, outcome, requests };
+    }),
+  };
+}
+
+function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+  return [
+    defineConsoleRoute('GET /audit', 'admin', {
+      query: Type.Object({
+        ...auditQuery,
+        cursor: Type.Optional(Type.String()),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
+      }),
+      response: auditSchema,
+      async handle({ context, organizationId, query: { limit = 50, from, to, ...query } }) {
+        const search = { ...query, limit, ...timesOf({ from, to }) };
+        const { events, nextCursor } = await listAudit(context, organizationId, search);
+        const shown = events.map((event) => {
+          const { id, at, action, subject, detail, traceId } = event;
+          const target = targetName(event);
+          return { id, at: iso(at), actor: actorName(event), action, subject, target, detail, traceId };
+        });
+        return { events: shown, nextCursor };
+      },
+    }),
+    defineConsoleRoute('GET /audit/export', 'admin', {
+      query: Type.Object(auditQuery),
+      response: null,
+      async handle({ context, organizationId, query: { from, to, ...query }, reply }) {
+        const pieces = exportAudit(context, organizationId, { ...query, ...timesOf({ from, to }) });
+        reply
+          .header('content-type', 'text/csv; charset=utf-8')
+          .header('content-disposition', 'attachment; filename="audit-log.csv"')
+          .send(streamOf(organizationId, pieces));
+      },
+    }),
+  ];
+}
+
+/** The milliseconds from the start of the first day in UTC to the end of the last. */
+function timesOf({ from, to }: { from: string | undefined; to: string | undefined }) {
+  return {
+    from: from === undefined ? undefined : startOf('from', from),
+    to: to === undefined ? undefined : startOf('to', to) + dayMs - 1,
+  };
+}
+
+function startOf(field: string, day: string): number {
+  const at = Date.parse(day);
+  if (Number.isNaN(at)) throw new ServiceError('INVALID_PARAMS', `${field}: is not a day.`);
+  return at;
+}
