@@ -173,18 +173,24 @@ const pages = {
   usr: '/settings/members',
   key: '/settings/keys',
   app: '/settings/applications',
-  doc: '/settings/documents',
 } as const;
 
 /** The thing by its name, linked to where it is shown. */
 function Target({ subject, target }: AuditEventJson) {
-  const prefix = subject.split('_', 1)[0] as keyof typeof pages | 'thr' | 'org';
+  const prefix = subject.split('_', 1)[0] as keyof typeof pages | 'thr' | 'org' | 'doc';
   const name = target === null ? undefined : <Email address={target} />;
   if (prefix === 'org') return <>The organization</>;
   if (prefix === 'thr') {
     return (
       <Link to="/threads/$threadId" params={{ threadId: subject }} title={subject}>
         {name ?? `Thread …${subject.slice(-6)}`}
+      </Link>
+    );
+  }
+  if (prefix === 'doc') {
+    return (
+      <Link to="/documents/$documentId" params={{ documentId: subject }} title={subject}>
+        {name ?? <Code>{subject}</Code>}
       </Link>
     );
   }

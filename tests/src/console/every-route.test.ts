@@ -124,7 +124,7 @@ describe('Every route of the console', () => {
     const { client } = world.ada;
     for (const route of guarded.filter(({ ssoOnly }) => !ssoOnly)) {
       if (!client.cookies.has('skein')) assertDone(await client.signIn(world.email('ada'), testPassword));
-      const status = route.url.endsWith('/events')
+      const status = /\/(events|export)$/.test(route.url)
         ? await statusOfStream(client, `/console${addressOf(route)}`)
         : (await call(client, withOwnBody(route, things))).status;
       assert.ok(status < 300, `${route.method} ${route.url}: ${status}`);
