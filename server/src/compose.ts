@@ -10,6 +10,7 @@ import { packageVersion } from './config/version.ts';
 import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts, FailedSignIns } from './domain/attempts.ts';
 import { createIdGenerator, type ThreadId } from './domain/id.ts';
+import type { Library } from './domain/library.ts';
 import type { ConfiguredModel } from './domain/model-trial.ts';
 import { keptMs } from './domain/retention.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
@@ -280,7 +281,8 @@ export async function composeApp(
   const { buildApp } = await import('./http/app.ts');
   // Creates the signing key if there is none yet.
   await context.accessTokens.keySet();
-  return buildApp(context, {
+  const questions = threadedQuestions(config, context);
+  const app = await buildApp(context, {
     log: log as unknown as FastifyBaseLogger,
     drain,
     tls: config.tls,
@@ -299,7 +301,29 @@ export async function composeApp(
     webFolder: join(import.meta.dirname, '../../console/dist'),
     uploadFolder: config.store.engine === 'sqlite' ? dirname(config.store.file) : tmpdir(),
     siteFolder: join(import.meta.dirname, '../../site/dist'),
+    searchPassages: questions.search,
   });
+  app.addHook('onClose', questions.close);
+  return app;
+}
+
+const questionMsMax = 10_000;
+
+/** Searches documents off the event loop, in a thread that starts with the first search. */
+function threadedQuestions(config: Config, { store }: Context) {
+  const open = async () => {
+    const { ModelThreads } = await import('./generation/threads/model-threads.ts');
+    const { threadedSearch } = await import('./generation/threads/threaded-models.ts');
+    const threads = new ModelThreads(store, { threads: 1, passages: passageSource(config) });
+    return { threads, library: threadedSearch(threads) };
+  };
+  let opened: ReturnType<typeof open> | undefined;
+  const search: Library['search'] = async (organizationId, accountId, question, limit) => {
+    opened ??= open();
+    const { library } = await opened;
+    return library.search(organizationId, accountId, question, limit, AbortSignal.timeout(questionMsMax));
+  };
+  return { search, close: async () => (await opened)?.threads.close() };
 }
 
 /** Undefined if nothing is sent. OpenTelemetry is then not loaded. */

@@ -1,4 +1,5 @@
-import { Button, Group, Skeleton, Table } from '@mantine/core';
+import { Button, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import classes from './data-table.module.css';
 
@@ -8,6 +9,8 @@ export interface Column<Row> {
   readonly headingHidden?: boolean;
   /** Left out on a tablet, where the table would not fit otherwise. */
   readonly secondary?: boolean;
+  /** Makes the column sortable by this value. */
+  readonly sortBy?: (row: Row) => string | number;
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -27,23 +30,23 @@ const rowsAtFirst = 200;
 export function DataTable<Row extends { readonly id: string }>(props: DataTableProps<Row>) {
   const { caption, columns, rows, empty } = props;
   const [whole, setWhole] = useState(false);
+  const [order, setOrder] = useState<Order>();
   if (rows === undefined) return <Waiting />;
   if (rows.length === 0) return <>{empty}</>;
+  const sorted = inOrder(rows, columns, order);
   return (
     <div className={classes.box}>
       <Table className={classes.table} verticalSpacing="sm" highlightOnHover>
         <Table.Caption className={classes.caption}>{caption}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ heading, headingHidden, secondary }) => (
-              <Table.Th key={heading} scope="col" data-secondary={secondary}>
-                <span className={headingHidden ? classes.hidden : undefined}>{heading}</span>
-              </Table.Th>
+            {columns.map((column) => (
+              <Heading key={column.heading} column={column} order={order} onOrder={setOrder} />
             ))}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {(whole ? rows : rows.slice(0, rowsAtFirst)).map((row) => (
+          {(whole ? sorted : sorted.slice(0, rowsAtFirst)).map((row) => (
             <Table.Tr key={row.id} data-testid={row.id}>
               {columns.map(({ heading, headingHidden, secondary, cell }) => (
                 <Table.Td
@@ -67,6 +70,57 @@ export function DataTable<Row extends { readonly id: string }>(props: DataTableP
       )}
     </div>
   );
+}
+
+interface Order {
+  readonly heading: string;
+  readonly descending: boolean;
+}
+
+interface HeadingProps<Row> {
+  readonly column: Column<Row>;
+  readonly order: Order | undefined;
+  readonly onOrder: (order: Order) => void;
+}
+
+function Heading<Row>({ column, order, onOrder }: HeadingProps<Row>) {
+  const { heading, headingHidden, secondary, sortBy } = column;
+  const current = order?.heading === heading ? order : undefined;
+  const Arrow = current?.descending ? IconArrowDown : IconArrowUp;
+  return (
+    <Table.Th
+      scope="col"
+      data-secondary={secondary}
+      {...(current && { 'aria-sort': current.descending ? 'descending' : 'ascending' })}
+    >
+      {sortBy === undefined ? (
+        <span className={headingHidden ? classes.hidden : undefined}>{heading}</span>
+      ) : (
+        <UnstyledButton
+          className={classes.sort}
+          onClick={() => onOrder({ heading, descending: current !== undefined && !current.descending })}
+        >
+          {heading}
+          {current && <Arrow size={14} aria-hidden />}
+        </UnstyledButton>
+      )}
+    </Table.Th>
+  );
+}
+
+function inOrder<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  order: Order | undefined,
+): readonly Row[] {
+  const sortBy = columns.find(({ heading }) => heading === order?.heading)?.sortBy;
+  if (sortBy === undefined) return rows;
+  const compare = (one: string | number, other: string | number) =>
+    typeof one === 'number' && typeof other === 'number'
+      ? one - other
+      : String(one).localeCompare(String(other));
+  const sorted = rows.toSorted((one, other) => compare(sortBy(one), sortBy(other)));
+  return order?.descending ? sorted.reverse() : sorted;
 }
 
 function Waiting() {

@@ -1,27 +1,56 @@
-import { Badge, Button, Select, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import {
+  Badge,
+  Button,
+  Checkbox,
+  FileButton,
+  Group,
+  Progress,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { DocumentJson, DocumentsJson } from '../api/contract.ts';
+import type { AddedDocumentJson, DocumentJson, DocumentsJson } from '../api/contract.ts';
 import { documentsOptions } from '../api/queries.ts';
+import { type ApiError, inOrganization, query, upload } from '../api/request.ts';
+import { announce } from '../app/announcer.tsx';
 import { bytesInWords } from '../app/byte-words.ts';
 import { Confirm } from '../app/confirm.tsx';
-import { Failure } from '../app/failure.tsx';
+import { Failure, failureText } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import classes from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { DocumentUpload } from './document-upload.tsx';
 import { EmptyState } from './empty-state.tsx';
-import { useChange } from './use-change.ts';
+import { QuestionTest } from './question-test.tsx';
+import { useChange, useRefresh } from './use-change.ts';
 import { When } from './when.tsx';
 
 export function DocumentsPage() {
   const { id, role } = useOrganization();
   const { data, error, refetch } = useQuery(documentsOptions(id));
-  const [doomed, setDoomed] = useState<DocumentJson | null>(null);
+  const [doomed, setDoomed] = useState<readonly DocumentJson[]>([]);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [account, setAccount] = useState('all');
+  const [words, setWords] = useState('');
   const change = useChange();
   const isAdmin = role === 'admin';
+  const shown = data?.documents.filter(
+    (document) => (account === 'all' || account === accountKey(document)) && hasWords(document, words),
+  );
+  const selected = shown?.filter((document) => chosen.has(document.id)) ?? [];
+
+  async function remove(): Promise<void> {
+    for (const document of doomed)
+      await change.mutateAsync({ method: 'DELETE', path: `/documents/${document.id}` });
+    setChosen(new Set());
+  }
+
   return (
     <Page
       title="Documents"
@@ -31,44 +60,95 @@ export function DocumentsPage() {
       {error !== null && <Failure error={error} title="Couldn’t load documents" onRetry={() => refetch()} />}
       {isAdmin && data !== undefined && <DocumentUpload endings={data.endings} />}
       {data !== undefined && <Storage storage={data.storage} />}
-      {data?.documents.some(({ accountId }) => accountId !== null) && (
-        <AccountFilter documents={data.documents} value={account} onChange={setAccount} />
+      {isAdmin && data !== undefined && data.documents.length > 0 && (
+        <QuestionTest accountId={account.startsWith('=') ? account.slice(1) : undefined} />
+      )}
+      {data !== undefined && data.documents.length > 0 && (
+        <Group align="flex-end" gap="sm" mb="md">
+          <TextInput
+            type="search"
+            label="Filter"
+            placeholder="Title or file name"
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={words}
+            onChange={(event) => setWords(event.currentTarget.value)}
+            flex="1 1 14rem"
+            maw={360}
+          />
+          {data.documents.some(({ accountId }) => accountId !== null) && (
+            <AccountFilter documents={data.documents} value={account} onChange={setAccount} />
+          )}
+          {selected.length > 0 && (
+            <Button color="red" variant="light" onClick={() => setDoomed(selected)}>
+              Remove {selected.length} selected
+            </Button>
+          )}
+        </Group>
       )}
       {error === null && (
         <DataTable
           caption="Documents"
-          rows={data?.documents.filter((document) => account === 'all' || account === accountKey(document))}
-          columns={columns(isAdmin ? setDoomed : undefined)}
-          empty={
-            <EmptyState title="No documents yet">
-              {isAdmin
-                ? 'Drop files above. Replies will use them and cite them as sources.'
-                : 'Replies have no documents to use yet. An admin can add some here.'}
-            </EmptyState>
-          }
+          rows={shown}
+          columns={[
+            ...(isAdmin ? [selection(chosen, setChosen)] : []),
+            ...columns,
+            ...(isAdmin ? [actions((document) => setDoomed([document]))] : []),
+          ]}
+          empty={<NoDocuments isAdmin={isAdmin} isFiltered={(data?.documents.length ?? 0) > 0} />}
         />
       )}
       <Confirm
-        opened={doomed !== null}
-        onClose={() => setDoomed(null)}
-        title={`Remove ${doomed?.name}?`}
+        opened={doomed.length > 0}
+        onClose={() => setDoomed([])}
+        title={doomed.length === 1 ? `Remove ${doomed[0]?.name}?` : `Remove ${doomed.length} documents?`}
         confirmLabel="Remove"
         destructive
-        onConfirm={() => change.mutateAsync({ method: 'DELETE', path: `/documents/${doomed?.id}` })}
+        onConfirm={remove}
       >
-        <Text size="sm">New replies won’t use it. Existing replies keep their citations.</Text>
+        <Text size="sm">
+          New replies won’t use {doomed.length === 1 ? 'it' : 'them'}. Existing replies keep their citations.
+        </Text>
       </Confirm>
     </Page>
   );
 }
 
+function hasWords({ title, name }: DocumentJson, words: string): boolean {
+  const text = `${title} ${name}`.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function NoDocuments({ isAdmin, isFiltered }: { isAdmin: boolean; isFiltered: boolean }) {
+  if (isFiltered) return <EmptyState title="No matching documents">Change or clear the filter.</EmptyState>;
+  return (
+    <EmptyState title="No documents yet">
+      {isAdmin
+        ? 'Drop files above. Replies will use them and cite them as sources.'
+        : 'Replies have no documents to use yet. An admin can add some here.'}
+    </EmptyState>
+  );
+}
+
+/** How much of its budget the organization uses. */
 function Storage({ storage }: Pick<DocumentsJson, 'storage'>) {
   const { documents, documentsMax, bytes, bytesMax } = storage;
-  const count = `${documents.toLocaleString()} of ${documentsMax.toLocaleString()} documents`;
+  const share = Math.max(documents / documentsMax, bytes / bytesMax) * 100;
+  const text = `${documents.toLocaleString()} of ${documentsMax.toLocaleString()} documents, ${bytesInWords(bytes)} of ${bytesInWords(bytesMax)} of text`;
   return (
-    <Text size="sm" c="dimmed" mb="md">
-      {count}, {bytesInWords(bytes)} of {bytesInWords(bytesMax)} of text
-    </Text>
+    <Stack gap={6} mb="lg">
+      <Text size="sm" c="dimmed">
+        {text}
+      </Text>
+      <Progress
+        value={share}
+        size="sm"
+        color={share >= 90 ? 'red' : 'indigo'}
+        aria-label="Share of the document budget used"
+      />
+    </Stack>
   );
 }
 
@@ -93,7 +173,6 @@ function AccountFilter({ documents, value, onChange }: AccountFilterProps) {
       allowDeselect={false}
       searchable
       maw={360}
-      mb="md"
     />
   );
 }
@@ -103,44 +182,74 @@ function accountKey({ accountId }: DocumentJson): string {
   return accountId === null ? 'general' : `=${accountId}`;
 }
 
-function columns(remove: ((document: DocumentJson) => void) | undefined): Column<DocumentJson>[] {
-  const shown: Column<DocumentJson>[] = [
-    {
-      heading: 'Document',
-      cell: ({ title, name }) => (
-        <div>
-          <Text size="sm" fw={500} className={classes.breaksAnywhere}>
+const columns: readonly Column<DocumentJson>[] = [
+  {
+    heading: 'Document',
+    sortBy: ({ title }) => title,
+    cell: ({ id, title, name }) => (
+      <div>
+        <Text size="sm" fw={500} className={classes.breaksAnywhere}>
+          <Link to="/documents/$documentId" params={{ documentId: id }}>
             {title}
+          </Link>
+        </Text>
+        {name !== title && (
+          <Text size="xs" c="dimmed" className={classes.breaksAnywhere}>
+            {name}
           </Text>
-          {name !== title && (
-            <Text size="xs" c="dimmed" className={classes.breaksAnywhere}>
-              {name}
-            </Text>
-          )}
-        </div>
+        )}
+      </div>
+    ),
+  },
+  {
+    heading: 'Account',
+    sortBy: ({ accountId }) => accountId ?? '',
+    cell: ({ accountId }) =>
+      accountId === null ? (
+        'General'
+      ) : (
+        <Badge variant="light" color="gray" tt="none" miw="max-content">
+          {accountId}
+        </Badge>
       ),
-    },
-    {
-      heading: 'Account',
-      cell: ({ accountId }) =>
-        accountId === null ? (
-          'General'
-        ) : (
-          <Badge variant="light" color="gray" tt="none" miw="max-content">
-            {accountId}
-          </Badge>
-        ),
-    },
-    { heading: 'Passages', cell: ({ passages }) => passages.toLocaleString() },
-    { heading: 'Added', cell: ({ addedAt }) => <When iso={addedAt} /> },
-  ];
-  if (remove === undefined) return shown;
-  return [
-    ...shown,
-    {
-      heading: 'Actions',
-      headingHidden: true,
-      cell: (document) => (
+  },
+  {
+    heading: 'Passages',
+    sortBy: ({ passages }) => passages,
+    cell: ({ passages }) => passages.toLocaleString(),
+  },
+  { heading: 'Added', sortBy: ({ addedAt }) => addedAt, cell: ({ addedAt }) => <When iso={addedAt} /> },
+];
+
+function selection(
+  chosen: ReadonlySet<string>,
+  choose: (ids: ReadonlySet<string>) => void,
+): Column<DocumentJson> {
+  return {
+    heading: 'Select',
+    headingHidden: true,
+    cell: ({ id, name }) => (
+      <Checkbox
+        aria-label={`Select ${name}`}
+        checked={chosen.has(id)}
+        onChange={({ currentTarget }) => {
+          const next = new Set(chosen);
+          if (currentTarget.checked) next.add(id);
+          else next.delete(id);
+          choose(next);
+        }}
+      />
+    ),
+  };
+}
+
+function actions(remove: (document: DocumentJson) => void): Column<DocumentJson> {
+  return {
+    heading: 'Actions',
+    headingHidden: true,
+    cell: (document) => (
+      <Group gap="xs" wrap="nowrap" justify="flex-end">
+        <ReplaceButton document={document} />
         <Button
           size="xs"
           variant="default"
@@ -149,7 +258,48 @@ function columns(remove: ((document: DocumentJson) => void) | undefined): Column
         >
           Remove
         </Button>
-      ),
+      </Group>
+    ),
+  };
+}
+
+/** Uploads another file under the name of the document, which replaces it. */
+function ReplaceButton({ document: { name, accountId } }: { document: DocumentJson }) {
+  const { id } = useOrganization();
+  const refresh = useRefresh();
+  const replacing = useMutation<AddedDocumentJson, ApiError, File>({
+    mutationFn: (file) => {
+      const path = `/documents${query({ name, accountId: accountId ?? undefined })}`;
+      return upload(inOrganization(id, path), file, () => {});
     },
-  ];
+    onSuccess: refresh,
+    onSettled: (_, error) => announce(error === null ? `${name} replaced` : `${name} not replaced`),
+  });
+  const ending = /\.[^.]+$/.exec(name)?.[0];
+  return (
+    <>
+      {replacing.isError && (
+        <Text size="xs" c="var(--mantine-color-error)" role="alert">
+          {failureText(replacing.error)}
+        </Text>
+      )}
+      <FileButton
+        onChange={(file) => file && replacing.mutate(file)}
+        {...(ending && { accept: ending })}
+        inputProps={{ 'aria-label': `New file for ${name}` }}
+      >
+        {(props) => (
+          <Button
+            {...props}
+            size="xs"
+            variant="default"
+            loading={replacing.isPending}
+            aria-label={`Replace ${name}`}
+          >
+            Replace
+          </Button>
+        )}
+      </FileButton>
+    </>
+  );
 }

@@ -6,6 +6,8 @@ export interface Findings {
   /** The number of passages that were searched. */
   readonly searched: number;
   readonly passages: readonly FoundPassage[];
+  /** By passage, from 0: how much of the question it has. Missing where nobody needs it. */
+  readonly scores?: readonly number[];
 }
 
 /** Reads files into passages and searches them. */

@@ -256,12 +256,37 @@ describe('Settings in the console', () => {
     await show('All documents');
     await shown(row('hours.md'));
 
+    const search = page.getByRole('searchbox', { name: 'Filter' });
+    await search.fill('nothing like this');
+    await shown(page.getByText('No matching documents'));
+    await search.fill('hours');
+    await gone(row('returns.md'));
+    await search.fill('');
+    await page.getByRole('button', { name: 'Document', exact: true }).click();
+    const names = () => page.getByRole('table').getByText(/\.md$/).allInnerTexts();
+    assert.deepEqual(await names(), ['hours.md', 'returns.md']);
+    await page.getByRole('button', { name: 'Document', exact: true }).click();
+    assert.deepEqual(await names(), ['returns.md', 'hours.md']);
+
+    await page.getByLabel('New file for hours.md').setInputFiles({
+      name: 'new-hours.md',
+      mimeType: 'text/markdown',
+      buffer: Buffer.from('# New hours\n\nThe shop opens at ten.'),
+    });
+    await shown(row('hours.md').getByText('New hours'));
+    await page.getByLabel('Question to test').fill('When does the shop open?');
+    await button('Test').click();
+    await shown(page.getByRole('list', { name: 'Passages found' }).getByText('The shop opens at ten.'));
+    await shown(page.getByText(/^Score \d\.\d\d$/));
+    await lookAt(page, 'documents-tested');
+
     for (const name of ['returns.md', 'hours.md']) {
-      await button(`Remove ${name}`).click();
-      await shown(dialog().getByText('New replies won’t use it'));
-      await button('Remove', dialog()).click();
-      await dialog().waitFor({ state: 'detached' });
+      await page.getByRole('checkbox', { name: `Select ${name}` }).check();
     }
+    await button('Remove 2 selected').click();
+    await shown(dialog().getByText('New replies won’t use them'));
+    await button('Remove', dialog()).click();
+    await dialog().waitFor({ state: 'detached' });
     await shown(page.getByText('No documents yet'));
     window.assertFaultless();
   });
@@ -272,23 +297,30 @@ describe('Settings in the console', () => {
     for (let turn = 0; turn < 3; turn += 1) assert.equal((await api.list()).status, 200);
     assert.equal((await api.get('thr_nothing')).status, 404);
     const eve = await openAs(browser, world.eve.client);
+    const requests = eve.page.getByRole('region', { name: 'Requests', exact: true });
     await eventually(
       async () => {
         await eve.page.goto('/settings/usage');
         await shown(heading(eve.page, 'Usage'));
         await shown(eve.page.getByText('4 of 10,000 requests used, 9,996 left'));
-        return eve.page
-          .getByRole('row')
-          .filter({ hasText: /NOT_FOUND|not found/i })
-          .count();
+        return requests.getByRole('row').filter({ hasText: 'NOT_FOUND' }).count();
       },
       (count) => count === 1,
     );
     await shown(eve.page.getByText(/Resets in .*, at midnight UTC/));
-    await eve.page.getByText('Credential', { exact: true }).click();
-    await shown(eve.page.getByRole('row').filter({ hasText: /Probe\s*4\s*4\s*100 %/ }));
-    await eve.page.getByText('Operation', { exact: true }).click();
-    await shown(eve.page.getByRole('row').filter({ hasText: /list.*3/i }));
+    await requests.getByText('Credential', { exact: true }).click();
+    await shown(requests.getByRole('row').filter({ hasText: /Probe\s*4\s*4\s*100 %/ }));
+    await requests.getByText('Operation', { exact: true }).click();
+    await shown(requests.getByRole('row').filter({ hasText: /list.*3/i }));
+    const latency = eve.page.getByRole('region', { name: 'Latency by operation' });
+    await shown(latency.getByRole('row').filter({ hasText: /List threads\s*3\s*0 %/ }));
+    await eve.page.getByText('24 hours', { exact: true }).click();
+    await shown(requests.getByRole('columnheader', { name: 'This hour' }));
+    await lookAt(eve.page, 'usage-day');
+    const errors = eve.page.getByRole('region', { name: 'Errors by code' });
+    await errors.getByRole('link', { name: 'NOT_FOUND' }).click();
+    await shown(eve.page.getByRole('row').filter({ hasText: 'Get thread' }));
+    await gone(eve.page.getByRole('row').filter({ hasText: 'List threads' }));
     await eve.close();
   });
 

@@ -119,6 +119,12 @@ export const knownRoutes: readonly KnownRoute[] = [
     thing: 'document',
     query: '?skip=0&limit=10',
   },
+  {
+    method: 'POST',
+    url: '/documents/search',
+    caller: 'admin',
+    call: json({ question: 'Who is first?' }),
+  },
   { method: 'DELETE', url: '/documents/:id', caller: 'admin', thing: 'document' },
   { method: 'GET', url: '/examples', caller: 'member' },
   { method: 'GET', url: '/first-steps', caller: 'admin' },

@@ -86,14 +86,14 @@ async function* eventsOf(task: Task, signal: AbortSignal): AsyncGenerator<TaskEv
       break;
     case 'search': {
       const { organizationId, accountId } = task.request;
-      const { searched, passages } = await searchPassages(
+      const { searched, passages, ranked } = await searchPassages(
         store,
         organizationId,
         accountId,
         task.question,
         task.limit,
       );
-      yield { type: 'findings', findings: { searched, passages } };
+      yield { type: 'findings', findings: { searched, passages, scores: ranked.map(({ score }) => score) } };
     }
   }
 }

@@ -9,6 +9,7 @@ import { openDocument, readPassages } from '../../usecases/documents/read-docume
 import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
 import { readFirstSteps } from '../../usecases/organization/first-steps.ts';
 import { readUsage } from '../../usecases/organization/read-usage.ts';
+import { testQuestion } from '../../usecases/documents/test-question.ts';
 import {
   type AddedMember,
   addMember,
@@ -28,6 +29,7 @@ import {
   documentsSchema,
   examplesSchema,
   firstStepsSchema,
+  foundPassagesSchema,
   type InvitedJson,
   invitedSchema,
   type MemberJson,
@@ -38,6 +40,7 @@ import {
   newMemberBody,
   openedDocumentSchema,
   passagesSchema,
+  questionBody,
 } from './setting-schemas.ts';
 
 /** Members, documents and the model of an organization. */
@@ -95,7 +98,7 @@ function memberRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
   ];
 }
 
-function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /documents', 'member', {
       response: documentsSchema,
@@ -148,6 +151,11 @@ function documentRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
         const { id, title, passageCount, replaced } = added;
         return { id, title, passages: passageCount, replaced };
       },
+    }),
+    defineConsoleRoute('POST /documents/search', 'admin', {
+      body: questionBody,
+      response: foundPassagesSchema,
+      handle: ({ context, principal, body }) => testQuestion(context, principal, searchPassages, body),
     }),
     defineConsoleRoute('DELETE /documents/:id', 'admin', {
       handle: (call) => removeDocument(call, call.path.id),

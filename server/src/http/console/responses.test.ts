@@ -35,6 +35,7 @@ const routes = consoleRoutes({
   limits: defaultLimits,
   model: { name: '', provider: null, test: async () => undefined },
   uploadFolder: '',
+  searchPassages: async () => ({ searched: 0, passages: [] }),
   baseUrl: () => '',
   authUrl: () => '',
   secure: () => false,
@@ -231,6 +232,7 @@ describe('Responses of the console routes', () => {
       query: '?question=Thirty+days%3F',
     });
     assert.equal(passages.length, 1);
+    await call('POST /documents/search', { body: { question: 'How many days?' } });
     await call('DELETE /documents/:id', { id: document.id });
 
     await call('GET /examples');

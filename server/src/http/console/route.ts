@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Initiator } from '../../domain/audit.ts';
 import type { OrganizationId } from '../../domain/id.ts';
+import type { Library } from '../../domain/library.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { ConfiguredModel } from '../../domain/model-trial.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -17,6 +18,8 @@ export interface ConsoleOptions {
   readonly model: ConfiguredModel;
   /** The folder for temporary files of uploads. */
   readonly uploadFolder: string;
+  /** Searches documents without blocking the event loop. */
+  readonly searchPassages: Library['search'];
   /** The public URL of the service. */
   readonly baseUrl: () => string;
   /** The base URL of the token endpoint. */

@@ -156,6 +156,28 @@ export const passagesSchema = object({
 });
 export type PassagesJson = Json<typeof passagesSchema>;
 
+export const questionBody = object({
+  question: text(1, 1_000),
+  accountId: Type.Optional(text(1, limits.linkLengthMax.default)),
+});
+
+/** The passages that a reply to the question would use, best first. */
+export const foundPassagesSchema = object({
+  /** How many passages were searched. */
+  searched: count,
+  passages: Type.Array(
+    object({
+      documentId: Type.String(),
+      title: Type.String(),
+      heading: Type.String(),
+      text: Type.String(),
+      /** From 0: how much of the question the passage has. */
+      score: Type.Number(),
+    }),
+  ),
+});
+export type FoundPassagesJson = Json<typeof foundPassagesSchema>;
+
 export const addedDocumentSchema = object({
   id: Type.String(),
   title: Type.String(),

@@ -75,17 +75,18 @@ export const listAuditOfTrace = statement('list-audit-of-trace')`
 const searchMax = 5_000;
 const findSearchEnd = statement('find-end-of-audit-search')`
   SELECT at, id FROM audit_event WHERE ${older} AND at >= :since ${newestFirst} LIMIT 1 OFFSET ${searchMax - 1}`;
+// `at >= :endAt` bounds the scan of the index; SQLite uses only one lower bound, and not the one of a pair.
 const searchAudit = statement('search-audit')`
   ${selectEvents(
     empty,
-    sql`AND at >= :since AND (at, audit_event.id) >= (:endAt, :endId) AND (:action = '' OR action = :action)
+    sql`AND at >= :endAt AND (at, audit_event.id) >= (:endAt, :endId) AND (:action = '' OR action = :action)
     AND (:actor = '' OR actor_user_id = :actor OR (actor_user_id IS NULL AND actor_kind = :actor))`,
   )}`;
 
 /** Searches a bounded part of the log, which ends at `end` if there is more. */
 function* search(values: Values): Work<{ found: AuditRow[]; end: AuditPosition | undefined }> {
   const end = yield* row<AuditPosition>(findSearchEnd, values);
-  const bounds = { endAt: end?.at ?? 0, endId: end?.id ?? '' };
+  const bounds = { endAt: end?.at ?? values.since, endId: end?.id ?? '' };
   return { found: yield* rows<AuditRow>(searchAudit, { ...values, ...bounds }), end };
 }
 

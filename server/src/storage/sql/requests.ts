@@ -38,14 +38,16 @@ const listTrafficOf = { hour: listTraffic('hour'), day: listTraffic('day') };
 
 const columns = sql`organization_id AS "organizationId", at, id AS "traceId", method, operation, status,
   latency_us AS "latencyUs", credential_id AS "credentialId", code, message`;
-const range = sql`organization_id = :organizationId AND (at, id) < (:beforeAt, :beforeId) AND at >= :since`;
+const older = sql`organization_id = :organizationId AND (at, id) < (:beforeAt, :beforeId)`;
+const range = sql`${older} AND at >= :since`;
 const newestFirst = sql`ORDER BY at DESC, id DESC`;
 const list = statement('list-requests')`
   SELECT ${columns} FROM request WHERE ${range} ${newestFirst} LIMIT :limit`;
 const findSearchEnd = statement('find-end-of-request-search')`
   SELECT at, id AS "traceId" FROM request WHERE ${range} ${newestFirst} LIMIT 1 OFFSET ${searchMax - 1}`;
+// `at >= :endAt` bounds the scan of the index; SQLite uses only one lower bound, and not the one of a pair.
 const search = statement('search-requests')`
-  SELECT ${columns} FROM request WHERE ${range} AND (at, id) >= (:endAt, :endId)
+  SELECT ${columns} FROM request WHERE ${older} AND at >= :endAt AND (at, id) >= (:endAt, :endId)
     AND (:operation = '' OR operation = :operation) AND (:credentialId = '' OR credential_id = :credentialId)
     AND (:statusClass = 0 OR status / 100 = :statusClass)
   ${newestFirst} LIMIT :limit`;
@@ -66,7 +68,7 @@ interface Position {
 /** Searches a bounded part of the log, which ends at `end` if there is more. */
 function* searchFor(values: Values): Work<{ found: LoggedRequest[]; end: Position | undefined }> {
   const end = yield* row<Position>(findSearchEnd, values);
-  const bounds = { endAt: end?.at ?? 0, endId: end?.traceId ?? '' };
+  const bounds = { endAt: end?.at ?? values.since, endId: end?.traceId ?? '' };
   return { found: yield* rows<LoggedRequest>(search, { ...values, ...bounds }), end };
 }
 

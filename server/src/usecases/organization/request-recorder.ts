@@ -6,8 +6,8 @@ import type { Telemetry } from '../telemetry.ts';
 
 /** More requests than this wait only if the store is slow. Further ones are dropped and counted. */
 const waitingMax = 10_000;
-/** Written in one transaction: about 2 ms of the event loop on SQLite. */
-const batchSize = 250;
+/** Written in one transaction: about 3 ms of the event loop on SQLite. */
+const batchSize = 100;
 /** The log is cut back to its limit when it has grown by this share of it. */
 const growthShare = 0.05;
 
