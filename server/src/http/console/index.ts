@@ -14,7 +14,6 @@ import { checkCaller, recheckCaller } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import { ratingRoutes } from './rating-routes.ts';
-import { requestRoutes } from './request-routes.ts';
 import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { ssoRoutes } from './sso-routes.ts';

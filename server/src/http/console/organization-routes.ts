@@ -6,10 +6,8 @@ import { invitationLink } from '../../domain/sign-in.ts';
 import { addDocument, listDocuments, removeDocument } from '../../usecases/documents/documents.ts';
 import { listExampleQuestions } from '../../usecases/documents/example-questions.ts';
 import { openDocument, readPassages } from '../../usecases/documents/read-document.ts';
-import { actorName, listAudit } from '../../usecases/organization/audit-log.ts';
-import { readFirstSteps } from '../../usecases/organization/first-steps.ts';
-import { readUsage } from '../../usecases/organization/read-usage.ts';
 import { testQuestion } from '../../usecases/documents/test-question.ts';
+import { readFirstSteps } from '../../usecases/organization/first-steps.ts';
 import {
   type AddedMember,
   addMember,
@@ -50,11 +48,7 @@ export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRou
     ...documentRoutes(options),
     ...newcomerRoutes(options),
     ...modelRoutes(options),
-    usage,
-    audit(options),
   ];
-  return [...memberRoutes(options), ...documentRoutes(options), ...modelRoutes(options), audit(options)];
-  return [...memberRoutes(options), ...documentRoutes(options), ...modelRoutes(options)];
 }
 
 function memberRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
