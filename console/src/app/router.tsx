@@ -18,6 +18,7 @@ import {
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
 import { FailedAlone, FailedPage } from './failed-page.tsx';
+import { auditFilters, filtersOf, requestFilters } from './log-search.ts';
 import { NotFoundPage } from './not-found-page.tsx';
 import { PendingPage } from './pending-page.tsx';
 import { safeReturn } from './safe-return.ts';
@@ -173,22 +174,6 @@ function isNotFound(error: unknown): boolean {
 
 /** Other addresses: behind the door, too, so that they look like the application. */
 const elsewhere = createRoute({ getParentRoute: () => door, path: '$', component: NotFoundPage });
-
-const requestFilters = ['trace', 'status', 'operation', 'credential', 'from', 'to'] as const;
-export type RequestSearch = Partial<Record<(typeof requestFilters)[number], string>>;
-
-const auditFilters = ['trace', 'actor', 'action', 'from', 'to'] as const;
-export type AuditSearch = Partial<Record<(typeof auditFilters)[number], string>>;
-
-/** Reads only these filters, as text, and only those that are set. */
-function filtersOf<Name extends string>(names: readonly Name[]) {
-  return (search: Record<string, unknown>): Partial<Record<Name, string>> => {
-    const set = names.filter((name) => search[name] !== undefined && search[name] !== '');
-    return Object.fromEntries(set.map((name) => [name, String(search[name])])) as Partial<
-      Record<Name, string>
-    >;
-  };
-}
 
 const settings = createRoute({ getParentRoute: () => door, path: '/settings' });
 

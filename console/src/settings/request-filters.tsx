@@ -2,7 +2,7 @@ import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { applicationsOptions, keysOptions } from '../api/queries.ts';
-import type { RequestSearch } from '../app/router.tsx';
+import type { RequestSearch } from '../app/log-search.ts';
 import { useOrganization } from '../app/session.tsx';
 import { DayFields, TraceField } from './log-filters.tsx';
 import { operations } from './request-words.ts';
