@@ -36,7 +36,7 @@ describe('Feedback on replies', () => {
     const { page } = member;
     await page.goto('/new');
     await page.getByLabel('Your question').fill(prompt);
-    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await shown(page.getByRole('button', { name: 'Good reply' }));
   }
 
