@@ -18,6 +18,7 @@ import type {
   SignInOffer,
   ThreadHomeJson,
   ThreadListJson,
+  ThreadRowJson,
   ThreadViewJson,
   UnansweredPageJson,
   UsageJson,
@@ -67,9 +68,13 @@ export const signInOfferOptions = queryOptions({
 });
 
 export interface ThreadFilter {
-  readonly scope: 'mine' | 'published';
+  /** Undefined: the person's own and published ones. */
+  readonly scope?: 'mine' | 'published' | undefined;
   readonly accountId?: string | undefined;
   readonly search?: string | undefined;
+  readonly state?: ThreadRowJson['state'] | undefined;
+  /** The earliest activity, in milliseconds since 1970. */
+  readonly since?: number | undefined;
 }
 
 export function threadsOptions(organizationId: string, filter: ThreadFilter, limit = 30) {
@@ -86,6 +91,23 @@ export function threadsOptions(organizationId: string, filter: ThreadFilter, lim
       ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
+  });
+}
+
+const recentThreads = 6;
+
+/** The threads in the sidebar. They are read again every few seconds, and more often while a reply is being written. */
+export function recentOptions(organizationId: string) {
+  return queryOptions({
+    queryKey: [...keys.threads(organizationId), 'recent'],
+    queryFn: ({ signal }) =>
+      request<ThreadListJson>(
+        'GET',
+        inOrganization(organizationId, `/threads${query({ scope: 'mine', limit: recentThreads })}`),
+        { signal },
+      ),
+    refetchInterval: ({ state: { data } }) =>
+      data?.threads.some(({ state }) => state === 'in_progress') ? 1500 : 10_000,
   });
 }
 

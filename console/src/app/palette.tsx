@@ -12,6 +12,7 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
+import type { ThreadRowJson } from '../api/contract.ts';
 import { useThreadList } from '../threads/use-thread-list.ts';
 import { closeOverlay, openOverlay } from './overlay.ts';
 import { settingsFor, threadPlaces } from './places.ts';
@@ -27,7 +28,7 @@ interface Deed {
   readonly act: () => void;
 }
 
-/** Ctrl-K: finds pages, actions, and threads by title. */
+/** Ctrl-K: finds pages, actions and threads. */
 export default function Palette({ opened }: { opened: boolean }) {
   const [text, setText] = useState('');
   useEffect(() => (opened ? spotlight.open() : spotlight.close()), [opened]);
@@ -114,27 +115,29 @@ function useDeeds(): Deed[] {
 function Threads({ text }: { text: string }) {
   const navigate = useNavigate();
   const [search] = useDebouncedValue(text.trim(), 200);
-  const mine = useThreadList({ scope: 'mine', search }, 6);
-  const published = useThreadList({ scope: 'published', search }, 6);
-  const threads = [...mine.threads, ...published.threads.filter((thread) => !thread.mine)];
+  const { threads, isSearching } = useThreadList({ search }, 10);
   useFirstSelected(threads.length);
-  if (threads.length === 0) {
-    const searching = mine.isSearching || published.isSearching;
-    return <Spotlight.Empty>{searching ? 'Searching…' : 'No threads with this title.'}</Spotlight.Empty>;
-  }
+  if (threads.length === 0)
+    return <Spotlight.Empty>{isSearching ? 'Searching…' : 'No matching threads.'}</Spotlight.Empty>;
   return (
     <Spotlight.ActionsGroup label={search === '' ? 'Recent threads' : 'Threads'}>
-      {threads.slice(0, 10).map((thread) => (
+      {threads.map((thread) => (
         <Spotlight.Action
           key={thread.id}
           label={thread.title}
-          {...(thread.accountId !== null && { description: `Account ${thread.accountId}` })}
+          {...describe(thread)}
           leftSection={<IconMessage size={20} stroke={1.75} aria-hidden />}
           onClick={() => void navigate({ to: '/threads/$threadId', params: { threadId: thread.id } })}
         />
       ))}
     </Spotlight.ActionsGroup>
   );
+}
+
+/** The part of a message that was found, else the account. */
+function describe({ found, accountId }: ThreadRowJson): { description?: string } {
+  if (found?.text) return { description: found.text.map(({ text }) => text).join('') };
+  return accountId === null ? {} : { description: `Account ${accountId}` };
 }
 
 /** Also selects the first result that arrives after the last keystroke if nothing is selected, so that Enter opens it. */

@@ -87,15 +87,20 @@ export function returnSearch(path: string): { returnTo?: string } {
   return path === '/' ? {} : { returnTo: path };
 }
 
+/** The filter of a list. */
 export interface ListSearch {
   readonly account?: string;
   readonly search?: string;
+  readonly state?: 'idle' | 'in_progress' | 'error';
+  readonly within?: 'day' | 'week' | 'month' | 'year';
 }
 
-function listSearch({ account, search }: Record<string, unknown>): ListSearch {
+function listSearch({ account, search, state, within }: Record<string, unknown>): ListSearch {
   return {
     ...(account !== undefined && account !== '' && { account: String(account) }),
     ...(search !== undefined && search !== '' && { search: String(search) }),
+    ...((state === 'idle' || state === 'in_progress' || state === 'error') && { state }),
+    ...((within === 'day' || within === 'week' || within === 'month' || within === 'year') && { within }),
   };
 }
 

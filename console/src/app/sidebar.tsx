@@ -1,6 +1,7 @@
 import { Button, CloseButton, Group, Kbd, UnstyledButton } from '@mantine/core';
 import { IconPlus, IconSearch } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { RecentThreads } from '../threads/recent-threads.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { OrganizationSwitcher } from './organization-switcher.tsx';
 import { openOverlay } from './overlay.ts';
@@ -41,6 +42,7 @@ export function Sidebar({ onClose }: { onClose?: () => void }) {
       </UnstyledButton>
       <nav aria-label="Main" className={classes.nav}>
         <Places heading="Threads" places={threadPlaces} />
+        <RecentThreads />
         <Places heading="Settings" places={settingsFor(role)} />
       </nav>
       <AccountMenu />

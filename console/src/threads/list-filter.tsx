@@ -1,8 +1,9 @@
-import { CloseButton, Kbd, TextInput } from '@mantine/core';
+import { CloseButton, Kbd, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import type { ListSearch } from '../app/router.tsx';
 import { searchFieldId, useSingleKeys } from '../app/shortcuts.ts';
 import { AccountField } from './account-field.tsx';
 import { focusFirstThread } from './thread-rows.tsx';
@@ -10,42 +11,58 @@ import classes from './threads.module.css';
 
 interface ListFilterProps {
   readonly scope: 'mine' | 'published';
-  readonly account: string;
-  readonly search: string;
+  readonly filter: ListSearch;
 }
 
+const states = [
+  { value: '', label: 'Any state' },
+  { value: 'idle', label: 'Answered' },
+  { value: 'in_progress', label: 'Replying' },
+  { value: 'error', label: 'Failed' },
+];
+const times = [
+  { value: '', label: 'Any time' },
+  { value: 'day', label: 'Past day' },
+  { value: 'week', label: 'Past week' },
+  { value: 'month', label: 'Past month' },
+  { value: 'year', label: 'Past year' },
+];
+
 /** The filter is in the URL, so that reloads, the back button and shared links keep it. */
-export function ListFilter({ scope, account, search }: ListFilterProps) {
+export function ListFilter({ scope, filter }: ListFilterProps) {
   const navigate = useNavigate();
-  const apply = (next: { account?: string; search?: string }) =>
+  // An empty value ends that filter.
+  const apply = (next: Readonly<Partial<Record<keyof ListSearch, string>>>) =>
     void navigate({
       to: scope === 'mine' ? '/' : '/published',
-      search: ({ account: _account, search: _search, ...kept }: Record<string, unknown>) => ({
-        ...kept,
-        ...nonEmpty({ account, search, ...next }),
-      }),
+      search: Object.fromEntries(Object.entries({ ...filter, ...next }).filter(([, value]) => value !== '')),
       replace: true,
       resetScroll: false,
     });
   return (
     // biome-ignore lint/a11y/useSemanticElements: the element `search` is not known to every screen reader yet.
     <div role="search" className={classes.filter}>
-      <SearchField search={search} onSearch={(text) => apply({ search: text })} />
+      <SearchField search={filter.search ?? ''} onSearch={(text) => apply({ search: text })} />
       <AccountField
         aria-label="Account"
         placeholder="Any account"
-        account={account}
+        account={filter.account ?? ''}
         onAccount={(id) => apply({ account: id })}
+      />
+      <NativeSelect
+        aria-label="State"
+        data={states}
+        value={filter.state ?? ''}
+        onChange={(event) => apply({ state: event.currentTarget.value })}
+      />
+      <NativeSelect
+        aria-label="Last activity"
+        data={times}
+        value={filter.within ?? ''}
+        onChange={(event) => apply({ within: event.currentTarget.value })}
       />
     </div>
   );
-}
-
-function nonEmpty(search: { account: string; search: string }): { account?: string; search?: string } {
-  return {
-    ...(search.account !== '' && { account: search.account }),
-    ...(search.search !== '' && { search: search.search }),
-  };
 }
 
 function SearchField({ search, onSearch }: { search: string; onSearch: (text: string) => void }) {
@@ -56,7 +73,7 @@ function SearchField({ search, onSearch }: { search: string; onSearch: (text: st
     applied.current = next;
     onSearch(next);
   }, 250);
-  // The address changed by itself: the way back, or a link.
+  // The URL has changed: the back button, or a link.
   useEffect(() => {
     if (search !== applied.current) setText(search);
     applied.current = search;
@@ -70,8 +87,8 @@ function SearchField({ search, onSearch }: { search: string; onSearch: (text: st
       id={searchFieldId}
       type="text"
       role="searchbox"
-      aria-label="Search titles"
-      placeholder="Search titles"
+      aria-label="Search threads"
+      placeholder="Search titles and messages"
       leftSection={<IconSearch size={18} aria-hidden />}
       rightSection={
         text !== '' ? (

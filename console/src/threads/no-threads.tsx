@@ -10,7 +10,7 @@ export function NoThreads({ scope, isFiltered }: { scope: 'mine' | 'published'; 
       <Empty
         icon={<IconSearchOff aria-hidden />}
         title="No matching threads"
-        text="Try a shorter search or a different account."
+        text="Try fewer words, or remove a filter."
         action={
           <Button component={Link} to={scope === 'mine' ? '/' : '/published'} variant="default">
             Show all threads

@@ -1,5 +1,5 @@
 import { useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useMemo } from 'react';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
@@ -20,15 +20,17 @@ export function PublishedPage() {
 }
 
 function ThreadListPage({ scope }: { scope: Scope }) {
-  const { account, search } = useSearch({ from: scope === 'mine' ? '/door/' : '/door/published' });
-  const list = useThreadList({ scope, accountId: account, search });
-  const isFiltered = account !== undefined || search !== undefined;
+  const filter = useSearch({ from: scope === 'mine' ? '/door/' : '/door/published' });
+  const { account: accountId, search, state, within } = filter;
+  const since = useSince(within);
+  const list = useThreadList({ scope, accountId, search, state, since });
+  const isFiltered = Object.keys(filter).length > 0;
   useAnnouncedCount(isFiltered && !list.isSearching ? list.threads.length : null, list.hasMore);
   const isEmpty = !list.isSearching && list.error === null && list.threads.length === 0;
   return (
     <Page title={scope === 'mine' ? 'My threads' : 'Published threads'}>
       <ScopeTabs />
-      <ListFilter scope={scope} account={account ?? ''} search={search ?? ''} />
+      <ListFilter scope={scope} filter={filter} />
       {isEmpty ? (
         <NoThreads scope={scope} isFiltered={isFiltered} />
       ) : (
@@ -38,6 +40,17 @@ function ThreadListPage({ scope }: { scope: Scope }) {
         <Failure error={list.error} title="Couldn’t load threads" onRetry={list.retry} />
       )}
     </Page>
+  );
+}
+
+const hourMs = 3_600_000;
+const hours = { day: 24, week: 7 * 24, month: 30 * 24, year: 365 * 24 };
+
+/** The start of the time, by the hour. It stays the same while the page is shown, because cursors belong to it. */
+function useSince(within: keyof typeof hours | undefined): number | undefined {
+  return useMemo(
+    () => (within === undefined ? undefined : (Math.floor(Date.now() / hourMs) - hours[within]) * hourMs),
+    [within],
   );
 }
 

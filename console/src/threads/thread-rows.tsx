@@ -2,8 +2,9 @@ import { Badge, Button, Skeleton, Text, VisuallyHidden } from '@mantine/core';
 import { IconUser, IconWorld } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
-import type { ThreadJson } from '../api/contract.ts';
+import type { SegmentsJson, ThreadRowJson } from '../api/contract.ts';
 import { RelativeTime } from '../app/relative-time.tsx';
+import { StateMark } from './state-mark.tsx';
 import classes from './threads.module.css';
 import type { ThreadList } from './use-thread-list.ts';
 
@@ -16,8 +17,9 @@ export function ThreadRows({ list, scope }: { list: ThreadList; scope: 'mine' | 
         <VisuallyHidden>Loading threads</VisuallyHidden>
         {skeletonRows.map((row) => (
           <div key={row} className={classes.row}>
-            <Skeleton height="0.9rem" width="60%" />
-            <Skeleton height="0.7rem" width="25%" mt={8} />
+            <Skeleton height="0.9rem" width="60%" mt={4} />
+            <Skeleton height="0.7rem" width="90%" mt={10} />
+            <Skeleton height="0.7rem" width="25%" mt={10} />
           </div>
         ))}
       </div>
@@ -35,7 +37,7 @@ export function ThreadRows({ list, scope }: { list: ThreadList; scope: 'mine' | 
   );
 }
 
-function ThreadRow({ thread, scope }: { thread: ThreadJson; scope: 'mine' | 'published' }) {
+function ThreadRow({ thread, scope }: { thread: ThreadRowJson; scope: 'mine' | 'published' }) {
   return (
     <li>
       <Link
@@ -45,8 +47,14 @@ function ThreadRow({ thread, scope }: { thread: ThreadJson; scope: 'mine' | 'pub
         data-thread-row
         onKeyDown={moveWithArrows}
       >
-        <span className={classes.title}>{thread.title}</span>
+        <span className={classes.title}>
+          {thread.found === null ? thread.title : <Segments of={thread.found.title} />}
+        </span>
+        <span className={classes.line}>
+          {thread.found?.text ? <Segments of={thread.found.text} /> : lineOf(thread)}
+        </span>
         <span className={classes.about}>
+          <StateMark state={thread.state} />
           <RelativeTime at={thread.updatedAt ?? thread.createdAt} />
           {thread.accountId !== null && (
             <Badge variant="light" color="gray" size="sm" radius="sm" tt="none" fw={500} maw="16rem">
@@ -54,11 +62,30 @@ function ThreadRow({ thread, scope }: { thread: ThreadJson; scope: 'mine' | 'pub
               {thread.accountId}
             </Badge>
           )}
+          {!thread.mine && (
+            <span className={classes.author}>
+              <VisuallyHidden>By </VisuallyHidden>
+              {thread.createdBy}
+            </span>
+          )}
           {scope === 'mine' && thread.published && <Mark Icon={IconWorld} text="Published" />}
           {scope === 'published' && thread.mine && <Mark Icon={IconUser} text="Yours" />}
         </span>
       </Link>
     </li>
+  );
+}
+
+function lineOf({ line, state }: ThreadRowJson): string {
+  if (line !== '') return line;
+  return state === 'in_progress' ? 'Waiting for the reply' : 'No reply yet';
+}
+
+/** The text in pieces, with the words that were found marked. */
+function Segments({ of }: { of: SegmentsJson }) {
+  return of.map(({ text, hit }, place) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text have no other name.
+    hit ? <mark key={place}>{text}</mark> : <span key={place}>{text}</span>,
   );
 }
 
@@ -77,7 +104,7 @@ function Mark({ Icon, text }: { Icon: typeof IconWorld; text: string }) {
   );
 }
 
-/** Loads what follows when it comes near; the button is for whom it does not come near, and says that there is more. */
+/** Loads the next page when the end of the list comes near. The button does the same from the keyboard. */
 function ListEnd({ list }: { list: ThreadList }) {
   const end = useRef<HTMLDivElement>(null);
   const { hasMore, isSearching, loadMore, error } = list;

@@ -1,11 +1,11 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { ThreadJson } from '../api/contract.ts';
-import { type ThreadFilter, threadsOptions } from '../api/queries.ts';
+import type { ThreadRowJson } from '../api/contract.ts';
+import { recentOptions, type ThreadFilter, threadsOptions } from '../api/queries.ts';
 import { useOrganization } from '../app/session.tsx';
 
 export interface ThreadList {
-  readonly threads: readonly ThreadJson[];
+  readonly threads: readonly ThreadRowJson[];
   /** Nothing is known yet. */
   readonly isPending: boolean;
   /** More is being read, or will be at once. */
@@ -24,6 +24,7 @@ export interface ThreadList {
 export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList {
   const organization = useOrganization();
   const query = useInfiniteQuery(threadsOptions(organization.id, filter, limit));
+  const recent = useRecentRows(organization.id);
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
   const last = query.data?.pages.at(-1);
   const goOn = last !== undefined && last.threads.length === 0 && hasNextPage && !isFetchNextPageError;
@@ -31,7 +32,7 @@ export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList 
     if (goOn && !isFetchingNextPage) void fetchNextPage();
   }, [goOn, isFetchingNextPage, fetchNextPage]);
   return {
-    threads: query.data?.pages.flatMap((page) => page.threads) ?? [],
+    threads: query.data?.pages.flatMap((page) => page.threads.map(recent)) ?? [],
     isPending: query.isPending,
     isSearching: query.isPending || isFetchingNextPage || goOn,
     hasMore: hasNextPage,
@@ -41,5 +42,14 @@ export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList 
       if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
     },
     retry: () => void (isFetchNextPageError ? fetchNextPage() : query.refetch()),
+  };
+}
+
+/** Rows as the sidebar knows them, which reads the most recent ones every few seconds. */
+function useRecentRows(organizationId: string): (row: ThreadRowJson) => ThreadRowJson {
+  const { data } = useQuery({ ...recentOptions(organizationId), enabled: false });
+  return (row) => {
+    const known = data?.threads.find(({ id }) => id === row.id);
+    return known === undefined ? row : { ...known, found: row.found };
   };
 }

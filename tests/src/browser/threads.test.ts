@@ -27,6 +27,13 @@ describe('Threads in the console', () => {
     }
     const { thread } = await ask(world.ben, 'How long is a skein?', { title: 'Lengths of skeins' });
     assertDone(await world.ben.call('PUT', `/threads/${thread.id}/published`, { body: { published: true } }));
+    // The index of threads follows within a second or so.
+    for (const search of ['yarn number 77', 'yarn number 42', `yarn number ${yarns}`, 'skein']) {
+      await eventually(
+        async () => assertDone(await world.ada.get(`/threads?${new URLSearchParams({ search })}`)).threads,
+        ({ length }) => length > 0,
+      );
+    }
     window = await openAs(browser, world.ada.client);
   });
   after(async () => {
@@ -70,7 +77,7 @@ describe('Threads in the console', () => {
     await shown(heading(page, 'Yarn number 77'));
     await page.goBack();
     await rowCount(1);
-    const search = page.getByRole('searchbox', { name: 'Search titles' });
+    const search = page.getByRole('searchbox', { name: 'Search threads' });
     assert.equal(await search.inputValue(), 'number 77');
     await search.focus();
     await page.keyboard.press('Escape');
@@ -79,6 +86,55 @@ describe('Threads in the console', () => {
     await shown(page.getByText('No matching threads'));
     await page.getByRole('link', { name: 'Show all threads' }).click();
     await shown(row(`Yarn number ${yarns}`));
+    window.assertFaultless();
+  });
+
+  it('are found by the words of their messages, which are marked, and narrowed down by state and time', async () => {
+    const { page } = window;
+    await page.goto('/?search=question+repeat');
+    await shown(row(`Yarn number ${yarns}`));
+    const first = list().getByRole('listitem').first();
+    assert.deepEqual(await first.locator('mark').allTextContents(), ['repeats', 'question']);
+    await shown(first.getByText('Answered'));
+    await lookAt(page, 'found-threads');
+    const state = page.getByRole('combobox', { name: 'State' });
+    await state.selectOption('Failed');
+    await shown(page.getByText('No matching threads'));
+    assert.match(page.url(), /state=error/);
+    await state.selectOption('Answered');
+    await page.getByRole('combobox', { name: 'Last activity' }).selectOption('Past day');
+    await shown(row(`Yarn number ${yarns}`));
+    assert.match(page.url(), /within=day/);
+    await page.reload();
+    await shown(row(`Yarn number ${yarns}`));
+    await page.goto('/published?search=skein');
+    await rowCount(1);
+    await shown(list().getByText(world.email('ben')));
+    window.assertFaultless();
+  });
+
+  it('that are recent are in the sidebar of every page, with the state of now', async () => {
+    const { page } = window;
+    await page.goto('/settings/documents');
+    const recent = page.getByRole('region', { name: 'Recent' });
+    await shown(recent.getByRole('link', { name: `Yarn number ${yarns} Answered` }));
+    assert.equal(await recent.getByRole('link').count(), 6);
+    const { thread } = await ask(world.ada, '#hang', { title: 'Slow yarn' });
+    await page.bringToFront();
+    await shown(recent.getByRole('link', { name: 'Slow yarn Replying' }));
+    await recent.getByRole('link', { name: `Yarn number ${yarns}` }).click();
+    await shown(heading(page, `Yarn number ${yarns}`));
+    assert.equal(await recent.locator('[aria-current=page]').textContent(), `Yarn number ${yarns} Answered`);
+    await page.getByRole('textbox').fill('A draft');
+    await recent.getByRole('link', { name: 'Slow yarn' }).click();
+    await shown(heading(page, 'Slow yarn'));
+    assertDone(await world.ada.post(`/threads/${thread.id}/stop`));
+    await shown(recent.getByRole('link', { name: 'Slow yarn Answered' }));
+    await recent.getByRole('link', { name: `Yarn number ${yarns}` }).click();
+    await shown(heading(page, `Yarn number ${yarns}`));
+    assert.equal(await page.getByRole('textbox').inputValue(), 'A draft', 'switching keeps what was written');
+    assertDone(await world.ada.call('DELETE', `/threads/${thread.id}`));
+    await gone(recent.getByRole('link', { name: 'Slow yarn' }));
     window.assertFaultless();
   });
 

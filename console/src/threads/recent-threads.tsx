@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useLocation } from '@tanstack/react-router';
+import type { ThreadRowJson } from '../api/contract.ts';
+import { recentOptions, threadOptions } from '../api/queries.ts';
+import { useOrganization } from '../app/session.tsx';
+import classes from '../app/sidebar.module.css';
+import { StateDot } from './state-mark.tsx';
+
+/** The person's latest threads with their state, on every page. */
+export function RecentThreads() {
+  const { id } = useOrganization();
+  const { data } = useQuery(recentOptions(id));
+  if (data === undefined || data.threads.length === 0) return null;
+  return (
+    <section aria-label="Recent">
+      <p className={classes.heading} aria-hidden>
+        Recent
+      </p>
+      <ul className={classes.places}>
+        {data.threads.map((thread) => (
+          <RecentThread key={thread.id} organizationId={id} thread={thread} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function RecentThread({ organizationId, thread }: { organizationId: string; thread: ThreadRowJson }) {
+  const isOpen = useLocation().pathname === `/threads/${thread.id}`;
+  // The page of the open thread follows it and knows of a change first.
+  const { data } = useQuery({ ...threadOptions(organizationId, thread.id), enabled: false });
+  const { title, state } = isOpen && data ? { title: data.thread.title, state: data.state } : thread;
+  return (
+    <li>
+      <Link
+        to="/threads/$threadId"
+        params={{ threadId: thread.id }}
+        className={`${classes.place} ${classes.recent}`}
+        activeProps={{ 'aria-current': 'page' }}
+        title={title}
+      >
+        <span className={classes.recentTitle}>{title}</span>
+        <StateDot state={state} />
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,30 @@
+import { VisuallyHidden } from '@mantine/core';
+import type { ThreadRowJson } from '../api/contract.ts';
+import classes from './threads.module.css';
+
+type State = ThreadRowJson['state'];
+
+const words: Readonly<Record<State, string>> = {
+  idle: 'Answered',
+  in_progress: 'Replying',
+  error: 'Failed',
+};
+
+export function StateMark({ state }: { state: State }) {
+  return (
+    <span className={classes.state}>
+      <span className={classes.dot} data-state={state} aria-hidden />
+      {words[state]}
+    </span>
+  );
+}
+
+/** Only the dot, where there is no room for words. */
+export function StateDot({ state }: { state: State }) {
+  return (
+    <>
+      <VisuallyHidden> {words[state]}</VisuallyHidden>
+      <span className={classes.dot} data-state={state} title={words[state]} aria-hidden />
+    </>
+  );
+}
