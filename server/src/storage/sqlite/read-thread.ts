@@ -33,15 +33,22 @@ export class ReadThread {
     this.#file = file;
   }
 
+  /** Starts the thread before it is needed, so that the first query does not wait for it. */
+  start(): void {
+    if (this.#thread !== undefined) return;
+    this.#thread = this.#start();
+    this.#thread.unref();
+  }
+
   /** The rows as arrays. */
   all<Row>(text: string, values: Values): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       this.#asked += 1;
       const question: Question = { id: this.#asked, text, values };
-      this.#thread ??= this.#start();
+      this.start();
       this.#waiting.set(question.id, { resolve: resolve as Waiting['resolve'], reject });
-      this.#thread.ref();
-      this.#thread.postMessage(question);
+      this.#thread!.ref();
+      this.#thread!.postMessage(question);
     });
   }
 

@@ -96,11 +96,14 @@ export function sqliteThreadSearch(
     insertTerms.run({ number, terms: scopedTerms(entry) });
   }
 
+  const ids = sql`SELECT value AS id FROM json_each(:threadIds)`;
+  const { summarizeThreads } = threadSummaries(sqliteTransactions(database, commits), ids);
   return {
-    ...threadSummaries(
-      sqliteTransactions(database, commits),
-      sql`SELECT value AS id FROM json_each(:threadIds)`,
-    ),
+    summarizeThreads(...asked) {
+      // Whoever sees a list may search it next.
+      reads.start();
+      return summarizeThreads(...asked);
+    },
 
     takeUnindexed: async (limit) => listDue.all({ limit }),
 

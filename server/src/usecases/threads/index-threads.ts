@@ -64,10 +64,15 @@ async function termsOf({ store, vocabulary }: Context, head: ThreadHead): Promis
   const { thread, latest } = head;
   const terms = new Set<string>();
   let length = 0;
+  let inTurn = 0;
   const add = async (text: string) => {
     for (const piece of pieces(text)) {
       if (terms.size >= termsMax || length >= lengthMax) return;
-      await nextTurn(thread.organizationId);
+      if (inTurn + piece.length > pieceLength) {
+        await nextTurn(thread.organizationId);
+        inTurn = 0;
+      }
+      inTurn += piece.length;
       for (const word of vocabulary.wordsOf(piece)) terms.add(vocabulary.termOf(word));
       length += piece.length;
     }

@@ -30,7 +30,7 @@ const excerptLength = 180;
 /** How much of the messages a page of results reads for its excerpts. */
 const readLengthMax = 400_000;
 const partOfThread = { limit: 20, bytesMax: 32_768 };
-/** A longer message is split into words in several turns. */
+/** Characters that are split into words in one turn. */
 const pieceLength = 8_000;
 
 /** One page of the threads that the person may read and that contain all words, most recent activity first. */
@@ -87,13 +87,17 @@ async function withExcerpts(
   finder: HitFinder | undefined,
 ): Promise<ThreadRow[]> {
   if (finder === undefined) return [...rows];
-  const budget = { left: readLengthMax };
-  const found: ThreadRow[] = [];
-  for (const row of rows) {
-    const text = await findExcerpt(context, row.thread, finder, budget);
-    found.push({ ...row, found: { title: finder.mark(row.thread.title), text } });
-  }
-  return found;
+  const budget = { left: readLengthMax, inTurn: 0 };
+  // All at once, because on PostgreSQL each waits for its messages.
+  return Promise.all(
+    rows.map(async (row) => ({
+      ...row,
+      found: {
+        title: finder.mark(row.thread.title),
+        text: await findExcerpt(context, row.thread, finder, budget),
+      },
+    })),
+  );
 }
 
 /** Around the searched words in the message of the first matching part that has most of them; a reply before a prompt. */
@@ -101,7 +105,7 @@ async function findExcerpt(
   { store }: Context,
   { organizationId, id }: Thread,
   finder: HitFinder,
-  budget: { left: number },
+  budget: { left: number; inTurn: number },
 ): Promise<Segment[] | null> {
   for (let skip = 0; budget.left > 0; ) {
     const part = await store.listMessages(organizationId, id, { ...partOfThread, skip });
@@ -109,8 +113,12 @@ async function findExcerpt(
     let best: { segments: Segment[]; found: number } | undefined;
     for (const { role, content } of part) {
       for (let start = 0; start < content.length && budget.left > 0; start += pieceLength) {
-        await nextTurn(organizationId);
         const piece = content.slice(start, start + pieceLength);
+        if (budget.inTurn + piece.length > pieceLength) {
+          await nextTurn(organizationId);
+          budget.inTurn = 0;
+        }
+        budget.inTurn += piece.length;
         budget.left -= piece.length;
         const excerpt = finder.excerpt(plainText(piece.toWellFormed()), excerptLength);
         const isBetter = (excerpt?.found ?? 0) + (role === 'assistant' ? 0.5 : 0) > (best?.found ?? 0);
