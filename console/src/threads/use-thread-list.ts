@@ -24,7 +24,7 @@ export interface ThreadList {
 export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList {
   const organization = useOrganization();
   const query = useInfiniteQuery(threadsOptions(organization.id, filter, limit));
-  const recent = useRecentRows(organization.id);
+  const recent = useRecentRows(organization.id, query.dataUpdatedAt);
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
   const last = query.data?.pages.at(-1);
   const goOn = last !== undefined && last.threads.length === 0 && hasNextPage && !isFetchNextPageError;
@@ -45,11 +45,11 @@ export function useThreadList(filter: ThreadFilter, limit?: number): ThreadList 
   };
 }
 
-/** Rows as the sidebar knows them, which reads the most recent ones every few seconds. */
-function useRecentRows(organizationId: string): (row: ThreadRowJson) => ThreadRowJson {
-  const { data } = useQuery({ ...recentOptions(organizationId), enabled: false });
+/** Rows as the sidebar knows them, if it has read them after the list. */
+function useRecentRows(organizationId: string, listedAt: number): (row: ThreadRowJson) => ThreadRowJson {
+  const { data, dataUpdatedAt } = useQuery({ ...recentOptions(organizationId), enabled: false });
   return (row) => {
-    const known = data?.threads.find(({ id }) => id === row.id);
+    const known = dataUpdatedAt > listedAt ? data?.threads.find(({ id }) => id === row.id) : undefined;
     return known === undefined ? row : { ...known, found: row.found };
   };
 }
