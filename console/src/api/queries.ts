@@ -67,6 +67,14 @@ export const signInOfferOptions = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+/** The filter of a list, as it is in the URL. */
+export interface ListSearch {
+  readonly account?: string;
+  readonly search?: string;
+  readonly state?: 'idle' | 'in_progress' | 'error';
+  readonly within?: 'day' | 'week' | 'month' | 'year';
+}
+
 export interface ThreadFilter {
   /** Undefined: the person's own and published ones. */
   readonly scope?: 'mine' | 'published' | undefined;

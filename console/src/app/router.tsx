@@ -10,6 +10,7 @@ import type { SessionJson } from '../api/contract.ts';
 import {
   type Citation,
   documentOptions,
+  type ListSearch,
   readThreadHome,
   sessionOptions,
   signInOfferOptions,
@@ -85,14 +86,6 @@ const door = createRoute({
 
 export function returnSearch(path: string): { returnTo?: string } {
   return path === '/' ? {} : { returnTo: path };
-}
-
-/** The filter of a list. */
-export interface ListSearch {
-  readonly account?: string;
-  readonly search?: string;
-  readonly state?: 'idle' | 'in_progress' | 'error';
-  readonly within?: 'day' | 'week' | 'month' | 'year';
 }
 
 function listSearch({ account, search, state, within }: Record<string, unknown>): ListSearch {

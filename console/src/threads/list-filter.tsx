@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import type { ListSearch } from '../app/router.tsx';
+import type { ListSearch } from '../api/queries.ts';
 import { searchFieldId, useSingleKeys } from '../app/shortcuts.ts';
 import { AccountField } from './account-field.tsx';
 import { focusFirstThread } from './thread-rows.tsx';
