@@ -1,4 +1,6 @@
+import { useEffect, useState } from 'react';
 import { CopyButton } from '../app/copy-button.tsx';
+import type { CodeToken } from './highlight.ts';
 import classes from './markdown.module.css';
 import type { HtmlNode } from './reply-marks.ts';
 
@@ -7,6 +9,7 @@ export function CodeBlock({ node }: { node: HtmlNode }) {
   const code = node.children?.find(({ tagName }) => tagName === 'code');
   const text = textOf(code ?? node).replace(/\n$/, '');
   const language = languageOf(code);
+  const lines = useHighlighted(text, language);
   return (
     <figure className={classes.code}>
       <figcaption className={classes.codeHead}>
@@ -15,10 +18,48 @@ export function CodeBlock({ node }: { node: HtmlNode }) {
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it with the arrow keys. */}
       <pre tabIndex={0}>
-        <code>{text}</code>
+        <code>{lines === undefined ? text : <Colored lines={lines} />}</code>
       </pre>
     </figure>
   );
+}
+
+/** Longer code would block the page while it is coloured. */
+const lengthMax = 20_000;
+/** Code that is still being written is coloured when it pauses. */
+const settlingMs = 120;
+
+/** The code in colours; undefined until they are known. The highlighter is loaded with the first code of a known language. */
+function useHighlighted(text: string, language: string | undefined): CodeToken[][] | undefined {
+  const [colored, setColored] = useState<{ text: string; lines: CodeToken[][] | undefined }>();
+  useEffect(() => {
+    if (language === undefined || text.length > lengthMax) return;
+    let isCurrent = true;
+    const timer = setTimeout(async () => {
+      // Without the highlighter the code stays readable.
+      const lines = await import('./highlight.ts')
+        .then(({ highlight }) => highlight(text, language))
+        .catch(() => undefined);
+      if (isCurrent) setColored({ text, lines });
+    }, settlingMs);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [text, language]);
+  return colored?.text === text ? colored.lines : undefined;
+}
+
+function Colored({ lines }: { lines: readonly CodeToken[][] }) {
+  return lines.flatMap((line, at) => [
+    ...(at === 0 ? [] : ['\n']),
+    ...line.map(({ text, color }, place) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a token is identified by its position.
+      <span key={`${at} ${place}`} style={{ color }}>
+        {text}
+      </span>
+    )),
+  ]);
 }
 
 function textOf(node: HtmlNode): string {

@@ -8,6 +8,7 @@ import { CodeBlock } from './code-block.tsx';
 import { closeOpenMarks } from './growing-text.ts';
 import classes from './markdown.module.css';
 import { headingLevels, markdownParts } from './markdown-parts.ts';
+import { hideFormulas, showFormulas } from './math.ts';
 import { type HtmlNode, markReply } from './reply-marks.ts';
 import { outside, safeLink } from './safe-link.ts';
 import { SourcePopover } from './source-popover.tsx';
@@ -73,9 +74,12 @@ interface PartProps {
 }
 
 const Part = memo(({ text, sourceCount, headings, spans }: PartProps) => {
+  // As long as the text itself, so that the spans fit.
+  const source = hideFormulas(text);
   const marks = [
-    [markUnsupported, { source: text, spans }],
+    [markUnsupported, { source, spans }],
     [markReply, { sourceCount, headings }],
+    showFormulas,
   ] as never;
   return (
     <Markdown
@@ -84,7 +88,7 @@ const Part = memo(({ text, sourceCount, headings, spans }: PartProps) => {
       urlTransform={(url) => safeLink(url) ?? ''}
       components={components}
     >
-      {text}
+      {source}
     </Markdown>
   );
 });

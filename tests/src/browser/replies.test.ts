@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { type ConsoleClient, signedInMember } from '../console/console-client.ts';
 import { eventually } from '../eventually.ts';
 import { HeldModel } from '../replies/held-model.ts';
@@ -23,6 +23,8 @@ const hostile = `# Care of wool
 \`\`\`sh
 wash --cold "wool"
 \`\`\`
+
+The time is $t_1 * w_1 + t_2 * w_2$ for wool.
 `;
 
 /** Found: three of eight statements. */
@@ -191,6 +193,10 @@ describe('A reply in the console', () => {
     const link = reply().getByRole('link', { name: 'a page' });
     assert.equal(await link.getAttribute('href'), 'https://example.org/wool');
     assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
+    const strings = reply().locator('pre span').filter({ hasText: '"wool"' });
+    await shown(strings);
+    assert.notEqual(await colorOf(strings), await colorOf(reply().locator('pre')), 'code has colours');
+    await shown(reply().getByText('$t_1 * w_1 + t_2 * w_2$'));
     await lookAt(page, 'markdown');
     await reply().getByRole('button', { name: 'Copy code' }).click();
     await untilAnnounced(page, 'Copied');
@@ -243,3 +249,9 @@ describe('A reply in the console', () => {
     window.assertFaultless();
   });
 });
+
+function colorOf(locator: Locator): Promise<string> {
+  return locator.first().evaluate((element) => {
+    return (globalThis as any).getComputedStyle(element).color;
+  });
+}
