@@ -40,7 +40,7 @@ function Latency({ operations: rows, days }: { operations: TrafficJson['operatio
   if (rows.length === 0) return null;
   return (
     <Section id="latency" title="Latency by operation">
-      <Table horizontalSpacing={4} className={classes.figures}>
+      <Table horizontalSpacing={4} className={`${classes.figures} ${classes.latency}`}>
         <Heads names={['Operation', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
         <Table.Tbody>
           {rows.map(({ operation, requests, errors, p50, p95, p99 }) => (

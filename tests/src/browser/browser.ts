@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { eventually } from '../eventually.ts';
 import { root } from '../service.ts';
 import { findChromium } from './chromium.ts';
 
@@ -103,13 +104,19 @@ export async function lookAt(page: Page, name: string, size = 'wide'): Promise<v
   }
 }
 
-/** Fails if the page scrolls sideways or content is cut off at the side. */
+/** A page that gets another width lays itself out again within this time. */
+const layoutMsMax = 5000;
+
+/** Fails if the page goes on scrolling sideways, or content stays cut off at the side. */
 async function assertFits(page: Page, name: string): Promise<void> {
-  const excess: number = await page.evaluate(
-    `Math.max(...[document.documentElement, ...document.querySelectorAll('main')]
-      .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`,
+  const excess = (): Promise<number> =>
+    page.evaluate(
+      `Math.max(...[document.documentElement, ...document.querySelectorAll('main')]
+        .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`,
+    );
+  await eventually(excess, (px) => px <= 0, layoutMsMax).catch((error: Error) =>
+    assert.fail(`${name} is wider than its window: ${error.message}`),
   );
-  assert.ok(excess <= 0, `${name} is ${excess} px wider than its window`);
 }
 
 /**

@@ -51,7 +51,7 @@ function testNoises(settings: () => Promise<NeighbourhoodSettings>, noises: read
 describeOnEachEngine('A service with a noisy tenant', ({ engine, freshStore }) => {
   const noises = [silence, ...documentNoises, ...requestNoises];
   testNoises(
-    async () => ({ environment: { ...(await freshStore()), SKEIN_DOCUMENT_READ_MS: '15000' } }),
+    async () => ({ environment: { ...(await freshStore()), SKEIN_DOCUMENT_READ_MS: '30000' } }),
     engine === 'SQLite' ? noises : noises.filter(({ isAboutStore }) => isAboutStore),
   );
 });

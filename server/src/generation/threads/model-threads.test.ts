@@ -86,7 +86,7 @@ describe('Model threads', () => {
     const search = () => threadedSearch(threads).search(library.organizationId, null, 'refunds', 1);
     assert.equal((await search()).passages[0]?.text, 'Refunds take 30 days.');
     await library.store.removeDocument(library.organizationId, 'doc_Returns' as DocumentId, removedNote);
-    assert.deepEqual(await search(), { searched: 0, passages: [] });
+    assert.deepEqual(await search(), { searched: 0, passages: [], scores: [] });
     await threads.close();
     await library.store.close();
     assert.equal(existsSync(`${file}-wal`), false, 'the last connection to a file removes its journal');
