@@ -132,6 +132,33 @@ describe('A search in threads', () => {
     assert.deepEqual((await find('¤')).rows, []);
   });
 
+  it('yields to other requests between the threads whose messages it loads', async () => {
+    const { organizationId, userId } = ada;
+    for (let count = 0; count < 12; count += 1)
+      await world.thread(organizationId, userId, { title: 'Velvet', prompt: 'velvet' });
+    await index();
+    let isRunning = true;
+    let loaded = 0;
+    let loadedInTurnMax = 0;
+    const count = () => {
+      loadedInTurnMax = Math.max(loadedInTurnMax, loaded);
+      loaded = 0;
+      if (isRunning) setImmediate(count);
+    };
+    setImmediate(count);
+    const listMessages: Context['store']['listMessages'] = (...asked) => {
+      loaded += 1;
+      return world.store.listMessages(...asked);
+    };
+    const counting = { ...context, store: { ...world.store, listMessages } };
+    const { rows } = await searchThreads(counting, ada, { search: 'velvet', limit: 100 });
+    isRunning = false;
+    count();
+    assert.equal(rows.length, 12);
+    // Two, because a turn may start before or after it is counted.
+    assert.ok(loadedInTurnMax <= 2, `${loadedInTurnMax} threads in one turn`);
+  });
+
   it('yields to other requests while it indexes a long thread, of which it finds the first words', async () => {
     let isRunning = true;
     let turns = 0;

@@ -88,7 +88,7 @@ async function withExcerpts(
 ): Promise<ThreadRow[]> {
   if (finder === undefined) return [...rows];
   const budget = { left: readLengthMax, inTurn: 0 };
-  // All at once, because on PostgreSQL each waits for its messages.
+  // Concurrently, because on PostgreSQL each waits for its messages.
   return Promise.all(
     rows.map(async (row) => ({
       ...row,
@@ -107,17 +107,21 @@ async function findExcerpt(
   finder: HitFinder,
   budget: { left: number; inTurn: number },
 ): Promise<Segment[] | null> {
-  for (let skip = 0; budget.left > 0; ) {
+  const startTurn = async () => {
+    await nextTurn(organizationId);
+    budget.inTurn = 0;
+  };
+  for (let skip = 0; ; ) {
+    // On SQLite, loading blocks the event loop: one thread in each turn.
+    await startTurn();
+    if (budget.left <= 0) return null;
     const part = await store.listMessages(organizationId, id, { ...partOfThread, skip });
     if (part.length === 0) return null;
     let best: { segments: Segment[]; found: number } | undefined;
     for (const { role, content } of part) {
       for (let start = 0; start < content.length && budget.left > 0; start += pieceLength) {
         const piece = content.slice(start, start + pieceLength);
-        if (budget.inTurn + piece.length > pieceLength) {
-          await nextTurn(organizationId);
-          budget.inTurn = 0;
-        }
+        if (budget.inTurn + piece.length > pieceLength) await startTurn();
         budget.inTurn += piece.length;
         budget.left -= piece.length;
         const excerpt = finder.excerpt(plainText(piece.toWellFormed()), excerptLength);
@@ -128,5 +132,4 @@ async function findExcerpt(
     if (best !== undefined) return best.segments;
     skip += part.length;
   }
-  return null;
 }
