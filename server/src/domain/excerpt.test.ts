@@ -18,7 +18,10 @@ describe('The words of a search', () => {
     });
     assert.deepEqual(searchedWords('Refunds ', vocabulary), { terms: ['refund'] });
     assert.deepEqual(searchedWords('re', vocabulary), { terms: ['re'] });
-    assert.deepEqual(searchedWords('東', vocabulary)?.last?.prefix, '東');
+    for (const search of ['東', 'か', 'カ', 'по', 'αβ'])
+      assert.equal(searchedWords(search, vocabulary)?.last?.prefix, search);
+    for (const search of ['п', 'α', '한', '𐐨'])
+      assert.deepEqual(searchedWords(search, vocabulary), { terms: [search] });
   });
 
   it('are at most 32, and none in punctuation, emoji or white space', () => {

@@ -20,17 +20,23 @@ export interface Segment {
 
 /** More words would not narrow a search. */
 const wordsMax = 32;
-/** Shorter beginnings of Latin words occur in nearly every text. */
-const prefixLengthMin = 3;
+/** The shortest beginning of a Latin word that also finds longer words. Shorter ones occur in nearly every text. */
+const latinPrefixMin = 3;
 
 /** Undefined if the text has no words: punctuation, emoji, white space. */
 export function searchedWords(search: string, { wordsOf, termOf }: Vocabulary): SearchedWords | undefined {
   const words = wordsOf(search).slice(0, wordsMax);
   const last = words.at(-1);
   if (last === undefined) return undefined;
-  const isUnfinished = /\S$/u.test(search) && (last.length >= prefixLengthMin || /[^a-z\d]/.test(last));
+  const isUnfinished = /\S$/u.test(search) && [...last].length >= prefixMin(last);
   const terms = [...new Set((isUnfinished ? words.slice(0, -1) : words).map(termOf))];
   return isUnfinished ? { terms, last: { term: termOf(last), prefix: cutWord(last) } } : { terms };
+}
+
+/** In scripts where one character can be a word, one is enough. */
+function prefixMin(word: string): number {
+  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(word)) return 1;
+  return /[^a-z\d]/.test(word) ? 2 : latinPrefixMin;
 }
 
 /** Terms of the index are not longer. */
@@ -59,7 +65,7 @@ export class HitFinder {
     this.#terms = new Set(last === undefined ? terms : [...terms, last.term]);
     this.#prefix = last?.prefix;
     this.#beginnings = [...this.#terms, ...(last === undefined ? [] : [last.prefix])].map((term) =>
-      term.slice(0, prefixLengthMin),
+      term.slice(0, latinPrefixMin),
     );
   }
 

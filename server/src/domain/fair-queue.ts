@@ -1,3 +1,11 @@
+/** What the queue needs of an `AbortSignal`, which is not a part of the language. */
+interface Signal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(event: 'abort', listener: () => void, options: { once: true }): void;
+  removeEventListener(event: 'abort', listener: () => void): void;
+}
+
 /**
  * Hands out a fixed number of places. Organizations that wait take turns, so an organization with a thousand requests
  * delays a single request of another by one.
@@ -16,7 +24,7 @@ export class FairQueue<Key> {
   }
 
   /** Resolves when the caller has a place, which it must `release`. Rejects if `signal` aborts first. */
-  acquire(key: Key, signal?: AbortSignal): Promise<void> {
+  acquire(key: Key, signal?: Signal): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#take(key)) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -31,6 +39,11 @@ export class FairQueue<Key> {
       signal?.addEventListener('abort', leave, { once: true });
       this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), take]);
     });
+  }
+
+  /** How many callers of the organization wait for a place. */
+  waiting(key: Key): number {
+    return this.#waiting.get(key)?.length ?? 0;
   }
 
   release(key: Key): void {

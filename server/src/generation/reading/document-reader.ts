@@ -8,8 +8,8 @@ import {
   type IndexedPassage,
   UnreadableDocument,
 } from '../../domain/document.ts';
+import { FairQueue } from '../../domain/fair-queue.ts';
 import type { Limits } from '../../domain/limits.ts';
-import { FairQueue } from '../fair-queue.ts';
 
 export interface ReadingTask {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { FairQueue } from '../fair-queue.ts';
 import { ModelError } from '../model.ts';
 import type { PassageStore } from '../retrieval/search.ts';
 import { retryStore } from '../retry-store.ts';

@@ -119,7 +119,7 @@ export function sqliteThreadSearch(
     },
 
     async searchThreads(organizationId, query, limit, after) {
-      const found = await reads.all<FoundRow>(searchText, {
+      const found = await reads.all<FoundRow>(organizationId, searchText, {
         ...foundValues(organizationId, query),
         match: matchText(organizationId, query, dialect),
         before: after === undefined ? Number.MAX_SAFE_INTEGER : Number(after),
