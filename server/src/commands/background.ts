@@ -37,8 +37,13 @@ export function startBackgroundWork(
   log: Log,
 ): { stopTending(): Promise<void>; stop(): Promise<void> } {
   const keepCounts = async (isLast: boolean) => {
-    await Promise.all([context.usage.flush(context.store), context.recorder.flush(context.store)]);
-    await noteFailedSignIns(context, isLast);
+    // If one of them fails, the others are stored all the same.
+    const results = await Promise.allSettled([
+      context.usage.flush(context.store),
+      context.recorder.flush(context.store),
+      noteFailedSignIns(context, isLast),
+    ]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
   const countsFailed = 'could not store request counts; retrying in a second';
   const counting = repeat(log, usageEveryMs, countsFailed, () => keepCounts(false));

@@ -10,14 +10,19 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** An error for the caller. `message` is safe to show; the internal reason is in `cause` and goes to the log only. */
+/**
+ * An error for the caller. `message` is safe to show; the internal reason is in `cause` and goes to the log only.
+ * `logMessage` replaces a message that repeats text of the caller in the request log of the organization.
+ */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
+  readonly logMessage: string;
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; logMessage?: string }) {
     super(message, options);
     this.name = 'ServiceError';
     this.code = code;
+    this.logMessage = options?.logMessage ?? message;
   }
 }
 

@@ -81,6 +81,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.decorateRequest('credentialId');
   app.decorateRequest('admission');
   app.decorateRequest('personId');
+  app.decorateRequest('sentError');
   if (context.tracing.request) traceRequests(app, context.tracing.request);
   app.addHook('preClose', async () => {
     closing = true;

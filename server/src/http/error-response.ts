@@ -1,6 +1,13 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, ServiceError } from '../domain/errors.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error of the response, for the request log. */
+    sentError: { readonly code: ErrorCode; readonly message: string } | undefined;
+  }
+}
+
 export const errorStatus = {
   INVALID_PARAMS: 400,
   UNAUTHORIZED: 401,
@@ -32,7 +39,8 @@ export async function sendError(
   const error = await firstFault(fault, request);
   const known = toServiceError(error as FastifyError);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
-  const { code, message } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
+  const { code, message, logMessage } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
+  request.sentError = { code, message: logMessage };
   if (code === 'UNAUTHORIZED' && challenges) reply.header('www-authenticate', challengeFor(request));
   return reply
     .code(errorStatus[code])
@@ -63,7 +71,6 @@ function unexpected(traceId: string): string {
 /** Client errors of the framework. INVALID_PARAMS is the only code that fits them. */
 function toServiceError(error: FastifyError): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
-  if (error.validation) return new ServiceError('INVALID_PARAMS', error.message);
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServiceError('INVALID_PARAMS', 'body: is too large.');

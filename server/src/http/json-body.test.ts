@@ -52,7 +52,9 @@ describe('The limits of a JSON body', () => {
     }
   });
 
-  it('repeat only the start of a long key', () => {
+  it('repeat only the start of a long key, without half a character', () => {
+    const cut = `${'k'.repeat(63)}🧶`;
+    assert.equal(jsonFault(`{"${cut}":1,"${cut}":1}`), `${'k'.repeat(63)}\uFFFD: occurs twice`);
     const key = 'k'.repeat(100_000);
     assert.equal(jsonFault(`{"${key}":1,"${key}":1}`), `${'k'.repeat(64)}: occurs twice`);
   });

@@ -23,10 +23,13 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     if (!isUtf8(body)) return done(invalidUtf8(body), undefined);
     const text = body.toString();
     const fault = jsonFault(text);
-    if (fault !== undefined) return done(invalid(`${fault}.`), undefined);
+    if (fault !== undefined) return done(invalid(`${fault}.`, withoutKey(fault)), undefined);
     void parseSafely(request, text, (error, value) => {
       if (error)
-        return done(invalid('body: is not valid JSON, or sets an object prototype.', error), undefined);
+        return done(
+          invalid('body: is not valid JSON, or sets an object prototype.', { cause: error }),
+          undefined,
+        );
       done(null, value);
     });
   });
@@ -47,14 +50,25 @@ function isEncoded({ headers }: FastifyRequest): boolean {
   return (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
 }
 
-function invalid(message: string, cause?: unknown): ServiceError {
-  return new ServiceError('INVALID_PARAMS', message, { cause });
+function invalid(message: string, options?: { cause?: unknown; logMessage?: string }): ServiceError {
+  return new ServiceError('INVALID_PARAMS', message, options);
+}
+
+function withoutKey(fault: string): { logMessage: string } | undefined {
+  return fault.endsWith(occursTwice) ? { logMessage: 'body: has a key that occurs twice.' } : undefined;
+}
+
+/** As much of a key as an error message repeats. */
+export function shownKey(key: string): string {
+  return key.slice(0, shownKeyLengthMax).toWellFormed();
 }
 
 /** Names the fields that decoding would change. */
 function invalidUtf8(body: Buffer): ServiceError {
-  const fields = damagedFields(body);
-  return invalid(`${fields.length > 0 ? fields.join(', ') : 'body'}: is not valid UTF-8.`);
+  const fields = damagedFields(body).slice(0, shownKeysMax).map(shownKey);
+  const logMessage = 'body: is not valid UTF-8.';
+  if (fields.length === 0) return invalid(logMessage);
+  return invalid(`${fields.join(', ')}: is not valid UTF-8.`, { logMessage });
 }
 
 function damagedFields(body: Buffer): string[] {
@@ -71,8 +85,9 @@ function damagedFields(body: Buffer): string[] {
 
 const depthMax = limits.bodyDepthMax.default;
 const keysMax = limits.bodyKeysMax.default;
-/** How much of a key an error message repeats. */
 const shownKeyLengthMax = 64;
+const shownKeysMax = 3;
+const occursTwice = ': occurs twice';
 
 /** Marks an object that has no keys yet. Creating a set for each would cost more than the rest of the scan. */
 const noKeys = new Set<string>();
@@ -96,7 +111,7 @@ export function jsonFault(text: string): string | undefined {
         keyCount += 1;
         if (keyCount > keysMax) return `body: has more than ${keysMax} keys`;
         const key = decodeKey(text.slice(index, end + 1));
-        if (!addKey(open, key)) return `${key.slice(0, shownKeyLengthMax).toWellFormed()}: occurs twice`;
+        if (!addKey(open, key)) return `${shownKey(key)}${occursTwice}`;
         atKey = false;
       }
       index = end;

@@ -19,11 +19,13 @@ const codeOf = new Map<number, ErrorCode>(errorCodes.map((code) => [errorStatus[
 
 const noError = { code: null, message: null };
 
-/** What the error envelope says. It names fields but no values, so it contains no prompt and no credential. */
-function errorIn(payload: unknown): { code: string | null; message: string | null } {
-  if (typeof payload !== 'string' || payload === '') return noError;
-  const { error } = JSON.parse(payload) as { error: { code: string; message: string } };
-  return { code: error.code, message: error.message };
+const messageLengthMax = 500;
+
+/** The error without any text of the caller, so it contains no prompt and no credential. PostgreSQL cannot store NUL. */
+function loggedError({ sentError }: FastifyRequest): { code: string | null; message: string | null } {
+  if (sentError === undefined) return noError;
+  const message = sentError.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
+  return { code: sentError.code, message };
 }
 
 /**
@@ -73,7 +75,7 @@ export function reportRequest({
         status: statusCode,
         latencyUs: Math.round(elapsedTime * 1000),
         credentialId,
-        ...(statusCode < 400 ? noError : errorIn(payload)),
+        ...loggedError(request),
       });
     }
     done(null, payload);

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
-import type { FastifyError, FastifyServerOptions } from 'fastify';
+import type { FastifyServerOptions } from 'fastify';
+import { ServiceError } from '../domain/errors.ts';
 import { isKeepable } from '../domain/text.ts';
+import { shownKey } from './json-body.ts';
 import { textFormat } from './schema.ts';
 
 type SchemaErrorFormatter = NonNullable<FastifyServerOptions['schemaErrorFormatter']>;
@@ -73,8 +75,16 @@ function ajvCompiler(): (schemas: object, options: object) => Compile {
 }
 
 /** One sentence that names the first invalid field. Never its value, which may be a prompt. */
-export const formatFaults: SchemaErrorFormatter = ([fault], part) =>
-  new Error(`${fault ? describe(fault, part) : `${part}: is not valid`}.`) as FastifyError;
+export const formatFaults: SchemaErrorFormatter = ([fault], part) => {
+  const message = `${fault ? describe(fault, part) : `${part}: is not valid`}.`;
+  // The caller chose the name of an unknown field.
+  const isUnknownField = fault?.keyword === 'additionalProperties';
+  return new ServiceError(
+    'INVALID_PARAMS',
+    message,
+    isUnknownField ? { logMessage: `${part}: has a field that cannot be set here.` } : undefined,
+  );
+};
 
 function describe(fault: ValidationFault, part: string): string {
   const field = fault.instancePath.slice(1).replaceAll('/', '.');
@@ -86,7 +96,7 @@ function describe(fault: ValidationFault, part: string): string {
     case 'required':
       return `${missingProperty}: is required`;
     case 'additionalProperties':
-      return `${String(additionalProperty).slice(0, 64)}: is not a field that can be set here`;
+      return `${shownKey(String(additionalProperty))}: is not a field that can be set here`;
     case 'type':
       return field === '' ? `${part}: must be a JSON ${type}` : `${field}: must be ${article(String(type))}`;
     case 'minLength':

@@ -176,7 +176,7 @@ function countMaintenance(
   );
   const requestsDropped = make.counter(
     'skein_request_log_dropped_total',
-    'Requests missing in the request log of the console because the store was slow or away.',
+    'Requests missing in the request log of the console because the store was slow or away, or rejected them.',
   );
   return {
     requestNotLogged: () => requestsDropped.inc(),

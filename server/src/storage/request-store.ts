@@ -59,9 +59,10 @@ export interface TrafficReport extends TrafficCount {
 export interface Requests {
   /**
    * Adds entries and counts, in one transaction. An entry that is already there is kept as it is. What belongs to an
-   * organization that no longer exists is dropped.
+   * organization that no longer exists is dropped. If the database rejects the values of an entry, the others are added
+   * one by one. Returns how many entries were rejected.
    */
-  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<void>;
+  addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<number>;
   /**
    * Newest first. A filter searches at most 5,000 entries, so the cost of a page does not grow with the log: `searched` is
    * where it stopped, and null if there is nothing older.

@@ -51,6 +51,31 @@ export function describeRequests(world: () => World): void {
       assert.equal(await world().store.findRequest(organization, 'missing'), undefined);
     });
 
+    it('drops only the entries whose values the database rejects, and still counts the traffic', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const entries = [
+        entry(organization, 1),
+        entry(organization, 2, { method: null as never }),
+        // Accepted by SQLite only.
+        entry(organization, 3, { message: 'a\0b' }),
+        entry(organization, 4, { message: 'a\ud83d' }),
+        entry(organization, 5),
+      ];
+      const count = { organizationId: organization, unit: 'day', period: 1, operation: 'getThread' } as const;
+      const rejected = await store.addRequests(entries, [
+        { ...count, outcome: 'OK', bucket: 1, requests: 5 },
+      ]);
+      const kept = await traces(store, organization);
+      assert.ok(kept.includes(1) && kept.includes(5) && !kept.includes(2), String(kept));
+      assert.equal(rejected, entries.length - kept.length);
+      const traffic = await store.listTraffic(organization, 'day', 1, 1);
+      assert.deepEqual(
+        traffic.map(({ requests }) => requests),
+        [5],
+      );
+    });
+
     it('is paged without gaps or repetitions while entries are added', async () => {
       const { store } = world();
       const organization = await world().organization();

@@ -16,6 +16,12 @@ describeOnEachEngine('The request log in the console', (engine) => {
     api = new Api(world.service.baseUrl, key.key);
   });
 
+  const sendBody = (body: string | Buffer<ArrayBuffer>) =>
+    fetch(`${world.service.baseUrl}/api/v1/threads/thr_any`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' },
+      body,
+    });
   const list = async (query = '') => assertDone(await world.ada.get(`/requests${query}`));
   const listed = (count: number, query = ''): Promise<any> =>
     eventually(
@@ -47,6 +53,29 @@ describeOnEachEngine('The request log in the console', (engine) => {
     assert.deepEqual([nextCursor, keptDays], [null, 7]);
     const text = JSON.stringify(requests);
     for (const secret of [prompt, key.key, made.body.thread.id]) assert.ok(!text.includes(secret), secret);
+  });
+
+  it('keeps no text of the caller, whichever keys a body has, and goes on with later requests', async () => {
+    const key = 'k'.repeat(1000);
+    const bodies = [
+      '{"title":"a","secret\\u0000":1}',
+      `{"title":"a","${'x'.repeat(63)}🧶":1}`,
+      `{"${key}":1,"${key}":1}`,
+      Buffer.concat([Buffer.from(`{"${key}":"`), Buffer.from([0xff]), Buffer.from('"}')]),
+    ];
+    const errors: any[] = [];
+    for (const body of bodies) {
+      const answer = await sendBody(body);
+      assert.equal(answer.status, 400);
+      errors.push(((await answer.json()) as any).error);
+    }
+    for (const error of errors) {
+      assert.ok(error.message.length < 300, error.message);
+      const { requests } = await listed(1, `?traceId=${error.trace_id}`);
+      assert.match(requests[0].error.message, /^body: (has a|is not) [a-zA-Z8 -]+\.$/);
+    }
+    const { body } = await api.get('thr_later');
+    await listed(1, `?traceId=${body.error.trace_id}`);
   });
 
   it('finds a request by the trace id of its error, and filters by status, operation, credential and day', async () => {

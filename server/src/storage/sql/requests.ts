@@ -72,16 +72,40 @@ function* searchFor(values: Values): Work<{ found: LoggedRequest[]; end: Positio
   return { found: yield* rows<LoggedRequest>(search, { ...values, ...bounds }), end };
 }
 
+/** SQLSTATE 22 (data) and 23 (constraints), and the same of SQLite: the values fail again however often they are sent. */
+function rejectsValues(error: unknown): boolean {
+  return /^(2[23]|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
+}
+
 export function requests({ read, write, writeUnsynced }: Transactions): Requests {
+  const addAll = (entries: readonly LoggedRequest[], traffic: readonly TrafficReport[]) =>
+    writeUnsynced(function* () {
+      if (entries.length > 0) yield* run(add, { requests: asObject(entries) });
+      for (const unit of ['hour', 'day'] as const) {
+        const counts = traffic.filter((count) => count.unit === unit);
+        if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: asObject(counts) });
+      }
+    });
+
   return {
-    addRequests: (entries, traffic) =>
-      writeUnsynced(function* () {
-        if (entries.length > 0) yield* run(add, { requests: asObject(entries) });
-        for (const unit of ['hour', 'day'] as const) {
-          const counts = traffic.filter((count) => count.unit === unit);
-          if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: asObject(counts) });
-        }
-      }),
+    async addRequests(entries, traffic) {
+      try {
+        await addAll(entries, traffic);
+        return 0;
+      } catch (error) {
+        if (entries.length === 0 || !rejectsValues(error)) throw error;
+      }
+      let rejected = 0;
+      for (const entry of entries) {
+        await addAll([entry], []).catch((error) => {
+          if (!rejectsValues(error)) throw error;
+          rejected += 1;
+        });
+      }
+      // Last, because a repeated call would count it again.
+      await addAll([], traffic);
+      return rejected;
+    },
 
     async listRequests(organizationId, { before, since, limit, ...filter }) {
       const { operation = '', credentialId = '', statusClass = 0 } = filter;

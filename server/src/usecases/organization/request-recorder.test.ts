@@ -24,15 +24,18 @@ const request = (change: Partial<LoggedRequest> = {}): LoggedRequest => ({
 /** A log that records what is written to it. */
 class Log {
   isAway = false;
+  rejects = false;
   readonly logged: LoggedRequest[] = [];
   readonly traffic: TrafficReport[] = [];
   old: RequestPosition | undefined;
   searches = 0;
 
-  async addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<void> {
+  async addRequests(requests: readonly LoggedRequest[], traffic: readonly TrafficReport[]): Promise<number> {
     if (this.isAway) throw new Error('away');
+    if (this.rejects) return requests.length;
     this.logged.push(...requests);
     this.traffic.push(...traffic);
+    return 0;
   }
   async findOldRequest(): Promise<RequestPosition | undefined> {
     this.searches += 1;
@@ -70,6 +73,18 @@ test('keeps requests while the store is away, stores them once it is back, and d
   assert.deepEqual([log.logged[0]?.traceId, log.logged.at(-1)?.traceId], ['t0', 't9999']);
   await recorder.flush(log);
   assert.equal(log.logged.length, 10_000, 'nothing is stored twice');
+});
+
+test('drops and counts requests that the store rejects', async () => {
+  const { recorder, dropped } = recorderOf();
+  const log = new Log();
+  log.rejects = true;
+  recorder.request(request());
+  await recorder.flush(log);
+  assert.equal(dropped(), 1);
+  log.rejects = false;
+  await recorder.flush(log);
+  assert.equal(log.logged.length, 0);
 });
 
 test('counts requests and replies by hour and day, operation, outcome and duration', async () => {

@@ -55,7 +55,8 @@ export class RequestRecorder {
       const replies = this.#replies.splice(0, batchSize);
       const logged = this.#settings.keptMax === 0 ? [] : requests;
       try {
-        await store.addRequests(logged, trafficOf(requests, replies));
+        const rejected = await store.addRequests(logged, trafficOf(requests, replies));
+        for (let index = 0; index < rejected; index += 1) this.#settings.telemetry.requestNotLogged();
       } catch (error) {
         this.#requests = [...requests, ...this.#requests].slice(0, waitingMax);
         this.#replies = [...replies, ...this.#replies].slice(0, waitingMax);
