@@ -55,7 +55,10 @@ export interface ThreadSummary {
 
 /** The index of titles and messages. It follows the threads within about a second, and can be built again from them. */
 export interface ThreadSearch {
-  /** Some threads to be indexed. On several nodes, each is given to one of them, for half a minute. */
+  /**
+   * Some threads to be indexed; organizations take turns. On several nodes, each thread is given to one of them, for half
+   * a minute.
+   */
   takeUnindexed(limit: number): Promise<UnindexedThread[]>;
   /** Replaces what the index says about each thread; undefined removes it. Need not survive a power cut. */
   indexThreads(

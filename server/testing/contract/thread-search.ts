@@ -228,6 +228,28 @@ export function describeThreadSearch(world: () => World): void {
       assert.equal(await indexAll(store), 1, 'an older stamp does not take back the mark');
     });
 
+    it('takes the threads of organizations in turn, although those of one change all the time', async () => {
+      const { store } = world();
+      const [busy, quiet] = [await home(), await home()].sort((one, other) =>
+        one.organizationId < other.organizationId ? -1 : 1,
+      ) as [Awaited<ReturnType<typeof home>>, Awaited<ReturnType<typeof home>>];
+      for (const title of ['One', 'Two', 'Three']) await add(busy.organizationId, busy.userId, title);
+      await add(quiet.organizationId, quiet.userId, 'Refund');
+      const takeAndChange = async () => {
+        const due = await store.takeUnindexed(2);
+        await store.indexThreads(
+          await Promise.all(due.map(async (each) => ({ due: each, entry: await entryOf(store, each) }))),
+        );
+        for (const { organizationId, threadId } of due)
+          if (organizationId === busy.organizationId)
+            await store.renameThread(organizationId, threadId, by(busy.userId), 'Changed');
+        return due.map(({ organizationId }) => organizationId);
+      };
+      assert.deepEqual(await takeAndChange(), [busy.organizationId, busy.organizationId]);
+      assert.deepEqual(await takeAndChange(), [quiet.organizationId]);
+      assert.deepEqual(await takeAndChange(), [busy.organizationId, busy.organizationId]);
+    });
+
     it('forgets a thread that is removed for good', async () => {
       const { store } = world();
       const { organizationId, userId } = await home();

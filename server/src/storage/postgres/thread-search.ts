@@ -8,6 +8,7 @@ import {
   matchText,
   type QueryDialect,
   scopedTerms,
+  takeInRotation,
   threadSummaries,
 } from '../sql/thread-search.ts';
 import type { FoundThread, IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
@@ -24,11 +25,15 @@ const dialect: QueryDialect = {
   prefix: (prefix) => `'${prefix}':*`,
 };
 
-const take = statement('take-unindexed')`UPDATE search_due SET taken_until = :now + ${takenMs}
-  WHERE (organization_id, thread_id) IN (
-    SELECT organization_id, thread_id FROM search_due WHERE taken_until < :now
-    ORDER BY organization_id, thread_id LIMIT :limit FOR UPDATE SKIP LOCKED)
-  RETURNING organization_id AS "organizationId", thread_id AS "threadId", stamp`;
+const take = statement('take-unindexed')`WITH taken AS (
+    UPDATE search_due SET taken_until = :now + ${takenMs}
+    WHERE (organization_id, thread_id) IN (
+      SELECT organization_id, thread_id FROM search_due WHERE taken_until < :now AND organization_id > :after
+      ORDER BY organization_id, thread_id LIMIT :limit FOR UPDATE SKIP LOCKED)
+    RETURNING organization_id, thread_id, stamp
+  )
+  SELECT organization_id AS "organizationId", thread_id AS "threadId", stamp FROM taken
+  ORDER BY organization_id, thread_id`;
 const named = sql`unnest(:organizationIds::text[], :threadIds::text[]`;
 const index = statement('index-threads')`
   INSERT INTO thread_search (organization_id, thread_id, activity_at, version, state, line, terms)
@@ -65,7 +70,7 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
   return {
     ...threadSummaries(database, sql`SELECT jsonb_array_elements_text(:threadIds::jsonb) AS id`),
 
-    takeUnindexed: (limit) => run<UnindexedThread>(take, { limit }),
+    takeUnindexed: takeInRotation((after, limit) => run<UnindexedThread>(take, { after, limit })),
 
     // One statement after the other: a transaction that held both rows could deadlock with a writer of the thread.
     async indexThreads(threads) {

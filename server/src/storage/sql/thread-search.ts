@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ThreadState } from '../../domain/message.ts';
-import type { IndexedThread, ThreadQuery, ThreadSearch, ThreadSummary } from '../store.ts';
+import type { IndexedThread, ThreadQuery, ThreadSearch, ThreadSummary, UnindexedThread } from '../store.ts';
 import { isRunning } from './messages.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { rows, type Transactions } from './work.ts';
@@ -87,6 +87,22 @@ export function foundValues(organizationId: OrganizationId, { userId, scope, acc
 }
 
 /** `ids` selects the ids of the JSON array `:threadIds`. */
+/**
+ * Starts each batch after the last organization of the one before, so that an organization whose threads change all the
+ * time does not keep those of others from being indexed. `take` returns threads in the order of their organizations.
+ */
+export function takeInRotation(
+  take: (after: string, limit: number) => Promise<UnindexedThread[]>,
+): ThreadSearch['takeUnindexed'] {
+  let after = '';
+  return async (limit) => {
+    let due = await take(after, limit);
+    if (due.length === 0 && after !== '') due = await take('', limit);
+    after = due.at(-1)?.organizationId ?? '';
+    return due;
+  };
+}
+
 export function threadSummaries({ read }: Transactions, ids: Sql): Pick<ThreadSearch, 'summarizeThreads'> {
   // The latest status is read only if the thread has changed since it was indexed: usually the index knows the state.
   const summarize = statement('summarize-threads')`SELECT thread.id, "user".email AS author, CASE

@@ -6,6 +6,7 @@ import {
   matchText,
   type QueryDialect,
   scopedTerms,
+  takeInRotation,
   threadSummaries,
 } from '../sql/thread-search.ts';
 import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
@@ -50,7 +51,8 @@ export function sqliteThreadSearch(
   reads: ReadThread,
 ): ThreadSearch {
   const listDue = database.prepare<[object], UnindexedThread>(
-    `SELECT organization_id AS organizationId, thread_id AS threadId, stamp FROM search_due LIMIT @limit + 0`,
+    `SELECT organization_id AS organizationId, thread_id AS threadId, stamp FROM search_due
+     WHERE organization_id > @after ORDER BY organization_id, thread_id LIMIT @limit + 0`,
   );
   const removeDue = database.prepare(
     `DELETE FROM search_due WHERE organization_id = @organizationId AND thread_id = @threadId AND stamp = @stamp`,
@@ -105,7 +107,7 @@ export function sqliteThreadSearch(
       return summarizeThreads(...asked);
     },
 
-    takeUnindexed: async (limit) => listDue.all({ limit }),
+    takeUnindexed: takeInRotation(async (after, limit) => listDue.all({ after, limit })),
 
     async indexThreads(threads) {
       await commits.unsynced(() => {
