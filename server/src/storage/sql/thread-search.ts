@@ -113,11 +113,12 @@ export function threadSummaries({ read }: Transactions, ids: Sql): Pick<ThreadSe
         AND message.thread_id = thread.id AND role = 'assistant'
         ORDER BY message.created_at DESC, message.id DESC LIMIT 1) = 'failed' THEN 'error' ELSE 'idle' END AS state,
       coalesce(thread_search.line, '') AS line
-    FROM (${ids}) AS asked JOIN thread ON thread.organization_id = :organizationId AND thread.id = asked.id
+    FROM thread
     LEFT JOIN thread_search
       ON thread_search.organization_id = thread.organization_id AND thread_search.thread_id = thread.id
     LEFT JOIN member ON member.organization_id = thread.organization_id AND member.user_id = thread.user_id
-    LEFT JOIN "user" ON "user".id = member.user_id`;
+    LEFT JOIN "user" ON "user".id = member.user_id
+    WHERE thread.organization_id = :organizationId AND thread.id IN (${ids})`;
   return {
     summarizeThreads: (organizationId, threadIds) =>
       read(() => rows<ThreadSummary>(summarize, { organizationId, threadIds: JSON.stringify(threadIds) })),
