@@ -15,8 +15,8 @@ export interface UnansweredReply {
   readonly messageId: MessageId;
   readonly title: string;
   readonly accountId: string | null;
-  /** The address of the thread's creator. */
-  readonly askedBy: string;
+  /** The address of the thread's creator, or null if they are no longer a member. */
+  readonly askedBy: string | null;
   readonly unansweredAt: number;
   /** The start of the prompt and of the reply, at most 500 characters. */
   readonly prompt: string;
@@ -26,7 +26,8 @@ export interface UnansweredReply {
 }
 
 export interface Complaint {
-  readonly email: string;
+  /** Null if the person is no longer a member. */
+  readonly email: string | null;
   readonly comment: string | null;
   readonly ratedAt: number;
 }

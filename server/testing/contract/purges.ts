@@ -203,6 +203,11 @@ export function describePurges(world: () => World): void {
       const userId = await fill(organization);
       const rating = { value: 'down', comment: 'No.' } as const;
       assert.equal(await store.rateReply(organization, bens.id, bens.replyId, userId, rating), 'done');
+      const unanswered = async () => {
+        const { rows } = await store.listUnanswered(organization, ben, { limit: 10 });
+        return rows.filter(({ messageId }) => messageId === bens.replyId);
+      };
+      assert.equal((await unanswered()).length, 1);
       const person = { userId, email: ada };
       const own = await world().walk(organization, { userId, ownOnly: true });
       assert.equal(own.length, 1);
@@ -218,6 +223,7 @@ export function describePurges(world: () => World): void {
       const { member: _, invitation: __, audit_event: ___, ...rest } = counted;
       assert.deepEqual(removed, rest, 'what the removal of the member and the audit log leave');
       assert.equal(await store.findUser(ada), undefined);
+      assert.deepEqual(await unanswered(), [], 'only the purged person had rated the reply down');
       assert.deepEqual(await world().walk(organization, { userId: ben }), [bens.id]);
       assert.deepEqual(
         (await store.listApiKeys(organization)).map((key) => key.userId),

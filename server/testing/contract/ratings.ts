@@ -170,6 +170,20 @@ export function describeRatings(world: () => World): void {
       assert.deepEqual(await idsOf(organization, ada!), []);
     });
 
+    it('do not name people who have left the organization', async () => {
+      const { store } = world();
+      const [organization, ada, bob, eve] = await organizationOf(3);
+      const { id, replyId } = await ask(organization, ada!);
+      for (const userId of [bob!, eve!]) await store.rateReply(organization, id, replyId, userId, down);
+      const emailOf = async (userId: UserId) => (await store.findMemberById(organization, userId))!.email;
+      const eves = await emailOf(eve!);
+      for (const userId of [ada!, bob!])
+        await store.removeMember(organization, await emailOf(userId), false, note());
+      const [listed] = await list(organization, eve!);
+      assert.equal(listed?.askedBy, null);
+      assert.deepEqual(new Set(listed?.complaints.map(({ email }) => email)), new Set([null, eves]));
+    });
+
     it('stay listed if a rating is taken back from a reply that itself found no answer', async () => {
       const { store } = world();
       const [organization, ada] = await organizationOf(1);

@@ -135,8 +135,8 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('GET /audit/export', 'admin', {
       query: Type.Object(auditQuery),
       response: null,
-      async handle({ context, organizationId, query: { from, to, ...query }, reply }) {
-        const pieces = exportAudit(context, organizationId, { ...query, ...timesOf({ from, to }) });
+      async handle({ context, session, organizationId, query: { from, to, ...query }, reply }) {
+        const pieces = exportAudit(context, session, { ...query, ...timesOf({ from, to }) });
         reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', 'attachment; filename="audit-log.csv"')

@@ -1,4 +1,5 @@
 import { iso } from '../../domain/iso-time.ts';
+import { formerMember } from '../../domain/organization.ts';
 import { findClosestPassages } from '../../usecases/documents/documents.ts';
 import { listRatings, listUnanswered, rateReply } from '../../usecases/replies/rate-replies.ts';
 import { Type, text } from '../schema.ts';
@@ -33,9 +34,10 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
         const { replies, nextCursor } = await listUnanswered(context, principal, { limit, ...query });
         const shown = replies.map(({ unansweredAt, complaints, ...reply }) => ({
           ...reply,
+          askedBy: reply.askedBy ?? formerMember,
           at: iso(unansweredAt),
           complaints: complaints.map(({ email, comment, ratedAt }) => ({
-            by: email,
+            by: email ?? formerMember,
             comment,
             at: iso(ratedAt),
           })),

@@ -32,6 +32,14 @@ const removeUses = statement('purge-uses-of-person')`DELETE FROM credential_use
     SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId) RETURNING 1`;
 const removeCreator = statement('purge-creator-of-keys')`UPDATE api_key SET created_by = NULL
   WHERE organization_id = :organizationId AND created_by = :userId`;
+/** Replies that are listed as unanswered only because of this person's ratings. */
+const removeComplaints = statement('purge-complaints-of-person')`UPDATE message SET unanswered_at = NULL
+  WHERE organization_id = :organizationId AND unanswered_at <> completed_at
+    AND (thread_id, id) IN (SELECT thread_id, message_id FROM rating
+      WHERE organization_id = :organizationId AND user_id = :userId AND value = 'down')
+    AND NOT EXISTS (SELECT 1 FROM rating AS other WHERE other.organization_id = message.organization_id
+      AND other.thread_id = message.thread_id AND other.message_id = message.id
+      AND other.user_id <> :userId AND other.value = 'down')`;
 const traces = (['api_key', 'idempotency_key', 'listing_size', 'prompt_use', 'rating'] as const).map(
   (table) =>
     [
@@ -92,6 +100,7 @@ export function purgeOfPeople(isLive: Sql) {
   function* removeTraces(organizationId: OrganizationId, userId: UserId, removed: Counts): Work<void> {
     add(removed, 'credential_use', yield* count(removeUses, { organizationId, userId }));
     yield* run(removeCreator, { organizationId, userId });
+    yield* run(removeComplaints, { organizationId, userId });
     for (const [table, remove] of traces)
       add(removed, table, yield* count(remove, { organizationId, userId }));
     yield* forget(organizationId, userId, removed);

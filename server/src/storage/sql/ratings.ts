@@ -1,6 +1,6 @@
 import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { Complaint, Rating, Ratings, UnansweredReply } from '../store.ts';
-import { sql, statement } from './sql.ts';
+import { type Sql, sql, statement } from './sql.ts';
 import { isReadable } from './thread-reads.ts';
 import { count, row, rows, run, type Transactions } from './work.ts';
 
@@ -43,20 +43,22 @@ const scan = statement('scan-unanswered')`WITH scanned AS MATERIALIZED (
     CASE WHEN ${isReadable} THEN 1 ELSE 0 END AS readable
   FROM scanned JOIN thread ON organization_id = :organizationId AND thread.id = thread_id
   ORDER BY unanswered_at DESC, scanned.id DESC`;
+/** Null for a person who has left the organization. */
+const emailOfMember = (userId: Sql) => sql`(SELECT email FROM member JOIN "user" ON "user".id = member.user_id
+    WHERE member.organization_id = :organizationId AND member.user_id = ${userId})`;
 const readUnanswered = statement('read-unanswered')`
   SELECT reply.thread_id AS "threadId", reply.id AS "messageId", title, account_id AS "accountId",
-    email AS "askedBy", unanswered_at AS "unansweredAt", substr(content, 1, ${textMax}) AS reply,
+    ${emailOfMember(sql`thread.user_id`)} AS "askedBy", unanswered_at AS "unansweredAt", substr(content, 1, ${textMax}) AS reply,
     (SELECT substr(asked.content, 1, ${textMax}) FROM message AS asked
      WHERE asked.organization_id = :organizationId AND asked.thread_id = :threadId AND asked.role = 'user'
        AND asked.created_at <= reply.created_at
      ORDER BY asked.created_at DESC, asked.id DESC LIMIT 1) AS prompt
   FROM message AS reply
   JOIN thread ON thread.organization_id = reply.organization_id AND thread.id = reply.thread_id
-  JOIN "user" ON "user".id = thread.user_id
   WHERE reply.organization_id = :organizationId AND reply.thread_id = :threadId AND reply.id = :messageId
     AND unanswered_at IS NOT NULL AND ${isReadable}`;
 const listComplaints = statement('list-complaints')`
-  SELECT email, comment, rated_at AS "ratedAt" FROM rating JOIN "user" ON "user".id = user_id
+  SELECT ${emailOfMember(sql`rating.user_id`)} AS email, comment, rated_at AS "ratedAt" FROM rating
   WHERE ${ofReply} AND value = 'down' ORDER BY rated_at DESC, user_id LIMIT ${complaintsMax}`;
 
 interface ScannedRow {

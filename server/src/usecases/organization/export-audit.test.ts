@@ -1,13 +1,66 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { csvLine } from './export-audit.ts';
+import { Accounting } from '../../../testing/contract/account-fixture.ts';
+import { note, World } from '../../../testing/contract/fixture.ts';
+import { createSeal } from '../../security/seal.ts';
+import { openSqliteStore } from '../../storage/sqlite/open.ts';
+import type { Context } from '../context.ts';
+import { personIn } from '../people/sessions.ts';
+import { csvLine, exportAudit } from './export-audit.ts';
 
 test('cells are quoted, also with quotes, commas and line breaks in them', () => {
   assert.equal(csvLine(['a', 'say "hi", please', 'two\nlines']), '"a","say ""hi"", please","two\nlines"\r\n');
 });
 
 test('a cell that a spreadsheet would run as a formula starts with an apostrophe', () => {
-  for (const start of ['=', '+', '-', '@', '\t', '\r', '\n'])
+  for (const start of ['=', '+', '-', '@', '＝', '＋', '－', '＠', '\t', '\r', '\n'])
     assert.equal(csvLine([`${start}cmd`]), `"'${start}cmd"\r\n`);
   assert.equal(csvLine(['a=b']), '"a=b"\r\n');
+});
+
+test('an export says if it is incomplete, lets other work run between pages, and ends with the role of its reader', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-export-'));
+  const world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
+  t.after(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { store } = world;
+  const organizationId = await world.organization();
+  const people = new Accounting(world);
+  const userId = await people.add(organizationId, 'ada@example.org', { role: 'admin' });
+  const ben = await people.add(organizationId, 'ben@example.org', { role: 'admin' });
+  await people.bind('ben@example.org');
+  await people.acceptBySso(organizationId, ben);
+  await people.bind('ada@example.org');
+  await people.acceptBySso(organizationId, userId);
+  const tokenHash = await people.signIn(userId);
+  for (let index = 0; index < 1_001; index += 1) await store.writeAudit(organizationId, note());
+  const context = { store, seal: createSeal(new Uint8Array(32)) } as Partial<Context> as Context;
+  const session = { tokenHash, principal: personIn(organizationId, userId) };
+  const linesOf = async (pages?: number) => {
+    let text = '';
+    for await (const piece of exportAudit(context, session, {}, pages)) text += piece;
+    return text.trimEnd().split('\r\n');
+  };
+
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  const all = await linesOf().finally(() => clearImmediate(counting));
+  assert.ok(all.length > 1_001 && !all.at(-1)!.includes('Incomplete'));
+  assert.ok(turns >= 2, `${turns} turns`);
+  const cut = await linesOf(2);
+  assert.deepEqual([cut.length, cut.at(-1)!.startsWith('"Incomplete: ')], [1_002, true]);
+
+  const pieces = exportAudit(context, session, {});
+  for (let index = 0; index < 2; index += 1) assert.equal((await pieces.next()).done, false);
+  assert.equal(await store.setMemberRole(organizationId, userId, 'member', note()), 'changed');
+  await assert.rejects(pieces.next(), { code: 'FORBIDDEN' });
 });

@@ -1,6 +1,7 @@
 import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
+import type { MemberRole } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { generateSessionToken } from '../../domain/sign-in.ts';
 import type { Membership, Memberships, Session } from '../../storage/store.ts';
@@ -78,15 +79,16 @@ export function personIn(organizationId: OrganizationId, userId: UserId): UserPr
 }
 
 /**
- * Whether the session may still enter its organization. The check does not extend the session: an open browser window
+ * Whether the session may still enter its organization, with the role if one is given. The check does not extend the session: an open browser window
  * must not keep it alive.
  */
 export async function isSessionValid(
   { store }: Context,
   { tokenHash, principal }: Pick<EnteredSession, 'tokenHash' | 'principal'>,
+  role?: MemberRole,
 ): Promise<boolean> {
-  const session = await store.findSession(tokenHash, principal.organizationId);
-  return session?.membership !== undefined;
+  const membership = (await store.findSession(tokenHash, principal.organizationId))?.membership;
+  return membership !== undefined && (role === undefined || membership.role === role);
 }
 
 /** The organizations of the signed-in person. `UNAUTHORIZED` for a person who was removed from the last one. */
