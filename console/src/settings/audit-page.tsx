@@ -1,4 +1,4 @@
-import { Button, Code, Group, Select, Text } from '@mantine/core';
+import { Button, Code, Group, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -16,7 +16,7 @@ import tableClasses from './data-table.module.css';
 import { type Column, DataTable } from './data-table.tsx';
 import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
-import { DayFields, TraceField } from './log-filters.tsx';
+import { DayFields, FilterSelect, TraceField } from './log-filters.tsx';
 import filterClasses from './requests-page.module.css';
 import { When } from './when.tsx';
 
@@ -92,31 +92,26 @@ function AuditFilters({ search }: { search: AuditSearch }) {
     { value: 'operator', label: 'Operator' },
     { value: 'skein', label: 'Skein' },
   ];
-  const { actor = null } = search;
-  const isKnown = actor === null || people.some(({ value }) => value === actor);
   return (
     <search className={filterClasses.filters}>
       <TraceField trace={search.trace ?? ''} onChange={(trace) => set({ trace })} />
-      <Select
+      <FilterSelect
         label="Person"
         placeholder="Anyone"
-        clearable
         searchable
         nothingFoundMessage="No such member"
-        data={isKnown ? people : [...people, { value: actor, label: actor }]}
-        value={actor}
-        onChange={(value) => set({ actor: value ?? '' })}
+        data={people}
+        value={search.actor}
+        onChange={(actor) => set({ actor })}
       />
-      <Select
+      <FilterSelect
         label="Action"
-        placeholder="Any"
-        clearable
         searchable
         nothingFoundMessage="No such action"
         comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
         data={Object.entries(actions).map(([value, label]) => ({ value, label }))}
-        value={search.action ?? null}
-        onChange={(action) => set({ action: action ?? '' })}
+        value={search.action}
+        onChange={(action) => set({ action })}
       />
       <DayFields from={search.from} to={search.to} onChange={set} />
     </search>

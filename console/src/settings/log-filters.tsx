@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core';
+import { Select, type SelectProps, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -19,6 +19,28 @@ export function TraceField({ trace, onChange }: { trace: string; onChange: (trac
         setTyped(event.currentTarget.value);
         report(event.currentTarget.value.trim());
       }}
+    />
+  );
+}
+
+interface FilterSelectProps extends Omit<SelectProps, 'data' | 'onChange' | 'value'> {
+  readonly data: { readonly value: string; readonly label: string }[];
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+/** One of the choices, or an empty text for all. A value from a link that is not among them is shown as it is. */
+export function FilterSelect({ data, value, onChange, ...rest }: FilterSelectProps) {
+  const chosen = value || null;
+  const isKnown = chosen === null || data.some((choice) => choice.value === chosen);
+  return (
+    <Select
+      placeholder="Any"
+      clearable
+      data={isKnown ? data : [...data, { value: chosen, label: chosen }]}
+      value={chosen}
+      onChange={(next) => onChange(next ?? '')}
+      {...rest}
     />
   );
 }

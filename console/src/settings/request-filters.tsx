@@ -1,10 +1,9 @@
-import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { applicationsOptions, keysOptions } from '../api/queries.ts';
 import type { RequestSearch } from '../app/log-search.ts';
 import { useOrganization } from '../app/session.tsx';
-import { DayFields, TraceField } from './log-filters.tsx';
+import { DayFields, FilterSelect, TraceField } from './log-filters.tsx';
 import { operations } from './request-words.ts';
 import classes from './requests-page.module.css';
 
@@ -23,29 +22,25 @@ export function RequestFilters({ search }: { search: RequestSearch }) {
   return (
     <search className={classes.filters}>
       <TraceField trace={search.trace ?? ''} onChange={(trace) => set({ trace })} />
-      <Select
+      <FilterSelect
         label="Status"
-        placeholder="Any"
-        clearable
         data={statuses}
-        value={search.status ?? null}
-        onChange={(status) => set({ status: status ?? '' })}
+        value={search.status}
+        onChange={(status) => set({ status })}
       />
-      <Select
+      <FilterSelect
         label="Operation"
-        placeholder="Any"
-        clearable
         data={Object.entries(operations).map(([value, label]) => ({ value, label }))}
-        value={search.operation ?? null}
-        onChange={(operation) => set({ operation: operation ?? '' })}
+        value={search.operation}
+        onChange={(operation) => set({ operation })}
       />
-      <Credential value={search.credential ?? null} onChange={(credential) => set({ credential })} />
+      <Credential value={search.credential} onChange={(credential) => set({ credential })} />
       <DayFields from={search.from} to={search.to} onChange={set} />
     </search>
   );
 }
 
-function Credential({ value, onChange }: { value: string | null; onChange: (id: string) => void }) {
+function Credential({ value, onChange }: { value: string | undefined; onChange: (id: string) => void }) {
   const { id } = useOrganization();
   const { data: keys } = useQuery(keysOptions(id));
   const { data: applications } = useQuery(applicationsOptions(id));
@@ -53,17 +48,14 @@ function Credential({ value, onChange }: { value: string | null; onChange: (id: 
     ...(keys?.keys ?? []).map(({ id, name, hint }) => ({ value: id, label: name || hint })),
     ...(applications?.applications ?? []).map(({ id, name }) => ({ value: id, label: name })),
   ];
-  const isKnown = value === null || known.some((one) => one.value === value);
   return (
-    <Select
+    <FilterSelect
       label="Credential"
-      placeholder="Any"
-      clearable
       searchable
       nothingFoundMessage="No such credential"
-      data={isKnown ? known : [...known, { value: value, label: value }]}
+      data={known}
       value={value}
-      onChange={(next) => onChange(next ?? '')}
+      onChange={onChange}
     />
   );
 }

@@ -16,6 +16,7 @@ import type {
   FailedReply,
   ListedThread,
   Listing,
+  LoggedRequest,
   NewApplication,
   NewDocument,
   NewReply,
@@ -29,6 +30,36 @@ import type {
 
 export const attemptsMax = 3;
 export const failureTexts = { content: 'It failed.', overdue: 'deadline', abandoned: 'died too often' };
+/** How a reply ends. */
+export const completed = {
+  status: 'completed',
+  content: 'Because.',
+  steps: [],
+  sources: null,
+  model: 'm',
+} as const;
+
+export interface Conversation {
+  readonly organization: OrganizationId;
+  readonly thread: NewThread;
+}
+
+/** An answered request for the request log. */
+export function loggedRequest(
+  change: Pick<LoggedRequest, 'organizationId' | 'at'> & Partial<LoggedRequest>,
+): LoggedRequest {
+  return {
+    traceId: 'trace',
+    method: 'GET',
+    operation: 'getThread',
+    status: 200,
+    latencyUs: 1500,
+    credentialId: 'key_1',
+    code: null,
+    message: null,
+    ...change,
+  };
+}
 
 /** Opens another node on the same data. Each test has its own data. */
 export type OpenStore = (clock: TestClock) => Store | Promise<Store>;

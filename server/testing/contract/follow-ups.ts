@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MessageId, OrganizationId, ThreadId } from '../../src/domain/id.ts';
+import type { MessageId, ThreadId } from '../../src/domain/id.ts';
 import { type AssistantMessage, deriveThreadStatus } from '../../src/domain/message.ts';
-import type { NewReply, NewThread, Store } from '../../src/storage/store.ts';
-import { by, failureTexts, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
+import type { NewReply, Store } from '../../src/storage/store.ts';
+import {
+  by,
+  type Conversation,
+  completed,
+  failureTexts,
+  newFollowUp,
+  newRetry,
+  note,
+  strangers,
+  type World,
+} from './fixture.ts';
 
 const leaseMs = 1000;
-const done = { status: 'completed', content: 'Because.', steps: [], sources: null, model: 'm' } as const;
-
-interface Conversation {
-  readonly organization: OrganizationId;
-  readonly thread: NewThread;
-}
 
 export function describeFollowUps(world: () => World): void {
   describe('follow-ups', () => {
@@ -25,7 +29,7 @@ export function describeFollowUps(world: () => World): void {
     async function answered(): Promise<Conversation> {
       const made = await conversation();
       const [claim] = await world().claim(leaseMs);
-      assert.equal(await world().store.settleReply(claim!, done), true);
+      assert.equal(await world().store.settleReply(claim!, completed), true);
       return made;
     }
     async function stopped(): Promise<Conversation> {
@@ -95,7 +99,7 @@ export function describeFollowUps(world: () => World): void {
         [claim?.messageId, claim?.traceId, claim?.accountId, claim?.attempts, claim?.remainingMs],
         [written.replyId, 'second', 'a', 0, written.replyDeadlineMs - 100],
       );
-      assert.equal(await store.settleReply(claim!, done), true);
+      assert.equal(await store.settleReply(claim!, completed), true);
       assert.equal(((await read(made)).messages.at(-1) as AssistantMessage).status, 'completed');
 
       const late = newFollowUp({ replyDeadlineMs: 5000, traceId: 'third' });
@@ -214,7 +218,7 @@ export function describeFollowUps(world: () => World): void {
       const { organization, thread } = made;
       const newer = await world().thread(organization, thread.userId);
       const [claim] = (await world().claim(leaseMs)).filter(({ threadId }) => threadId === thread.id);
-      await store.settleReply(claim!, { ...done, status: 'failed', failure: 'no' });
+      await store.settleReply(claim!, { ...completed, status: 'failed', failure: 'no' });
       clock.pass(5);
       const [first, second] = [newRetry(), newRetry()];
       assert.equal(await add(made, first), 'added');
@@ -263,7 +267,7 @@ export function describeFollowUps(world: () => World): void {
       const [steps, sources] = [[{ description: 'ß' }], [{ id: 'd', title: '', url: null, snippet: '' }]];
       const verdict = { statements: 1, found: 0, checked: [{ start: 0, end: 2, sources: [] }] };
       const written = { content: '🧶', steps, sources, verdict };
-      await store.settleReply(claim!, { ...done, status: 'failed', ...written });
+      await store.settleReply(claim!, { ...completed, status: 'failed', ...written });
       const kept = [steps, sources, verdict].map((one) => JSON.stringify(one)).join('');
       const stored = 20 + 4 + Buffer.byteLength(kept);
       const asked = { messageId: strangers.message(), content: 'ü' };
@@ -342,14 +346,14 @@ export function describeFollowUps(world: () => World): void {
       const [claim] = await world().claim(leaseMs);
       assert.deepEqual(await verdicts(), [null]);
       const stale = { ...claim!, token: claim!.token + 1 };
-      assert.equal(await store.settleReply(stale, { ...done, verdict }), false);
+      assert.equal(await store.settleReply(stale, { ...completed, verdict }), false);
       assert.deepEqual(await verdicts(), [null]);
-      assert.equal(await store.settleReply(claim!, { ...done, status: 'cancelled', verdict }), true);
+      assert.equal(await store.settleReply(claim!, { ...completed, status: 'cancelled', verdict }), true);
       assert.deepEqual(await verdicts(), [verdict]);
       assert.equal(await add(made, newRetry()), 'added');
       assert.deepEqual(await verdicts(), [verdict, null]);
       const [second] = await world().claim(leaseMs);
-      assert.equal(await store.settleReply(second!, done), true);
+      assert.equal(await store.settleReply(second!, completed), true);
       assert.deepEqual(await verdicts(), [verdict, null]);
     });
 
@@ -358,7 +362,11 @@ export function describeFollowUps(world: () => World): void {
       const made = await conversation();
       const { organization, thread } = made;
       const [claim] = await world().claim(leaseMs);
-      await store.settleReply(claim!, { ...done, status: 'failed', failure: 'The provider answered 401.' });
+      await store.settleReply(claim!, {
+        ...completed,
+        status: 'failed',
+        failure: 'The provider answered 401.',
+      });
       const reply = newRetry({ traceId: 'another' });
       assert.equal(await add(made, reply), 'added');
       assert.deepEqual(await store.listReplyDetails(organization, thread.id), [

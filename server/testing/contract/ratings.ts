@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { NewThread, Store, UnansweredPosition, UnansweredReply } from '../../src/storage/store.ts';
-import { by, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
+import { by, completed, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
 
-const done = { status: 'completed', content: 'Because.', steps: [], sources: null, model: 'm' } as const;
 const up = { value: 'up', comment: null } as const;
 const down = { value: 'down', comment: 'Not in 2026. 🧶' } as const;
 
@@ -29,7 +28,7 @@ export function describeRatings(world: () => World): void {
   }
   async function answer(unanswered = false): Promise<void> {
     const [claim] = await world().claim(1000);
-    assert.equal(await world().store.settleReply(claim!, { ...done, unanswered }), true);
+    assert.equal(await world().store.settleReply(claim!, { ...completed, unanswered }), true);
   }
 
   describe('a rating', () => {
@@ -125,7 +124,7 @@ export function describeRatings(world: () => World): void {
         askedBy: (await world().store.findMemberById(organization, ada!))!.email,
         unansweredAt: world().clock.ms,
         prompt: prompt.slice(0, 500),
-        reply: done.content,
+        reply: completed.content,
         complaints: [],
       });
     });
@@ -222,7 +221,7 @@ export function describeRatings(world: () => World): void {
       clock.pass(1);
       for (let at = 0; at < 501; at += 1) await world().thread(organization, ada!);
       for (const claim of await world().claim(60_000, 1000))
-        await store.settleReply(claim, { ...done, unanswered: true });
+        await store.settleReply(claim, { ...completed, unanswered: true });
       const first = await store.listUnanswered(organization, bob!, { limit: 2 });
       assert.deepEqual(first.rows, []);
       assert.ok(first.next);

@@ -3,29 +3,14 @@ import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { LoggedRequest, RequestQuery, Store, TrafficReport } from '../../src/storage/store.ts';
-import { note, strangers, type World } from './fixture.ts';
+import { loggedRequest, note, strangers, type World } from './fixture.ts';
 
 const newest = { before: { at: Number.MAX_SAFE_INTEGER, traceId: '' }, since: 0, limit: 100 };
 
 export function describeRequests(world: () => World): void {
   describe('the request log', () => {
-    const entry = (
-      organizationId: OrganizationId,
-      at: number,
-      change: Partial<LoggedRequest> = {},
-    ): LoggedRequest => ({
-      organizationId,
-      at,
-      traceId: `trace-${String(at).padStart(6, '0')}`,
-      method: 'GET',
-      operation: 'getThread',
-      status: 200,
-      latencyUs: 1500,
-      credentialId: 'key_1',
-      code: null,
-      message: null,
-      ...change,
-    });
+    const entry = (organizationId: OrganizationId, at: number, change: Partial<LoggedRequest> = {}) =>
+      loggedRequest({ organizationId, at, traceId: `trace-${String(at).padStart(6, '0')}`, ...change });
     const failed = { status: 404, code: 'NOT_FOUND', message: 'No such thread.' };
     const traces = async (
       store: Store,

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MessageId, OrganizationId } from '../../src/domain/id.ts';
+import type { MessageId } from '../../src/domain/id.ts';
 import { deriveThreadStatus } from '../../src/domain/message.ts';
-import type { NewReply, NewThread, Store } from '../../src/storage/store.ts';
-import { newFollowUp, newRetry, strangers, type World } from './fixture.ts';
-
-const done = { status: 'completed', content: 'Because.', steps: [], sources: null, model: 'm' } as const;
-
-interface Conversation {
-  readonly organization: OrganizationId;
-  readonly thread: NewThread;
-}
+import type { NewReply, Store } from '../../src/storage/store.ts';
+import { type Conversation, completed, newFollowUp, newRetry, strangers, type World } from './fixture.ts';
 
 export function describeVersions(world: () => World): void {
   describe('versions', () => {
@@ -24,7 +17,7 @@ export function describeVersions(world: () => World): void {
       // PostgreSQL dates writes of one organization a millisecond apart, even while the clock stands still.
       world().clock.pass(10);
       const [claim] = await world().claim(1000);
-      assert.equal(await world().store.settleReply(claim!, done), true);
+      assert.equal(await world().store.settleReply(claim!, completed), true);
     }
     const add = async (
       { organization, thread }: Conversation,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loggedRequest } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { LoggedRequest, RequestPosition, TrafficReport } from '../../storage/store.ts';
 import { RequestRecorder } from './request-recorder.ts';
@@ -7,19 +8,8 @@ import { RequestRecorder } from './request-recorder.ts';
 const acme = 'org_acme' as OrganizationId;
 const hour = Date.UTC(2026, 10, 15, 12) / 3_600_000;
 
-const request = (change: Partial<LoggedRequest> = {}): LoggedRequest => ({
-  organizationId: acme,
-  at: hour * 3_600_000,
-  traceId: 'trace',
-  method: 'GET',
-  operation: 'getThread',
-  status: 200,
-  latencyUs: 1500,
-  credentialId: 'key_1',
-  code: null,
-  message: null,
-  ...change,
-});
+const request = (change: Partial<LoggedRequest> = {}) =>
+  loggedRequest({ organizationId: acme, at: hour * 3_600_000, ...change });
 
 /** A log that records what is written to it. */
 class Log {
