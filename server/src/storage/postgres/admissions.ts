@@ -17,30 +17,35 @@ const columns = {
   applicationId: 'text',
   organizationId: 'text',
   epoch: 'bigint',
+  /** The highest number of a request of that organization and day that this node knows of. */
+  known: 'bigint',
 } as const;
 
 /**
  * Checks credentials and takes from quotas in one statement. The row of a day is locked before it is read, so that it is
  * read as the latest commit left it; rows are locked in the order of their keys, so that two nodes cannot deadlock. An
  * invalid credential, or one of a disabled organization, takes nothing.
+ *
+ * Counts are committed without a sync, so a database server that dies loses the last ones. The nodes outlive it: a count
+ * goes on from the highest number that its node knows of.
  */
 const admit = statement('admit')`WITH asked AS (
     SELECT * FROM ${askedLocking(columns)}
   ), holder AS (
-    SELECT place, day, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
+    SELECT place, day, known, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
     FROM asked JOIN api_key ON hash = key_hash AND ${keyIsLive}
     UNION ALL
-    SELECT place, day, application.organization_id, NULL, application.id
+    SELECT place, day, known, application.organization_id, NULL, application.id
     FROM asked JOIN application ON application.id = asked.application_id
       AND application.organization_id = asked.organization_id AND application.epoch = asked.epoch
       AND deleted_at IS NULL
   ), request AS (
     SELECT holder.*, api_enabled, daily_quota FROM holder JOIN organization ON organization.id = organization_id
   ), due AS (
-    SELECT organization_id, day, daily_quota, count(*) AS requests FROM request WHERE api_enabled
-    GROUP BY organization_id, day, daily_quota
+    SELECT organization_id, day, daily_quota, count(*) AS requests, max(known) AS known FROM request
+    WHERE api_enabled GROUP BY organization_id, day, daily_quota
   ), before AS (
-    SELECT due.*, used FROM due JOIN quota_use USING (organization_id, day)
+    SELECT due.*, greatest(used, known) AS used FROM due JOIN quota_use USING (organization_id, day)
     ORDER BY organization_id, day FOR UPDATE OF quota_use
   ), taken AS (
     UPDATE quota_use SET used = greatest(before.used, least(before.used + requests, daily_quota)) FROM before
@@ -57,24 +62,37 @@ const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, 
   SELECT id, day, 0 FROM ${askedLocking(dayColumns)} JOIN organization ON organization.id = organization_id
   ORDER BY id, day ON CONFLICT DO NOTHING`;
 
-/** Keys whose organization is known, which never changes. */
-const ownersMax = 10_000;
+/** How many organizations of keys, which never change, and how many counts of organizations a node remembers. */
+const rememberedMax = 10_000;
 
 export function postgresAdmissions(database: Database): Admissions {
   const owners = new Map<unknown, OrganizationId>();
+  const counts = new Map<unknown, { readonly day: number; readonly number: number }>();
   const organizationOf = ({ keyHash, organizationId }: Values) =>
     String(organizationId ?? owners.get(keyHash) ?? keyHash);
   const batchAdmissions = database.batched<AdmissionRow>(admit, columns, { batchesMax: 2, organizationOf });
   const batchDays = database.batched(startDay, dayColumns, { batchesMax: 1, organizationOf });
 
+  function knownCount(organizationId: unknown, day: number): number {
+    const count = counts.get(organizationId);
+    return count?.day === day ? count.number : 0;
+  }
+
   async function take(credential: Values & { day: number }): Promise<Admission | undefined> {
-    const [row] = await batchAdmissions(credential);
-    if (owners.size === ownersMax) owners.clear();
-    if (row !== undefined) owners.set(credential.keyHash, row.organizationId);
-    if (row === undefined || !row.apiEnabled || row.number !== null) return row && toAdmission(row);
-    // The organization's first request of the day.
-    await batchDays({ organizationId: row.organizationId, day: credential.day });
-    return take(credential);
+    const { keyHash, day } = credential;
+    const known = knownCount(credential.organizationId ?? owners.get(keyHash), day);
+    const [row] = await batchAdmissions({ ...credential, known });
+    if (row === undefined) return undefined;
+    const { organizationId, apiEnabled, dailyQuota, number } = row;
+    if (keyHash !== null) remember(owners, keyHash, organizationId);
+    if (number === null && apiEnabled) {
+      // The organization's first request of the day.
+      await batchDays({ organizationId, day });
+      return take(credential);
+    }
+    if (number !== null && number <= dailyQuota)
+      remember(counts, organizationId, { day, number: Math.max(number, knownCount(organizationId, day)) });
+    return toAdmission(row);
   }
 
   const none = { keyHash: null, applicationId: null, organizationId: null, epoch: null };
@@ -83,6 +101,11 @@ export function postgresAdmissions(database: Database): Admissions {
     admitApplication: (organizationId, applicationId, epoch, day) =>
       take({ ...none, applicationId, organizationId, epoch, day }),
   };
+}
+
+function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  if (map.size >= rememberedMax && !map.has(key)) map.delete(map.keys().next().value as Key);
+  map.set(key, value);
 }
 
 function toAdmission(row: AdmissionRow): Admission {

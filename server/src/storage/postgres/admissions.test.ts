@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { World } from '../../../testing/contract/fixture.ts';
+import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
+import { openPostgresStore } from './open.ts';
+
+const day = 20_000;
+
+describe('Quota counts that were lost with a database server', () => {
+  let database: Awaited<ReturnType<typeof openTestDatabase>>;
+  let operator: pg.Client;
+  let world: World;
+  before(async () => {
+    database = await openTestDatabase();
+    operator = new pg.Client({ connectionString: database.url });
+    await operator.connect();
+    world = await World.open((clock) => openPostgresStore(database.url, poolSettings, clock));
+  });
+  after(async () => {
+    await operator?.end();
+    await world?.close();
+    await database.close();
+  });
+
+  /** What a standby without the last commits has. */
+  const loseCounts = (change: string) => operator.query(change);
+
+  it('are still known to the node that served the requests', async () => {
+    const organization = await world.organization({ dailyQuota: 10 });
+    await Promise.all(Array.from({ length: 8 }, () => world.use(organization, day)));
+    await loseCounts('UPDATE quota_use SET used = 3');
+    const uses = await Promise.all([1, 2, 3, 4].map(() => world.use(organization, day)));
+    assert.deepEqual(
+      uses.map(({ granted, remaining }) => [granted, remaining]),
+      [
+        [true, 1],
+        [true, 0],
+        [false, 0],
+        [false, 0],
+      ],
+    );
+  });
+
+  it('are counted again when the row of the day is gone', async () => {
+    const organization = await world.organization({ dailyQuota: 10 });
+    await Promise.all(Array.from({ length: 8 }, () => world.use(organization, day)));
+    await loseCounts('DELETE FROM quota_use');
+    assert.equal((await world.use(organization, day)).remaining, 1);
+    assert.equal((await world.use(organization, day + 1)).remaining, 9);
+    assert.equal((await world.use(organization, day)).remaining, 0);
+  });
+
+  it('stay counted after refused requests, for another node too', async () => {
+    const organization = await world.organization({ dailyQuota: 3 });
+    for (let count = 0; count < 6; count += 1) await world.use(organization, day);
+    await loseCounts('UPDATE quota_use SET used = 0');
+    assert.deepEqual(await world.use(organization, day), { granted: false, limit: 3, remaining: 0 });
+    const second = await world.node();
+    assert.deepEqual(await world.use(organization, day, second), { granted: false, limit: 3, remaining: 0 });
+  });
+});
