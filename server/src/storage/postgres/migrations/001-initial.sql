@@ -37,7 +37,7 @@ CREATE TABLE organization (
   created_at bigint NOT NULL,
   -- Changes to the order of listings number and date themselves under the lock of this row, so that the commits of one
   -- organization have an order that walks can rely on.
-  latest_at bigint NOT NULL,
+  latest_at bigint NOT NULL DEFAULT 0,
   thread_sequence bigint NOT NULL DEFAULT 0,
   move_sequence bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
@@ -312,6 +312,10 @@ CREATE TABLE message (
   held boolean NOT NULL DEFAULT false,
   -- Which statements of the reply its sources say, as JSON. Null in replies that were not checked.
   verdict text,
+  -- The prompt that an edited prompt replaces.
+  replaces text COLLATE "C",
+  -- Since when the reply is listed as unanswered: completed_at if it found no answer, a later time if a person rated it down.
+  unanswered_at bigint,
   PRIMARY KEY (organization_id, thread_id, id),
   FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id),
   CHECK ((role = 'assistant') = (status IS NOT NULL)),
@@ -324,6 +328,22 @@ CREATE INDEX message_waiting ON message (organization_id, available_at, id)
   WHERE NOT held AND status IN ('in_progress', 'corroborating');
 CREATE INDEX message_held ON message (available_at) WHERE held AND status IN ('in_progress', 'corroborating');
 CREATE INDEX message_deadline ON message (deadline_at) WHERE status IN ('in_progress', 'corroborating');
+CREATE INDEX message_unanswered ON message (organization_id, unanswered_at, id) WHERE unanswered_at IS NOT NULL;
+
+-- What a person thinks of a reply.
+CREATE TABLE rating (
+  organization_id text COLLATE "C" NOT NULL,
+  thread_id text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL REFERENCES "user" (id),
+  value text NOT NULL CHECK (value IN ('up', 'down')),
+  comment text,
+  rated_at bigint NOT NULL,
+  PRIMARY KEY (organization_id, thread_id, message_id, user_id),
+  FOREIGN KEY (organization_id, thread_id, message_id) REFERENCES message (organization_id, thread_id, id) ON DELETE CASCADE
+);
+-- For a purge of the person.
+CREATE INDEX rating_of_person ON rating (organization_id, user_id);
 
 CREATE TABLE idempotency_key (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
@@ -357,12 +377,15 @@ CREATE TABLE document (
   kept_id text COLLATE "C",
   -- The size of the headings and texts of its passages in UTF-8.
   bytes bigint NOT NULL DEFAULT 0,
+  -- Questions that the document answers, as a JSON array. Null until they have been made.
+  questions text,
   PRIMARY KEY (organization_id, id)
 );
 CREATE UNIQUE INDEX document_name ON document (organization_id, account_key, name) WHERE state = 'ready';
 CREATE UNIQUE INDEX document_known_id ON document (organization_id, (coalesce(kept_id, id))) WHERE state = 'ready';
 CREATE INDEX document_hidden ON document (organization_id, id) WHERE state <> 'ready';
 CREATE INDEX document_budget ON document (organization_id, state, bytes);
+CREATE INDEX document_without_questions ON document (organization_id, id) WHERE questions IS NULL AND state = 'ready';
 
 CREATE SEQUENCE passage_number AS bigint;
 CREATE TABLE passage (
@@ -376,7 +399,8 @@ CREATE TABLE passage (
   PRIMARY KEY (organization_id, number),
   FOREIGN KEY (organization_id, document_id) REFERENCES document (organization_id, id)
 );
-CREATE INDEX passage_document ON passage (organization_id, document_id);
+-- A document is read page by page, in the order of its passages.
+CREATE INDEX passage_document ON passage (organization_id, document_id, number);
 CREATE INDEX passage_terms ON passage USING gin (terms);
 
 -- What one search covers: an organization's general documents, or those of one account.
@@ -388,3 +412,114 @@ CREATE TABLE corpus (
   passages bigint NOT NULL,
   PRIMARY KEY (organization_id, account_key)
 );
+
+-- Threads that changed since they were indexed. Triggers write it, so that no writer can forget to, not even an older
+-- release that runs beside this one. The stamp is random: it tells whether the thread changed again meanwhile.
+CREATE TABLE search_due (
+  organization_id text COLLATE "C" NOT NULL,
+  thread_id text COLLATE "C" NOT NULL,
+  stamp bigint NOT NULL,
+  -- Until when a node is indexing the thread. Others leave it alone.
+  taken_until bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (organization_id, thread_id)
+);
+
+CREATE TABLE thread_search (
+  organization_id text COLLATE "C" NOT NULL,
+  thread_id text COLLATE "C" NOT NULL,
+  activity_at bigint NOT NULL,
+  -- Of the thread when it was indexed.
+  version bigint NOT NULL,
+  state text NOT NULL,
+  -- The beginning of the latest reply.
+  line text NOT NULL,
+  -- The words of the thread. Each starts with a hash of its owner and, if the thread is published, once more with a hash of
+  -- its organization, so that a search reads nothing of what others keep to themselves.
+  terms tsvector NOT NULL,
+  PRIMARY KEY (organization_id, thread_id),
+  FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id) ON DELETE CASCADE
+);
+-- Texts and terms are stored apart, because a search for a frequent word reads many rows, but not their terms.
+ALTER TABLE thread_search ALTER COLUMN terms SET STORAGE EXTERNAL, ALTER COLUMN line SET STORAGE EXTERNAL,
+  SET (toast_tuple_target = 128);
+CREATE INDEX thread_search_terms ON thread_search USING gin (terms) WITH (gin_pending_list_limit = 512);
+
+CREATE FUNCTION search_stamp() RETURNS bigint LANGUAGE sql AS 'SELECT (random() * 9007199254740991)::bigint';
+
+CREATE FUNCTION threads_due() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO search_due (organization_id, thread_id, stamp) SELECT organization_id, id, search_stamp() FROM added
+  ON CONFLICT (organization_id, thread_id) DO UPDATE SET stamp = excluded.stamp, taken_until = 0;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION thread_due() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO search_due (organization_id, thread_id, stamp) VALUES (NEW.organization_id, NEW.id, search_stamp())
+  ON CONFLICT (organization_id, thread_id) DO UPDATE SET stamp = excluded.stamp, taken_until = 0;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION thread_of_message_due() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO search_due (organization_id, thread_id, stamp) VALUES (NEW.organization_id, NEW.thread_id, search_stamp())
+  ON CONFLICT (organization_id, thread_id) DO UPDATE SET stamp = excluded.stamp, taken_until = 0;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION thread_not_due() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM search_due WHERE organization_id = OLD.organization_id AND thread_id = OLD.id;
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER thread_due_added AFTER INSERT ON thread REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION threads_due();
+CREATE TRIGGER thread_due_changed AFTER UPDATE ON thread FOR EACH ROW
+  WHEN ((OLD.title, OLD.account_id, OLD.published, OLD.deleted_at, OLD.activity_at)
+    IS DISTINCT FROM (NEW.title, NEW.account_id, NEW.published, NEW.deleted_at, NEW.activity_at))
+  EXECUTE FUNCTION thread_due();
+CREATE TRIGGER thread_due_removed AFTER DELETE ON thread FOR EACH ROW EXECUTE FUNCTION thread_not_due();
+-- Only what is finished is indexed: progress of a reply does not set its end.
+CREATE TRIGGER thread_due_answered AFTER UPDATE ON message FOR EACH ROW
+  WHEN (OLD.completed_at IS DISTINCT FROM NEW.completed_at) EXECUTE FUNCTION thread_of_message_due();
+
+-- The log of API requests. No foreign key to credentials, because the log outlives them.
+CREATE TABLE request (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  -- When the request was answered, by the clock of the node that answered it.
+  at bigint NOT NULL,
+  -- The trace id.
+  id text COLLATE "C" NOT NULL,
+  method text COLLATE "C" NOT NULL,
+  operation text COLLATE "C" NOT NULL,
+  status bigint NOT NULL,
+  latency_us bigint NOT NULL,
+  credential_id text COLLATE "C" NOT NULL,
+  -- The error envelope; null for a request that succeeded.
+  code text COLLATE "C",
+  message text,
+  PRIMARY KEY (organization_id, at, id)
+);
+CREATE INDEX request_trace ON request (organization_id, id);
+
+-- Requests and replies by hour and by day, in buckets of their duration: percentiles without reading the log.
+CREATE TABLE traffic_hour (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  -- Hours since 1970.
+  hour bigint NOT NULL,
+  operation text COLLATE "C" NOT NULL,
+  outcome text COLLATE "C" NOT NULL,
+  -- The index of the bucket in domain/traffic.ts.
+  bucket bigint NOT NULL,
+  requests bigint NOT NULL,
+  PRIMARY KEY (organization_id, hour, operation, outcome, bucket)
+) WITH (fillfactor = 80);
+
+CREATE TABLE traffic_day (
+  organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
+  -- Days since 1970, UTC.
+  day bigint NOT NULL,
+  operation text COLLATE "C" NOT NULL,
+  outcome text COLLATE "C" NOT NULL,
+  bucket bigint NOT NULL,
+  requests bigint NOT NULL,
+  PRIMARY KEY (organization_id, day, operation, outcome, bucket)
+) WITH (fillfactor = 80);

@@ -308,6 +308,10 @@ CREATE TABLE message (
   held INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),
   -- Which statements of the reply its sources say, as JSON. Null in replies that were not checked.
   verdict TEXT,
+  -- The prompt that an edited prompt replaces.
+  replaces TEXT,
+  -- Since when the reply is listed as unanswered: completed_at if it found no answer, a later time if a person rated it down.
+  unanswered_at INTEGER,
   PRIMARY KEY (organization_id, thread_id, id),
   FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id),
   CHECK ((role = 'assistant') = (status IS NOT NULL)),
@@ -325,6 +329,22 @@ CREATE INDEX message_deadline ON message (deadline_at)
 -- The running reply of a thread. Without this index the search reads every page of the thread: 15 ms in a thread of 10 MB.
 CREATE INDEX message_running ON message (organization_id, thread_id)
   WHERE status IN ('in_progress', 'corroborating');
+CREATE INDEX message_unanswered ON message (organization_id, unanswered_at, id) WHERE unanswered_at IS NOT NULL;
+
+-- What a person thinks of a reply.
+CREATE TABLE rating (
+  organization_id TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  message_id TEXT NOT NULL,
+  user_id TEXT NOT NULL REFERENCES user (id),
+  value TEXT NOT NULL CHECK (value IN ('up', 'down')),
+  comment TEXT,
+  rated_at INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, thread_id, message_id, user_id),
+  FOREIGN KEY (organization_id, thread_id, message_id) REFERENCES message (organization_id, thread_id, id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+-- For a purge of the person.
+CREATE INDEX rating_of_person ON rating (organization_id, user_id);
 
 CREATE TABLE idempotency_key (
   organization_id TEXT NOT NULL,
@@ -358,12 +378,15 @@ CREATE TABLE document (
   kept_id TEXT,
   -- The size of the headings and texts of its passages in UTF-8.
   bytes INTEGER NOT NULL DEFAULT 0,
+  -- Questions that the document answers, as a JSON array. Null until they have been made.
+  questions TEXT,
   PRIMARY KEY (organization_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX document_name ON document (organization_id, account_key, name) WHERE state = 'ready';
 CREATE UNIQUE INDEX document_known_id ON document (organization_id, coalesce(kept_id, id)) WHERE state = 'ready';
 CREATE INDEX document_hidden ON document (organization_id, id) WHERE state <> 'ready';
 CREATE INDEX document_budget ON document (organization_id, state, bytes);
+CREATE INDEX document_without_questions ON document (organization_id, id) WHERE questions IS NULL AND state = 'ready';
 
 CREATE TABLE passage (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -392,3 +415,99 @@ CREATE VIRTUAL TABLE passage_term USING fts5 (
 -- Segments are merged in small steps (document-writer.ts), never in the commit of a write.
 INSERT INTO passage_term (passage_term, rank) VALUES ('automerge', 0);
 INSERT INTO passage_term (passage_term, rank) VALUES ('crisismerge', 1999);
+
+-- Threads that changed since they were indexed. Triggers write it, so that no writer can forget to, not even an older
+-- release that runs beside this one. The stamp is random: it tells whether the thread changed again meanwhile.
+CREATE TABLE search_due (
+  organization_id TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, thread_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE thread_search (
+  -- 2048 times the activity of the thread, and then the next free number: the order of listings.
+  number INTEGER PRIMARY KEY,
+  organization_id TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  -- Of the thread when it was indexed.
+  version INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  -- The beginning of the latest reply.
+  line TEXT NOT NULL,
+  FOREIGN KEY (organization_id, thread_id) REFERENCES thread (organization_id, id) ON DELETE CASCADE
+) STRICT;
+CREATE UNIQUE INDEX thread_search_thread ON thread_search (organization_id, thread_id);
+
+-- The words of a thread. Each term starts with a hash of its owner and, if the thread is published, once more with a hash
+-- of its organization, so that a search reads nothing of what others keep to themselves.
+CREATE VIRTUAL TABLE thread_term USING fts5 (
+  terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+);
+-- Merged in small steps, as passage_term is.
+INSERT INTO thread_term (thread_term, rank) VALUES ('automerge', 0);
+INSERT INTO thread_term (thread_term, rank) VALUES ('crisismerge', 1999);
+
+CREATE TRIGGER thread_search_removed AFTER DELETE ON thread_search BEGIN
+  DELETE FROM thread_term WHERE rowid = old.number;
+END;
+CREATE TRIGGER thread_due_added AFTER INSERT ON thread BEGIN
+  INSERT INTO search_due VALUES (new.organization_id, new.id, abs(random() % 9007199254740991))
+  ON CONFLICT DO UPDATE SET stamp = excluded.stamp;
+END;
+CREATE TRIGGER thread_due_changed AFTER UPDATE OF title, account_id, published, deleted_at, activity_at ON thread BEGIN
+  INSERT INTO search_due VALUES (new.organization_id, new.id, abs(random() % 9007199254740991))
+  ON CONFLICT DO UPDATE SET stamp = excluded.stamp;
+END;
+CREATE TRIGGER thread_due_removed AFTER DELETE ON thread BEGIN
+  DELETE FROM search_due WHERE organization_id = old.organization_id AND thread_id = old.id;
+END;
+-- Only what is finished is indexed: progress of a reply does not set its end.
+CREATE TRIGGER thread_due_answered AFTER UPDATE OF completed_at ON message
+  WHEN new.completed_at IS NOT old.completed_at BEGIN
+  INSERT INTO search_due VALUES (new.organization_id, new.thread_id, abs(random() % 9007199254740991))
+  ON CONFLICT DO UPDATE SET stamp = excluded.stamp;
+END;
+
+-- The log of API requests. No foreign key to credentials, because the log outlives them.
+CREATE TABLE request (
+  organization_id TEXT NOT NULL REFERENCES organization (id),
+  -- When the request was answered, by the clock of the node that answered it.
+  at INTEGER NOT NULL,
+  -- The trace id.
+  id TEXT NOT NULL,
+  method TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  latency_us INTEGER NOT NULL,
+  credential_id TEXT NOT NULL,
+  -- The error envelope; null for a request that succeeded.
+  code TEXT,
+  message TEXT,
+  PRIMARY KEY (organization_id, at, id)
+) STRICT;
+CREATE INDEX request_trace ON request (organization_id, id);
+
+-- Requests and replies by hour and by day, in buckets of their duration: percentiles without reading the log.
+CREATE TABLE traffic_hour (
+  organization_id TEXT NOT NULL REFERENCES organization (id),
+  -- Hours since 1970.
+  hour INTEGER NOT NULL,
+  operation TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  -- The index of the bucket in domain/traffic.ts.
+  bucket INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, hour, operation, outcome, bucket)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE traffic_day (
+  organization_id TEXT NOT NULL REFERENCES organization (id),
+  -- Days since 1970, UTC.
+  day INTEGER NOT NULL,
+  operation TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  bucket INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, day, operation, outcome, bucket)
+) STRICT, WITHOUT ROWID;
