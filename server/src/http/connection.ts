@@ -38,6 +38,8 @@ export class Connection {
   #startedAt = 0;
   readonly #waiting: ServerResponse[] = [];
   #refusal: string | undefined;
+  /** How many bytes belong at least to the body that is arriving. They are parsed in one go. */
+  #bodyBytes = 0;
   #isPaused = false;
   #isClosing = false;
 
@@ -58,6 +60,8 @@ export class Connection {
     // Data after a rejected request may be part of it, so it is not handled.
     if (this.#isClosing || this.#refusal !== undefined) return;
     const ambiguity = ambiguityOf(request);
+    // The slice that ended the headers may have had the first bytes of the body.
+    this.#bodyBytes = Math.max(0, Number(request.headers['content-length'] ?? 0) - parsedAtOnce);
     if (ambiguity !== undefined) this.refuse(ambiguity);
     else if (this.isIdle) {
       this.#waiting.push(response);
@@ -106,11 +110,15 @@ export class Connection {
   /** Stops when enough requests wait. The rest of the data is read again when the socket resumes. */
   #parseInSlices(data: Buffer, parse: (data: Buffer) => void): void {
     const socket = this.#socket;
-    for (let from = 0; from < data.length; from += parsedAtOnce) {
+    let to = 0;
+    for (let from = 0; from < data.length; from = to) {
       if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return;
       // Node resumes the socket at the end of each request.
       if (this.#isPaused || socket.isPaused()) return void socket.pause().unshift(data.subarray(from));
-      parse(data.subarray(from, from + parsedAtOnce));
+      const ofBody = Math.min(this.#bodyBytes, data.length - from);
+      this.#bodyBytes -= ofBody;
+      to = from + (ofBody || parsedAtOnce);
+      parse(data.subarray(from, to));
     }
   }
 
