@@ -112,13 +112,15 @@ function buildImage(): void {
   const npmrc = join(scratch, 'npmrc');
   const cafile = run('npm', 'config', 'get', 'cafile');
   const hasCafile = existsSync(cafile);
-  writeFileSync(
-    npmrc,
-    `registry=${run('npm', 'config', 'get', 'registry')}\n${hasCafile ? `cafile=${cafile}\n` : ''}`,
-  );
-  // This machine's registry settings stay out of the image.
-  const volumes = [`${npmrc}:/root/.npmrc:ro`, `${run('npm', 'config', 'get', 'cache')}:/root/.npm`];
-  if (hasCafile) volumes.push(`${cafile}:${cafile}:ro`);
+  const cache = '/var/cache/npm';
+  const settings = [`registry=${run('npm', 'config', 'get', 'registry')}`, `cache=${cache}`];
+  // This machine's settings of npm stay out of the image.
+  const volumes = [`${npmrc}:/usr/local/etc/npmrc:ro`, `${run('npm', 'config', 'get', 'cache')}:${cache}`];
+  if (hasCafile) {
+    settings.push(`cafile=${cafile}`);
+    volumes.push(`${cafile}:${cafile}:ro`);
+  }
+  writeFileSync(npmrc, `${settings.join('\n')}\n`);
   const words = [
     ...['bud', '--format', 'docker', '--pull-never', '--file', 'deploy/Dockerfile', '--tag', images.skein],
     ...['--ignorefile', 'deploy/Dockerfile.dockerignore'],
