@@ -1,15 +1,15 @@
 import { ClockJumps } from '../clock-jumps.ts';
+import { purges } from '../sql/purge.ts';
+import { type Removal, retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
-import { statement } from '../sql/sql.ts';
+import { empty, identifier, sql, statement } from '../sql/sql.ts';
 import type { Store } from '../store.ts';
 import { postgresAdmissions, postgresUsages } from './admissions.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { postgresDocuments } from './documents.ts';
 import { postgresNotices } from './notices.ts';
-import { postgresPurges } from './purge.ts';
 import { postgresReplies } from './replies.ts';
-import { postgresRetention } from './retention.ts';
 import { Servers } from './servers.ts';
 import { type NodeClock, StoreTime, serverTime } from './store-time.ts';
 import { postgresThreadSearch } from './thread-search.ts';
@@ -19,6 +19,19 @@ import { postgresWalks } from './walks.ts';
 const readTime = statement('read-time')`SELECT greatest(latest_at, :now) AS at,
   greatest(0, greatest(latest_at, :clockFloor::bigint) - coalesce(:clockTime::bigint, ${serverTime})) AS "aheadMs"
   FROM store_clock`;
+
+const removal: Removal = {
+  // By ctid, which the same statement has looked up, so that no plan can turn into a scan of the table.
+  deleteFirst(table, condition, { skipLocked = false } = {}) {
+    const lock = skipLocked ? sql`FOR UPDATE SKIP LOCKED` : empty;
+    return sql`DELETE FROM ${identifier(table)} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${identifier(table)} WHERE ${condition} LIMIT :limit ${lock}))`;
+  },
+  isDeleted: sql`deleted_at IS NOT NULL`,
+  isLive: sql`deleted_at IS NULL`,
+  rowsAtOnce: 500,
+  transactionMs: Number.POSITIVE_INFINITY,
+};
 
 const systemClock: NodeClock = { steady: () => performance.now() };
 
@@ -46,8 +59,10 @@ export async function openPostgresStore(
     ...postgresReplies(database, jumps),
     ...postgresDocuments(database),
     ...postgresUsages(database),
-    ...postgresRetention(database),
-    ...postgresPurges(database),
+    ...retention(database, removal),
+    ...purges(database, removal),
+    // PostgreSQL vacuums dead rows by itself.
+    finishPurge: async () => true,
     ...notices,
 
     async ping() {

@@ -1,14 +1,17 @@
-import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { TableName } from '../archive.ts';
-import { type AuditedRow, purgedEmail, purgeOrder, withoutPerson } from '../removal-rules.ts';
-import type { AuditPosition, PurgeCounts, PurgedPerson } from '../store.ts';
+import { type AuditedRow, batchRows, purgedEmail, purgeOrder, withoutPerson } from '../removal-rules.ts';
+import type { AuditPosition, PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
 import { lockUser } from './accounts.ts';
+import { findUserId } from './members.ts';
+import { isRunning } from './messages.ts';
+import { deadline, type Removal, threadRemoval } from './retention.ts';
 import { identifier, type Sql, sql, statement } from './sql.ts';
-import { count, row, rows, run, type Work } from './work.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
-export type Counts = Record<string, number>;
+type Counts = Record<string, number>;
 
-export function add(counts: Counts, table: TableName, rows: number): void {
+function add(counts: Counts, table: TableName, rows: number): void {
   if (rows > 0) counts[table] = (counts[table] ?? 0) + rows;
 }
 
@@ -77,9 +80,107 @@ const readAudit = unnamed`
 const rewriteAudit = statement('purge-person-from-audit')`
   UPDATE audit_event SET actor_user_id = :actor, subject = :subject, detail = :detail
   WHERE organization_id = :organizationId AND at = :at AND id = :id`;
+const disableApi = statement('purge-disable-api')`
+  UPDATE organization SET api_enabled = false WHERE id = :organizationId AND api_enabled`;
+const removeOrganization = statement('purge-organization')`
+  DELETE FROM organization WHERE id = :organizationId RETURNING id`;
 
-/** The steps of a purge that concern people, for both databases. `isLive`: a thread that is not deleted. */
-export function purgeOfPeople(isLive: Sql) {
+/** The people that a removed row was about. */
+interface Owners {
+  userId: UserId | null;
+  createdBy?: UserId | null;
+}
+
+const ownersOf: Partial<Record<TableName, Sql>> = {
+  api_key: sql`user_id AS "userId", created_by AS "createdBy"`,
+  member: sql`user_id AS "userId"`,
+  thread: sql`user_id AS "userId"`,
+};
+
+/** Foreign key violation in PostgreSQL. */
+const isReferenced = (error: unknown) => (error as { code?: string }).code === '23503';
+
+/** The purges of a store, except for the remains that removed rows leave in its files. */
+export function purges({ read, write }: Transactions, removal: Removal): Omit<Purges, 'finishPurge'> {
+  const { forget, removeTraces, countForgotten } = purgeOfPeople(removal.isLive);
+  const removeThreads = threadRemoval(removal);
+  const inOrganization = sql`organization_id = :organizationId`;
+  const removeOf = new Map(
+    purgeOrder.map((table) => [
+      table,
+      statement(`purge-${table}`)`${removal.deleteFirst(table, inOrganization)}
+        RETURNING ${ownersOf[table] ?? sql`NULL AS "userId"`}`,
+    ]),
+  );
+  const removeRunning = statement('purge-running-replies')`
+    ${removal.deleteFirst('message', sql`${inOrganization} AND ${isRunning}`, { hint: sql`INDEXED BY message_running` })}
+    RETURNING 1`;
+  const findDeletedThreads = statement('find-deleted-threads-of-user')`SELECT id FROM thread
+    WHERE ${theirs} AND ${removal.isDeleted} LIMIT :limit FOR UPDATE`;
+
+  function* removeSome(organizationId: OrganizationId, table: TableName, removed: Counts): Work<void> {
+    const isLate = deadline(removal);
+    for (let left = batchRows; left > 0; left -= removal.rowsAtOnce) {
+      const values = { organizationId, limit: removal.rowsAtOnce };
+      const gone = yield* rows<Owners>(removeOf.get(table)!, values);
+      add(removed, table, gone.length);
+      const owners = new Set(gone.flatMap(({ userId, createdBy = null }) => [userId, createdBy]));
+      for (const userId of owners) if (userId !== null) yield* forget(organizationId, userId, removed);
+      if (gone.length < removal.rowsAtOnce || isLate()) return;
+    }
+  }
+
+  function* purgeStep(organizationId: OrganizationId): Work<PurgeStep> {
+    const removed: Counts = {};
+    yield* run(disableApi, { organizationId });
+    for (const table of purgeOrder) {
+      if (table === 'message')
+        add(removed, table, yield* count(removeRunning, { organizationId, limit: removal.rowsAtOnce }));
+      yield* removeSome(organizationId, table, removed);
+      if (Object.keys(removed).length > 0) return { removed, done: false };
+    }
+    add(removed, 'organization', yield* count(removeOrganization, { organizationId }));
+    return { removed, done: true };
+  }
+
+  return {
+    findUser: (email) => read(() => findUserId(email)),
+
+    countPurge: (organizationId, person) => read(() => countPurge(countForgotten, organizationId, person)),
+
+    async purgeOrganization(organizationId) {
+      try {
+        return await write(() => purgeStep(organizationId));
+      } catch (error) {
+        // Another node has written a row in the meantime: the next step removes it.
+        if (isReferenced(error)) return { removed: {}, done: false };
+        throw error;
+      }
+    },
+
+    purgePerson: (organizationId, userId) =>
+      write(function* () {
+        const removed: Counts = {};
+        const values = { organizationId, userId, limit: removal.rowsAtOnce };
+        const threads = yield* rows<{ id: ThreadId }>(findDeletedThreads, values);
+        if (threads.length === 0) {
+          yield* removeTraces(organizationId, userId, removed);
+          return { removed, done: true };
+        }
+        const gone = yield* removeThreads(organizationId, threads, batchRows, deadline(removal));
+        add(removed, 'message', gone.messages);
+        add(removed, 'idempotency_key', gone.idempotencyKeys);
+        add(removed, 'thread', gone.threads);
+        return { removed, done: false };
+      }),
+
+    anonymizeAudit: (organizationId, person, after) =>
+      write(() => anonymizeAudit(organizationId, person, after)),
+  };
+}
+
+/** The steps of a purge that concern people. `isLive`: a thread that is not deleted. */
+function purgeOfPeople(isLive: Sql) {
   /** The person has left another organization, which still has a thread or a key of theirs. */
   const hasLeft = sql`EXISTS (SELECT 1 FROM organization WHERE id <> :organizationId AND (
     EXISTS (SELECT 1 FROM thread WHERE organization_id = organization.id AND user_id = :userId AND ${isLive})
@@ -124,8 +225,8 @@ function* countRows(from: Sql, values: Record<string, string>): Work<number> {
 }
 
 /** What a purge would remove or rewrite, by table. */
-export function* countPurge(
-  { countForgotten }: ReturnType<typeof purgeOfPeople>,
+function* countPurge(
+  countForgotten: ReturnType<typeof purgeOfPeople>['countForgotten'],
   organizationId: OrganizationId,
   person: PurgedPerson | null,
 ): Work<PurgeCounts> {
@@ -177,7 +278,7 @@ function* auditOf(
   return { changes, next: last && entries.length === auditRows ? { at: last.at, id: last.id } : null };
 }
 
-export function* anonymizeAudit(
+function* anonymizeAudit(
   organizationId: OrganizationId,
   person: PurgedPerson,
   after: AuditPosition | null,

@@ -21,14 +21,11 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
     `INSERT INTO passage (organization_id, document_id, heading, text) VALUES (@organizationId, @id, @heading, @text)`,
   );
   const insertTerms = database.prepare('INSERT INTO passage_term (rowid, terms) VALUES (@number, @terms)');
-  const someNumbers = database
-    .prepare<[object], number>(
-      `SELECT number FROM passage WHERE organization_id = @organizationId AND document_id = @id
-       LIMIT ${passagesPerCommit}`,
-    )
-    .pluck();
-  const deletePassage = database.prepare('DELETE FROM passage WHERE number = @number');
-  const deleteTerms = database.prepare('DELETE FROM passage_term WHERE rowid = @number');
+  const deletePassages = database.prepare(
+    `DELETE FROM passage WHERE number IN (
+       SELECT number FROM passage WHERE organization_id = @organizationId AND document_id = @id
+       LIMIT ${passagesPerCommit})`,
+  );
   const mergeStep = prepareMergeStep(database, 'passage_term');
 
   /** Runs one part at a time for all callers: writes of one turn share a commit, and many parts would make it long. */
@@ -64,14 +61,7 @@ export function sqlitePassageIndex(database: Database, commits: CommitQueue): Pa
     },
 
     async removePart(organizationId, id) {
-      const removed = await inTurn(() => {
-        const numbers = someNumbers.all({ organizationId, id });
-        for (const number of numbers) {
-          deleteTerms.run({ number });
-          deletePassage.run({ number });
-        }
-        return numbers.length;
-      });
+      const removed = await inTurn(() => deletePassages.run({ organizationId, id }).changes);
       await mergeIndex();
       return removed;
     },

@@ -1,3 +1,4 @@
+import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
 import type { Store, StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
@@ -10,10 +11,9 @@ import { DiskGuard } from './disk-guard.ts';
 import { sqliteDocuments } from './documents.ts';
 import { Journal } from './journal.ts';
 import { ObjectCache } from './object-cache.ts';
-import { sqlitePurges } from './purge.ts';
+import { sqlitePurges, sqliteRemoval } from './purge.ts';
 import { ReadThread } from './read-thread.ts';
 import { sqliteReplies } from './replies.ts';
-import { sqliteRetention } from './retention.ts';
 import { syncedReads } from './synced-reads.ts';
 import { sqliteThreadSearch } from './thread-search.ts';
 import { sqliteThreads } from './threads.ts';
@@ -44,10 +44,10 @@ export function openSqliteStore(
   const reads = new ReadThread(file);
   const ping = database.prepare('SELECT latest_at FROM store_clock');
 
-  const shared = sharedStore(sqliteTransactions(database, commits));
+  const transactions = sqliteTransactions(database, commits);
 
   const store: Store = {
-    ...shared,
+    ...sharedStore(transactions),
     ...sqliteAdmissions(database, commits, cache),
     ...sqliteThreads(database, commits, cache),
     ...sqliteWalks(database, commits, cache),
@@ -55,7 +55,7 @@ export function openSqliteStore(
     ...sqliteReplies(database, commits, workerLock),
     ...sqliteDocuments(database, commits),
     ...sqliteUsages(database, commits),
-    ...sqliteRetention(database, commits),
+    ...retention(transactions, sqliteRemoval),
     ...sqlitePurges(database, commits),
 
     async ping() {

@@ -59,7 +59,7 @@ function runAll<T>(run: Run, work: Work<T>, now: () => number | undefined): T {
 
 /** The text without the locks of rows, which one writer at a time does not need. */
 export function sqliteText({ sql }: Statement): string {
-  return sql.replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)$/, '');
+  return sql.replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: SKIP LOCKED)?$/, '');
 }
 
 function runner(database: Database): Run {

@@ -415,6 +415,9 @@ CREATE VIRTUAL TABLE passage_term USING fts5 (
 -- Segments are merged in small steps (document-writer.ts), never in the commit of a write.
 INSERT INTO passage_term (passage_term, rank) VALUES ('automerge', 0);
 INSERT INTO passage_term (passage_term, rank) VALUES ('crisismerge', 1999);
+CREATE TRIGGER passage_removed AFTER DELETE ON passage BEGIN
+  DELETE FROM passage_term WHERE rowid = old.number;
+END;
 
 -- Threads that changed since they were indexed. Triggers write it, so that no writer can forget to, not even an older
 -- release that runs beside this one. The stamp is random: it tells whether the thread changed again meanwhile.

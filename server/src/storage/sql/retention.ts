@@ -1,0 +1,191 @@
+import type { OrganizationId, ThreadId } from '../../domain/id.ts';
+import { type RetentionKind, retentionKinds } from '../../domain/retention.ts';
+import type { TableName } from '../archive.ts';
+import { batchOrganizations, batchRows, countMax, retentionRules } from '../removal-rules.ts';
+import type { Retention } from '../store.ts';
+import { empty, identifier, type Sql, type Statement, sql, statement } from './sql.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
+
+/** How a database removes rows for good. */
+export interface Removal {
+  /**
+   * Deletes the first `:limit` rows of a table that meet a condition, which may end with an ORDER BY. `skipLocked`: not
+   * those that another node is removing now. `hint`: which index SQLite searches.
+   */
+  deleteFirst(table: TableName, condition: Sql, options?: { skipLocked?: boolean; hint?: Sql }): Sql;
+  /** Conditions on the row of a thread. */
+  readonly isDeleted: Sql;
+  readonly isLive: Sql;
+  /** One statement removes at most this many rows. */
+  readonly rowsAtOnce: number;
+  /** A transaction ends after this time and leaves the rest to the next one. */
+  readonly transactionMs: number;
+}
+
+/** Greater than every organization id. */
+const end = '~';
+
+const findPageEnd = statement('find-retention-page')`
+  SELECT id FROM organization WHERE id > :place ORDER BY id LIMIT 1 OFFSET ${batchOrganizations - 1}`;
+
+/** Rows from before this time, in the unit of their column, were kept longer than `:keepMs`. */
+function keptSince(kind: RetentionKind): Sql {
+  return sql`(SELECT CAST((:now - CAST(:keepMs AS bigint)) / ${retentionRules[kind].unitMs} AS bigint))`;
+}
+
+/** The statements of retention, by the kind of their rows. */
+export function retentionStatements(removal: Removal) {
+  /** Rows of the organization `owner`, or of everyone for sessions. */
+  function isOwned(kind: RetentionKind, owner: Sql): Sql {
+    if (kind === 'sessions') return sql`true`;
+    const isDeleted = kind === 'deleted_threads' ? sql`AND ${removal.isDeleted}` : empty;
+    return sql`organization_id = ${owner} ${isDeleted}`;
+  }
+
+  function isDue(kind: RetentionKind, owner: Sql): Sql {
+    return sql`${isOwned(kind, owner)} AND ${identifier(retentionRules[kind].column)} < ${keptSince(kind)}`;
+  }
+
+  function removeText(kind: RetentionKind): Sql {
+    const { table, column } = retentionRules[kind];
+    const due = sql`${isDue(kind, sql`:organizationId`)} ORDER BY ${identifier(column)}`;
+    return kind === 'deleted_threads'
+      ? sql`SELECT id FROM thread WHERE ${due} LIMIT :limit FOR UPDATE SKIP LOCKED`
+      : sql`${removal.deleteFirst(table, due, { skipLocked: true })} RETURNING 1`;
+  }
+
+  // The oldest row is the first entry of an index. PostgreSQL would look for any due row by a scan.
+  function findOwners(kind: RetentionKind): Sql {
+    const { table, column } = retentionRules[kind];
+    return sql`SELECT id FROM organization WHERE id > :place AND id <= :pageEnd AND (
+        SELECT min(${identifier(column)}) FROM ${identifier(table)} WHERE ${isOwned(kind, sql`organization.id`)}
+      ) < ${keptSince(kind)} ORDER BY id`;
+  }
+
+  function countText(kind: RetentionKind): Sql {
+    const table = identifier(retentionRules[kind].table);
+    const from = kind === 'sessions' ? table : sql`organization CROSS JOIN ${table}`;
+    return sql`SELECT count(*) AS due FROM (
+      SELECT 1 FROM ${from} WHERE ${isDue(kind, sql`organization.id`)} LIMIT ${countMax}) AS counted`;
+  }
+
+  const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
+  return {
+    /** Removes the due rows of an organization. For threads: locks them and returns their ids. */
+    remove: perKind('remove', retentionKinds, removeText),
+    /** The organizations of a page that have due rows. */
+    findOwners: perKind('owners-of', ofOrganizations, findOwners),
+    count: perKind('count', retentionKinds, countText),
+    removeMessages: statement('remove-messages-of-thread')`
+      ${removal.deleteFirst('message', ofThread)} RETURNING 1`,
+    removeKeys: statement('remove-keys-of-thread')`DELETE FROM idempotency_key WHERE ${ofThread} RETURNING 1`,
+    removeThread: statement('remove-thread')`DELETE FROM thread
+      WHERE organization_id = :organizationId AND id = :threadId AND ${removal.isDeleted}`,
+  };
+}
+
+const ofOrganizations = retentionKinds.filter((kind) => kind !== 'sessions');
+
+function perKind(verb: string, kinds: readonly RetentionKind[], textOf: (kind: RetentionKind) => Sql) {
+  const named = kinds.map((kind) => [kind, statement(`${verb}-expired-${kind}`)`${textOf(kind)}`]);
+  return Object.fromEntries(named) as Record<RetentionKind, Statement>;
+}
+
+/** Returns a function that says whether a transaction which starts now should end. */
+export function deadline({ transactionMs }: Removal): () => boolean {
+  const startedAt = performance.now();
+  return () => performance.now() - startedAt > transactionMs;
+}
+
+/**
+ * Removes deleted threads for good, with at most `limit` of their rows. A thread stays while it has messages, and another
+ * call continues. To be called in a transaction that has locked the threads.
+ */
+export function threadRemoval(removal: Removal) {
+  const { removeMessages, removeKeys, removeThread } = retentionStatements(removal);
+  return function* (
+    organizationId: OrganizationId,
+    threads: readonly { readonly id: ThreadId }[],
+    limit: number,
+    isLate: () => boolean,
+  ): Work<{ messages: number; idempotencyKeys: number; threads: number }> {
+    const gone = { messages: 0, idempotencyKeys: 0, threads: 0 };
+    for (const { id: threadId } of threads) {
+      const values = { organizationId, threadId };
+      let [most, removed] = [0, 0];
+      do {
+        most = Math.min(removal.rowsAtOnce, limit - gone.messages - gone.threads);
+        removed = yield* count(removeMessages, { ...values, limit: most });
+        gone.messages += removed;
+        if (gone.messages + gone.threads >= limit || isLate()) return gone;
+      } while (removed === most);
+      gone.idempotencyKeys += yield* count(removeKeys, values);
+      yield* run(removeThread, values);
+      gone.threads += 1;
+    }
+    return gone;
+  };
+}
+
+export function retention({ read, writeUnsynced }: Transactions, removal: Removal): Retention {
+  const statements = retentionStatements(removal);
+  const removeThreads = threadRemoval(removal);
+
+  interface Batch {
+    readonly removed: number;
+    /** Whether more rows of the organization may be due. */
+    readonly more: boolean;
+  }
+
+  function* removeRows(
+    kind: RetentionKind,
+    organizationId: OrganizationId,
+    keepMs: number,
+    limit: number,
+  ): Work<Batch> {
+    const removed = yield* count(statements.remove[kind], { organizationId, keepMs, limit });
+    return { removed, more: removed === limit };
+  }
+
+  /** Removes at most `limit` expired threads, or messages of them. */
+  function* removeExpiredThreads(organizationId: OrganizationId, keepMs: number, limit: number): Work<Batch> {
+    const values = { organizationId, keepMs, limit };
+    const threads = yield* rows<{ id: ThreadId }>(statements.remove.deleted_threads, values);
+    const gone = yield* removeThreads(organizationId, threads, limit, deadline(removal));
+    return { removed: gone.threads, more: gone.threads < threads.length || threads.length === limit };
+  }
+
+  return {
+    async removeExpired(kind, keepMs, place) {
+      if (kind === 'sessions') {
+        const values = { keepMs, limit: batchRows };
+        const removed = await writeUnsynced(() => count(statements.remove.sessions, values));
+        return { removed, next: removed === batchRows ? place : null };
+      }
+      type Owner = { readonly id: OrganizationId };
+      const { pageEnd, owners } = await read(function* () {
+        const pageEnd = (yield* row<Owner>(findPageEnd, { place }))?.id ?? null;
+        const values = { place, pageEnd: pageEnd ?? end, keepMs };
+        return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
+      });
+      let [removed, last] = [0, place];
+      for (const { id } of owners) {
+        const left = batchRows - removed;
+        const batch = await writeUnsynced(() =>
+          kind === 'deleted_threads'
+            ? removeExpiredThreads(id, keepMs, left)
+            : removeRows(kind, id, keepMs, left),
+        );
+        removed += batch.removed;
+        if (batch.more) return { removed, next: last };
+        last = id;
+        if (removed === batchRows) return { removed, next: last };
+      }
+      return { removed, next: pageEnd };
+    },
+
+    async countExpired(kind, keepMs) {
+      return (await read(() => row<{ due: number }>(statements.count[kind], { keepMs })))!.due;
+    },
+  };
+}
