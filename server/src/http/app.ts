@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -21,6 +20,7 @@ import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
 import { apiPrefix, publishReference } from './reference.ts';
 import { reportRequest } from './request-log.ts';
+import { createTraceId } from './trace-id.ts';
 import { traceRequests } from './trace-requests.ts';
 import { normalizeUrl } from './url.ts';
 import { compilersFactory, formatFaults } from './validation.ts';
@@ -53,7 +53,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const app = fastify({
     loggerInstance: oneForAll(options.log),
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    genReqId: createTraceId,
     bodyLimit: options.limits.bodyBytesMax,
     // `request.ip` is the last address in the chain that is not a trusted proxy. No other forwarded header is used.
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],

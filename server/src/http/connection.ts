@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { takeTurn } from '../usecases/turns.ts';
 import { errorBody } from './error-response.ts';
 import { ambiguityOf } from './headers.ts';
+import { createTraceId } from './trace-id.ts';
 
 export interface ConnectionOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
@@ -173,7 +173,7 @@ export class Connection {
 
   #answerRefusal(reason: string): void {
     if (this.#socket.writable) {
-      const traceId = randomUUID();
+      const traceId = createTraceId();
       const body = errorBody('INVALID_PARAMS', reason, traceId);
       this.#socket.write(
         `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +

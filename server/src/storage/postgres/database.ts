@@ -221,6 +221,7 @@ export class Database implements Transactions {
     return rows;
   }
 
+  readonly runsLocally = false;
   readonly read = <T>(work: () => Work<T>): Promise<T> => runAll(this.run, work());
   readonly write = <T>(work: () => Work<T>): Promise<T> => this.transaction((run) => runAll(run, work()));
   readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> =>

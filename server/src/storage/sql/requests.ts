@@ -8,8 +8,12 @@ const searchMax = 5_000;
 const removalMax = 500;
 
 // Rows of an organization that was purged are dropped, without losing those of the others.
-const add = statement('add-requests')`
-  INSERT INTO request (organization_id, at, id, method, operation, status, latency_us, credential_id, code, message)
+const insert = sql`INSERT INTO request
+  (organization_id, at, id, method, operation, status, latency_us, credential_id, code, message)`;
+const addOne = statement('add-request')`${insert}
+  SELECT id, :at, :traceId, :method, :operation, :status, :latencyUs, :credentialId, :code, :message
+  FROM organization WHERE id = :organizationId ON CONFLICT DO NOTHING`;
+const addMany = statement('add-requests')`${insert}
   SELECT organization.id, CAST(value ->> 'at' AS bigint), value ->> 'traceId', value ->> 'method', value ->> 'operation',
     CAST(value ->> 'status' AS bigint), CAST(value ->> 'latencyUs' AS bigint), value ->> 'credentialId',
     value ->> 'code', value ->> 'message'
@@ -77,10 +81,11 @@ function rejectsValues(error: unknown): boolean {
   return /^(2[23]|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
 }
 
-export function requests({ read, write, writeUnsynced }: Transactions): Requests {
+export function requests({ runsLocally, read, write, writeUnsynced }: Transactions): Requests {
   const addAll = (entries: readonly LoggedRequest[], traffic: readonly TrafficReport[]) =>
     writeUnsynced(function* () {
-      if (entries.length > 0) yield* run(add, { requests: asObject(entries) });
+      if (runsLocally) for (const entry of entries) yield* run(addOne, { ...entry });
+      else if (entries.length > 0) yield* run(addMany, { requests: asObject(entries) });
       for (const unit of ['hour', 'day'] as const) {
         const counts = traffic.filter((count) => count.unit === unit);
         if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: asObject(counts) });

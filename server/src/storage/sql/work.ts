@@ -27,6 +27,8 @@ export function* count(statement: Statement, values: Values = {}): Work<number> 
 
 /** How an adapter runs work. */
 export interface Transactions {
+  /** Whether a statement takes no round trip, so that many small ones are cheaper than a large one. */
+  readonly runsLocally: boolean;
   /** For work that changes nothing. Each statement sees what was committed before it. */
   read<T>(work: () => Work<T>): Promise<T>;
   /**

@@ -113,6 +113,68 @@ describe('The commit queue', () => {
       assert.deepEqual(order, ['count', 'later count', 'a', 'b', 'c']);
     });
 
+    it('commits many durable writes in several turns, which share a sync, and lets other writes through', async () => {
+      let steadyMs = 0;
+      commits = new CommitQueue(database, { ...clock, steady: () => steadyMs }, syncs.sync);
+      const thread = { organizationId: 'org_a', threadId: 'thr_1' };
+      const slow = (name: string, scope?: Scope) => {
+        const enqueue = () =>
+          commits.durable(() => {
+            steadyMs += 3;
+            return order.push(keep(name));
+          });
+        return scope === undefined ? enqueue() : commits.inScope(scope, enqueue);
+      };
+      const answered = [slow('a', thread), slow('b', thread), slow('c', thread)];
+      void commit('count', 'unsynced');
+      await new Promise(setImmediate);
+      assert.deepEqual(order, ['a', 'count'], 'b and c leave the turn to others');
+      assert.notEqual(commits.whenSynced(thread), undefined, 'a is committed, and its sync has yet to start');
+      assert.equal(syncs.count, 0);
+      void commit('later count', 'unsynced');
+      await nextTurn();
+      assert.deepEqual(order, ['a', 'count', 'b', 'later count', 'c']);
+      assert.equal(syncs.count, 1);
+      await syncs.end();
+      await Promise.all(answered);
+      assert.equal(commits.whenSynced(thread), undefined);
+    });
+
+    it('starts a sync although durable writes keep arriving', async () => {
+      let steadyMs = 0;
+      commits = new CommitQueue(database, { ...clock, steady: () => steadyMs }, syncs.sync);
+      const writes = Array.from({ length: 20 }, (_, place) =>
+        commits.durable(() => {
+          steadyMs += 3;
+          return keep(`${place}`);
+        }),
+      );
+      while (syncs.count === 0) await nextTurn();
+      assert.equal(kept().length, 8);
+      const drained = commits.drain();
+      while (syncs.count < 3) await syncs.end();
+      await syncs.end();
+      await drained;
+      assert.equal((await Promise.all(writes)).length, 20);
+    });
+
+    it('answers many durable writes in several turns', async () => {
+      const answered: number[] = [];
+      const writes = Array.from({ length: 40 }, (_, place) =>
+        commits.durable(() => place).then((value) => answered.push(value)),
+      );
+      await nextTurn();
+      const ended = syncs.end();
+      while (answered.length === 0) await new Promise(setImmediate);
+      assert.equal(answered.length, 16);
+      await ended;
+      await Promise.all(writes);
+      assert.deepEqual(
+        answered,
+        Array.from({ length: 40 }, (_, place) => place),
+      );
+    });
+
     it('does not sync commits without a durable write', async () => {
       await commit('count', 'unsynced');
       assert.equal(syncs.count, 0);

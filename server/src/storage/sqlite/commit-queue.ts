@@ -32,6 +32,24 @@ interface Write {
   readonly reject: (reason: unknown) => void;
 }
 
+/** Commits whose durable writes share a sync. */
+interface Flight {
+  readonly scopes: Scopes;
+  readonly writes: Write[];
+  /** Answer the writes. */
+  readonly answers: (() => void)[];
+  readonly synced: PromiseWithResolvers<void>;
+  commits: number;
+  isSyncing: boolean;
+}
+
+/** A commit takes no further durable write after this time, so that other requests are answered in between. */
+const commitMs = 2;
+/** A sync does not wait for more commits than this. */
+const commitsPerSync = 8;
+/** How many durable writes are answered in one turn of the event loop. */
+const answersPerTurn = 16;
+
 /** Syncs the journal to the disk without blocking the event loop. */
 export type Sync = () => Promise<void>;
 
@@ -46,7 +64,9 @@ export interface CommitWatch {
 /**
  * Writes that arrive in one turn of the event loop are committed together. Durable writes are answered when a sync that
  * started after their commit has ended. One sync runs at a time, outside the event loop. Durable writes that arrive
- * meanwhile wait and share the next commit, so batches grow with the load; other writes are committed at once.
+ * meanwhile wait and share the next sync, so batches grow with the load; other writes are committed at once.
+ *
+ * Many durable writes are committed and answered in several turns: other requests never wait for all of them.
  */
 export class CommitQueue {
   readonly #database: Database;
@@ -57,8 +77,8 @@ export class CommitQueue {
   #waiting: Write[] = [];
   #isScheduled = false;
   #isHeld = false;
-  /** The commit that is being synced. */
-  #syncing: { readonly scopes: Scopes; readonly ended: Promise<void> } | undefined;
+  /** Committed, but not synced yet. */
+  #flight: Flight | undefined;
   #syncFailure: Error | undefined;
   #scope: Scope | undefined;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
@@ -105,7 +125,7 @@ export class CommitQueue {
   /** Resolves when everything that a read in this scope may have seen is on the disk; undefined if it is already. */
   whenSynced(scope: Scope): Promise<void> | undefined {
     if (this.#syncFailure !== undefined) return Promise.reject(this.#syncFailure);
-    return this.#syncing?.scopes.has(scope) ? this.#syncing.ended : undefined;
+    return this.#flight?.scopes.has(scope) ? this.#flight.synced.promise : undefined;
   }
 
   /** Commits nothing while `act` runs. */
@@ -121,9 +141,10 @@ export class CommitQueue {
 
   /** Commits and syncs the waiting writes. */
   async drain(): Promise<void> {
-    await this.#syncing?.ended.catch(() => {});
-    this.#commitReady();
-    await this.#syncing?.ended.catch(() => {});
+    while (this.#waiting.length > 0 || this.#flight !== undefined) {
+      if (this.#flight?.isSyncing) await this.#flight.synced.promise.catch(() => {});
+      else this.#commitReady();
+    }
   }
 
   /** The store's time for a read: not earlier than anything committed so far. */
@@ -144,7 +165,7 @@ export class CommitQueue {
   #enqueue<T>(durable: boolean, run: (clock: CommitClock) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ durable, scope: this.#scope, run, resolve, reject });
-      if (!durable || this.#syncing === undefined) this.#schedule();
+      if (!durable || !this.#flight?.isSyncing) this.#schedule();
     });
   }
 
@@ -157,84 +178,106 @@ export class CommitQueue {
     });
   }
 
+  /** Other writes go first. Durable writes wait while a sync runs, and beyond `commitMs`. */
   #commitReady(): void {
-    const waiting = this.#waiting;
-    const isSyncing = this.#syncing !== undefined;
-    this.#waiting = isSyncing ? waiting.filter(({ durable }) => durable) : [];
-    const batch = isSyncing ? waiting.filter(({ durable }) => !durable) : waiting;
-    if (batch.length > 0) this.#commit(batch);
+    const durable = this.#waiting.filter((write) => write.durable);
+    const others = this.#waiting.filter((write) => !write.durable);
+    const isSyncing = this.#flight?.isSyncing === true;
+    const batch = isSyncing ? others : [...others, ...durable];
+    this.#waiting = isSyncing ? durable : [];
+    if (batch.length > 0) this.#waiting.push(...this.#commit(batch));
+    const flight = this.#flight;
+    if (flight === undefined || flight.isSyncing) return;
+    flight.isSyncing = this.#waiting.length === 0 || flight.commits >= commitsPerSync;
+    if (flight.isSyncing) void this.#syncThenAnswer(flight);
+    else this.#schedule();
   }
 
-  #commit(batch: readonly Write[]): void {
-    const durable = batch.filter((write) => write.durable);
+  /** Returns the writes that have to wait for the next commit. */
+  #commit(batch: readonly Write[]): readonly Write[] {
+    const isDurable = batch.at(-1)!.durable;
     let answers: (() => void)[];
     try {
-      if (durable.length > 0 && this.#syncFailure !== undefined) throw this.#syncFailure;
+      if (isDurable && this.#syncFailure !== undefined) throw this.#syncFailure;
       answers = this.#runAll(batch);
     } catch (error) {
       this.#watch.guard?.failed(error as Error);
       if (this.#database.inTransaction) tryTo(() => this.#statements.rollback.run());
       for (const { reject } of batch) reject(error);
-      return;
+      return [];
     }
-    if (durable.length === 0) this.#watch.guard?.committed(false);
-    else
-      this.#startSync(
-        durable,
-        answers.filter((_, place) => batch[place]!.durable),
-      );
-    for (const [place, write] of batch.entries()) if (!write.durable) answers[place]!();
+    if (!isDurable) this.#watch.guard?.committed(false);
+    for (const [place, answer] of answers.entries()) {
+      if (batch[place]!.durable) this.#answerAfterSync(batch[place]!, answer);
+      else answer();
+    }
+    if (isDurable) this.#flight!.commits += 1;
     this.#watch.committed?.(this);
+    return batch.slice(answers.length);
   }
 
-  /** Returns the functions that answer the writes, after the commit. */
+  /** Returns the functions that answer the writes, after the commit. It may leave durable writes for the next one. */
   #runAll(batch: readonly Write[]): (() => void)[] {
     const statements = this.#statements;
+    const { steady } = this.#machineClock;
     this.#watch.guard?.beforeCommit();
+    const startedMs = steady();
     statements.begin.run();
     const clock = new StoreClock(
       () => this.#committedTime(),
       (committed) => this.#nextTime(committed),
     );
-    const answers =
-      batch.length === 1
-        ? [runAlone(batch[0] as Write, clock)]
-        : batch.map((write) => this.#runApart(write, clock));
+    const answers: (() => void)[] = [];
+    for (const [place, write] of batch.entries()) {
+      if (write.durable && batch[place - 1]?.durable && steady() - startedMs >= commitMs) break;
+      answers.push(batch.length === 1 ? runAlone(write, clock) : this.#runApart(write, clock));
+    }
     if (clock.latest !== undefined) statements.keepLatestTime.run(clock.latest);
     statements.commit.run();
     if (clock.latest !== undefined) this.#see(clock.latest);
     return answers;
   }
 
-  #startSync(writes: readonly Write[], answers: readonly (() => void)[]): void {
-    const ended = this.#syncThenAnswer(writes, answers);
-    // Nobody may be waiting for it.
-    ended.catch(() => {});
-    this.#syncing = { scopes: new Scopes(writes.map(({ scope }) => scope)), ended };
+  #answerAfterSync(write: Write, answer: () => void): void {
+    this.#flight ??= {
+      scopes: new Scopes(),
+      writes: [],
+      answers: [],
+      synced: Promise.withResolvers(),
+      commits: 0,
+      isSyncing: false,
+    };
+    this.#flight.scopes.add(write.scope);
+    this.#flight.writes.push(write);
+    this.#flight.answers.push(answer);
   }
 
   /**
-   * Rejects if the sync fails. From then on every durable write fails: the system reports a lost page only once, so a
-   * second sync could succeed although the page is not on the disk.
+   * If the sync fails, every later durable write fails: the system reports a lost page only once, so a second sync could
+   * succeed although the page is not on the disk.
    */
-  async #syncThenAnswer(writes: readonly Write[], answers: readonly (() => void)[]): Promise<void> {
+  async #syncThenAnswer({ writes, answers, synced }: Flight): Promise<void> {
+    // Nobody may be waiting for it.
+    synced.promise.catch(() => {});
     try {
       await this.#sync();
     } catch (error) {
       this.#syncFailure = error as Error;
       for (const { reject } of writes) reject(error);
+      synced.reject(error);
       this.#watch.syncFailed?.(error as Error);
-      throw error;
+      return;
     } finally {
-      this.#syncing = undefined;
+      this.#flight = undefined;
       this.#schedule();
     }
     try {
       this.#watch.guard?.committed(true);
-      for (const answer of answers) answer();
+      answerInTurns(answers);
     } catch (error) {
       for (const { reject } of writes) reject(error);
     }
+    synced.resolve();
   }
 
   #committedTime(): number {
@@ -302,6 +345,11 @@ class StoreClock implements CommitClock {
     this.latest = Math.max(this.now(), this.#committed + 1, time + 1);
     return this.latest;
   }
+}
+
+function answerInTurns(answers: readonly (() => void)[]): void {
+  for (const answer of answers.slice(0, answersPerTurn)) answer();
+  if (answers.length > answersPerTurn) setImmediate(answerInTurns, answers.slice(answersPerTurn));
 }
 
 function runAlone(write: Write, clock: CommitClock): () => void {

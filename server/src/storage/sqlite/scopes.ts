@@ -4,18 +4,17 @@ export interface Scope {
   readonly threadId?: string | undefined;
 }
 
-/** The scopes of the writes in one commit. An undefined scope is the whole store. */
+/** The scopes of writes. An undefined scope is the whole store. */
 export class Scopes {
-  readonly #isEverything: boolean;
+  #isEverything = false;
   readonly #organizations = new Set<string>();
   /** Those with a write that is not limited to a thread. */
   readonly #wholeOrganizations = new Set<string>();
   readonly #threads = new Set<string>();
 
-  constructor(scopes: readonly (Scope | undefined)[]) {
-    this.#isEverything = scopes.includes(undefined);
-    for (const scope of scopes) {
-      if (scope === undefined) continue;
+  add(scope: Scope | undefined): void {
+    if (scope === undefined) this.#isEverything = true;
+    else {
       this.#organizations.add(scope.organizationId);
       if (scope.threadId === undefined) this.#wholeOrganizations.add(scope.organizationId);
       else this.#threads.add(scope.threadId);

@@ -26,6 +26,7 @@ const flags = new Set(
 export function sqliteTransactions(database: Database, commits: CommitQueue): Transactions {
   const run = runner(database);
   return {
+    runsLocally: true,
     read: async (work) => runAll(run, work(), () => commits.now()),
     readMany: <Row>(name: string, columns: CallColumns, text: (asked: Sql) => Sql) => {
       const readOne = statement(name)`${text(askedOnce(columns))}`;
@@ -74,17 +75,22 @@ function runner(database: Database): Run {
   };
 }
 
+/** Values are bound by position, which takes half as long as by name. */
 function prepare(database: Database, statement: Statement) {
-  const text = sqliteText(statement);
-  const names = new Set(Array.from(text.matchAll(valueNames), ([, name]) => name!));
-  const prepared = database.prepare<[Values], Record<string, unknown>>(text);
+  const names: string[] = [];
+  const text = sqliteText(statement).replace(valueNames, (_, name: string) => {
+    names.push(name);
+    return '?';
+  });
+  const usesTime = names.includes('now');
+  const prepared = database.prepare<unknown[], Record<string, unknown>>(text);
   const found = prepared.reader ? prepared.columns().filter(({ name }) => flags.has(name)) : [];
   return (values: Values, now: () => number | undefined): unknown[] => {
-    const bound: Record<string, unknown> = {};
-    for (const name of names) {
-      const value = boundValue(statement, name, name === 'now' ? { now: now() } : values);
-      bound[name] = typeof value === 'boolean' ? Number(value) : value;
-    }
+    const time = usesTime ? { now: now() } : values;
+    const bound = names.map((name) => {
+      const value = boundValue(statement, name, name === 'now' ? time : values);
+      return typeof value === 'boolean' ? Number(value) : value;
+    });
     if (!prepared.reader) {
       prepared.run(bound);
       return [];
