@@ -16,7 +16,7 @@ import { keptMs } from './domain/retention.ts';
 import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { createLibrary } from './generation/retrieval/library.ts';
 import { termOf, termsOf, wordsOf } from './generation/retrieval/terms.ts';
-import type { PassageSource } from './generation/threads/messages.ts';
+import type { PassageSource } from './generation/threads/model-threads.ts';
 import type { ReplyWorker } from './generation/worker.ts';
 import type { Log } from './log.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
@@ -223,9 +223,8 @@ async function createModel(
 ): Promise<{ model: Model; suggestQuestions?: SuggestQuestions }> {
   if (config.model.kind === 'scripted')
     return { model: (await import('./generation/models/scripted.ts')).scriptedModel };
-  const { ModelThreads } = await import('./generation/threads/model-threads.ts');
-  const { threadedCorroborate, threadedExtractive, threadedSearch } = await import(
-    './generation/threads/threaded-models.ts'
+  const { ModelThreads, threadedCorroborate, threadedExtractive, threadedSearch } = await import(
+    './generation/threads/model-threads.ts'
   );
   const { answeredQuestions } = await import('./generation/example-questions.ts');
   const threads = new ModelThreads(store, { threads: config.replyThreads, passages: passageSource(config) });
@@ -312,8 +311,7 @@ const questionMsMax = 10_000;
 /** Searches documents off the event loop, in a thread that starts with the first search. */
 function threadedQuestions(config: Config, { store }: Context) {
   const open = async () => {
-    const { ModelThreads } = await import('./generation/threads/model-threads.ts');
-    const { threadedSearch } = await import('./generation/threads/threaded-models.ts');
+    const { ModelThreads, threadedSearch } = await import('./generation/threads/model-threads.ts');
     const threads = new ModelThreads(store, { threads: 1, passages: passageSource(config) });
     return { threads, library: threadedSearch(threads) };
   };

@@ -1,16 +1,15 @@
 /** A worker thread for tests of the pool. Its prompt decides how it misbehaves. */
 import { parentPort } from 'node:worker_threads';
-import type { Task, ToThread } from '../src/generation/threads/messages.ts';
+import type { Task, ToThread } from '../src/generation/threads/model-threads.ts';
 
 parentPort?.on('message', (message: ToThread) => {
   if (message.type === 'task') misbehave(message.task);
   else if (message.type === 'abort')
-    parentPort?.postMessage({ type: 'end', events: [], failure: { message: 'aborted' } });
+    parentPort?.postMessage({ type: 'failure', failure: { message: 'aborted' } });
 });
 
 function misbehave(task: Task): void {
   const prompt = task.kind === 'reply' ? task.request.conversation[0]?.content : undefined;
-  parentPort?.postMessage({ type: 'events', events: [{ type: 'text', text: String(prompt) }] });
   switch (prompt) {
     case 'crash':
       throw new Error('crashed on purpose');
@@ -19,6 +18,6 @@ function misbehave(task: Task): void {
     case 'wait':
       return;
     default:
-      parentPort?.postMessage({ type: 'end', events: [], failure: undefined });
+      parentPort?.postMessage({ type: 'result', result: [{ type: 'text', text: String(prompt) }] });
   }
 }

@@ -1,17 +1,15 @@
 /** Runs in a worker thread of model-threads.ts: one task at a time. */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Findings } from '../../domain/library.ts';
 import { corroborate } from '../corroboration/corroborated.ts';
-import { ModelError } from '../model.ts';
+import { ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
-import type { Failure, FromThread, PassageSource, Task, TaskEvent, ToThread } from './messages.ts';
+import type { Failure, FromThread, PassageSource, Task, ToThread } from './model-threads.ts';
 
 // On Linux 0 means this thread, not the process: the event loop gets the processor before we do.
 setPriority(0, 10);
-
-/** Events within this time share a message: sending one costs more than its content. Progress is stored less often. */
-const gatherMs = 50;
 
 let abort = new AbortController();
 let calls = 0;
@@ -53,49 +51,27 @@ parentPort?.on('message', (message: ToThread) => {
   else abort.abort();
 });
 
+/** One message with the whole result: sending one costs more than its content, and a reply takes milliseconds. */
 async function run(task: Task): Promise<void> {
   abort = new AbortController();
-  let failure: Failure | undefined;
-  let events: TaskEvent[] = [];
-  let flushing: NodeJS.Timeout | undefined;
-  const flush = () => {
-    tell({ type: 'events', events });
-    events = [];
-    flushing = undefined;
-  };
   try {
-    for await (const event of eventsOf(task, abort.signal)) {
-      abort.signal.throwIfAborted();
-      events.push(event);
-      flushing ??= setTimeout(flush, gatherMs);
-    }
+    tell({ type: 'result', result: await resultOf(task, abort.signal) });
   } catch (error) {
-    failure = failureOf(error);
+    tell({ type: 'failure', failure: failureOf(error) });
   }
-  clearTimeout(flushing);
-  tell({ type: 'end', events, failure });
 }
 
-async function* eventsOf(task: Task, signal: AbortSignal): AsyncGenerator<TaskEvent> {
-  switch (task.kind) {
-    case 'reply':
-      yield* model.reply({ ...task.request, signal });
-      break;
-    case 'corroborate':
-      yield* corroborate(task.draft, task.passages);
-      break;
-    case 'search': {
-      const { organizationId, accountId } = task.request;
-      const { searched, passages, ranked } = await searchPassages(
-        store,
-        organizationId,
-        accountId,
-        task.question,
-        task.limit,
-      );
-      yield { type: 'findings', findings: { searched, passages, scores: ranked.map(({ score }) => score) } };
-    }
+async function resultOf(task: Task, signal: AbortSignal): Promise<ReplyEvent[] | Findings> {
+  if (task.kind === 'reply') {
+    const events: ReplyEvent[] = [];
+    for await (const event of model.reply({ ...task.request, signal })) events.push(event);
+    return events;
   }
+  if (task.kind === 'corroborate') return [...corroborate(task.draft, task.passages)];
+  const [organizationId, accountId, question, limit] = task.question;
+  const found = await searchPassages(store, organizationId, accountId, question, limit);
+  const { searched, passages, ranked } = found;
+  return { searched, passages, scores: ranked.map(({ score }) => score) };
 }
 
 function failureOf(error: unknown): Failure {

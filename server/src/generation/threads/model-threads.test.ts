@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import { type Model, ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import type { PassageStore } from '../retrieval/search.ts';
-import { ModelThreads, type ThreadSettings } from './model-threads.ts';
-import { threadedCorroborate, threadedExtractive, threadedSearch } from './threaded-models.ts';
+import {
+  ModelThreads,
+  type ThreadSettings,
+  threadedCorroborate,
+  threadedExtractive,
+  threadedSearch,
+} from './model-threads.ts';
 
 const program = new URL('../../../testing/misbehaving-thread.ts', import.meta.url);
 const noStore: PassageStore = {
@@ -159,11 +165,11 @@ describe('Model threads', () => {
       const model = misbehaving({ abortMsMax: 2_000 });
       for (const how of ['wait', 'loop']) {
         const abort = new AbortController();
-        const events = model.reply(request(how, 'org_1', abort.signal))[Symbol.asyncIterator]();
-        assert.equal((await events.next()).done, false);
-        const rest = events.next();
-        abort.abort();
-        await assert.rejects(rest);
+        const failed = assert.rejects(replyOf(model, how, 'org_1', abort.signal), { message: 'cancelled' });
+        // The task has been sent to its thread.
+        await nextTurn();
+        abort.abort(new Error('cancelled'));
+        await failed;
         assert.deepEqual(await replyOf(model, 'fine'), [{ type: 'text', text: 'fine' }]);
       }
     });

@@ -1,10 +1,51 @@
 import { Worker } from 'node:worker_threads';
+import type { FoundPassage } from '../../domain/document.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { ModelError } from '../model.ts';
+import type { Findings } from '../../domain/library.ts';
+import type { Corroborate } from '../corroboration/corroborated.ts';
+import { type Model, ModelError, type PassageSearch, type ReplyEvent, type ReplyRequest } from '../model.ts';
 import type { PassageStore } from '../retrieval/search.ts';
 import { retryStore } from '../retry-store.ts';
-import type { Failure, FromThread, PassageSource, StoreCall, Task, TaskEvent, ToThread } from './messages.ts';
+
+/** Work that takes the processor for milliseconds at a time. The first two result in events, a search in findings. */
+export type Task =
+  /** The embedded model's whole reply. */
+  | { readonly kind: 'reply'; readonly request: Omit<ReplyRequest, 'signal'> }
+  | { readonly kind: 'corroborate'; readonly draft: string; readonly passages: readonly FoundPassage[] }
+  | { readonly kind: 'search'; readonly question: Parameters<PassageSearch['search']> };
+
+/** The module with an `openPassages(location)` that gives a thread its own connection to the documents. */
+export interface PassageSource {
+  readonly module: string;
+  readonly location: string;
+}
+
+/** A read that a thread leaves to the main thread because it has no connection to the store, or the connection failed. */
+interface StoreCall {
+  /** Unique within the thread: an answer may come after its task was aborted. */
+  readonly id: number;
+  readonly method: keyof PassageStore;
+  readonly args: readonly unknown[];
+}
+
+export type ToThread =
+  | { readonly type: 'task'; readonly task: Task }
+  | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'abort' };
+
+export interface Failure {
+  readonly message: string;
+  /** Set for a `ModelError`. */
+  readonly transient?: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The task has ended with a result or a failure, and the thread is free, unless it calls the store. */
+export type FromThread =
+  | ({ readonly type: 'call' } & StoreCall)
+  | { readonly type: 'result'; readonly result: unknown }
+  | { readonly type: 'failure'; readonly failure: Failure };
 
 export interface ThreadSettings {
   readonly threads: number;
@@ -18,11 +59,14 @@ export interface ThreadSettings {
   readonly program?: URL;
 }
 
-/** Far above what a long draft takes, far below a reply's deadline. */
-const taskMsMaxDefault = 60_000;
-const abortMsMaxDefault = 2_000;
+/** The time for a task is far above what a long draft takes, and far below a reply's deadline. */
+const defaults = {
+  taskMsMax: 60_000,
+  abortMsMax: 2_000,
+  program: new URL('./model-thread.ts', import.meta.url),
+};
 
-type Settings = Required<Omit<ThreadSettings, 'passages'>> & Pick<ThreadSettings, 'passages'>;
+type Settings = ThreadSettings & typeof defaults;
 
 /**
  * Threads for work that would block the event loop: the embedded model, ranking and corroboration. Each runs one task at
@@ -35,181 +79,168 @@ export class ModelThreads {
   readonly #store: PassageStore;
   readonly #settings: Settings;
   readonly #queue: FairQueue<OrganizationId>;
-  readonly #threads = new Set<Worker>();
   /** Started on first use: a service that answers no prompts does not need them. */
-  readonly #idle: Worker[] = [];
+  readonly #threads = new Set<ModelThread>();
 
   constructor(store: PassageStore, settings: ThreadSettings) {
     this.#store = store;
-    this.#settings = {
-      taskMsMax: taskMsMaxDefault,
-      abortMsMax: abortMsMaxDefault,
-      program: new URL('./model-thread.ts', import.meta.url),
-      ...settings,
-    };
+    this.#settings = { ...defaults, ...settings };
     this.#queue = new FairQueue(settings.threads);
   }
 
-  /** The events of the task, in order. Rejects with a `ModelError` if its thread ended. */
-  async *run<Event extends TaskEvent>(
-    organizationId: OrganizationId,
-    task: Task,
-    signal: AbortSignal,
-  ): AsyncGenerator<Event> {
+  /** The result of the task. Rejects with a `ModelError` if its thread ended. */
+  async run<Result>(organizationId: OrganizationId, task: Task, signal: AbortSignal): Promise<Result> {
     await this.#queue.acquire(organizationId, signal);
-    const running = this.#begin(organizationId, task, signal);
-    const abort = () => running.abort();
-    signal.addEventListener('abort', abort, { once: true });
-    void running.ended.then((isReusable) => {
-      signal.removeEventListener('abort', abort);
-      if (isReusable) this.#idle.push(running.worker);
-      this.#queue.release(organizationId);
-    });
     try {
-      yield* running.events() as AsyncGenerator<Event>;
       signal.throwIfAborted();
+      return await this.#freeThread().run<Result>(task, signal);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
     } finally {
-      running.abort();
+      this.#queue.release(organizationId);
     }
   }
 
   /** Ends the threads and closes their connections to the store. Tasks that still run fail. */
   async close(): Promise<void> {
-    await Promise.all([...this.#threads].map((worker) => worker.terminate()));
+    await Promise.all([...this.#threads].map((thread) => thread.end('the service stops')));
   }
 
-  #begin(organizationId: OrganizationId, task: Task, signal: AbortSignal): RunningTask {
+  #freeThread(): ModelThread {
+    for (const thread of this.#threads) {
+      if (thread.hasEnded) this.#threads.delete(thread);
+      else if (thread.isFree) return thread;
+    }
     try {
-      const worker = this.#idle.pop() ?? this.#start();
-      return new RunningTask(worker, task, this.#store, this.#settings, signal);
+      const thread = new ModelThread(this.#store, this.#settings);
+      this.#threads.add(thread);
+      return thread;
     } catch (error) {
       // The system cannot start another thread at the moment.
-      this.#queue.release(organizationId);
       throw new ModelError(`No thread could be started: ${(error as Error).message}.`, { transient: true });
     }
   }
+}
 
-  #start(): Worker {
-    const worker = new Worker(this.#settings.program, {
-      workerData: this.#settings.passages ?? null,
+interface Running {
+  readonly signal: AbortSignal;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+class ModelThread {
+  hasEnded = false;
+  readonly #worker: Worker;
+  readonly #store: PassageStore;
+  readonly #settings: Settings;
+  #running: Running | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(store: PassageStore, settings: Settings) {
+    this.#store = store;
+    this.#settings = settings;
+    this.#worker = new Worker(settings.program, {
+      workerData: settings.passages ?? null,
       // Not the flags of the process: a thread refuses some of them.
       execArgv: [],
       // Little of a task's memory outlives it. By default, V8 would keep more for every thread.
       resourceLimits: { maxYoungGenerationSizeMb: 24 },
     });
-    // It serves the process and must not keep it alive.
-    worker.unref();
-    // A terminated thread may still report an error after its listeners are gone.
-    worker.on('error', () => {});
-    this.#threads.add(worker);
-    worker.once('exit', () => {
-      this.#threads.delete(worker);
-      const place = this.#idle.indexOf(worker);
-      if (place !== -1) this.#idle.splice(place, 1);
-    });
-    return worker;
+    this.#worker.on('message', (message: FromThread) => this.#hear(message));
+    this.#worker.on('error', (error) => void this.end(error.message));
+    this.#worker.on('exit', (code) => void this.end(`exit code ${code}`));
+    // It serves the process and must not keep it alive. Listeners would, so they come first.
+    this.#worker.unref();
   }
-}
 
-/** One task in one thread. */
-class RunningTask {
-  readonly worker: Worker;
-  /** Whether the thread can take another task. */
-  readonly ended: Promise<boolean>;
-  readonly #store: PassageStore;
-  readonly #settings: Settings;
-  readonly #signal: AbortSignal;
-  readonly #events: TaskEvent[] = [];
-  #failure: Error | undefined;
-  #hasEnded = false;
-  #isAborted = false;
-  #wake = () => {};
-  #end: (isReusable: boolean) => void = () => {};
-  #deadline: NodeJS.Timeout;
+  get isFree(): boolean {
+    return this.#running === undefined;
+  }
 
-  constructor(worker: Worker, task: Task, store: PassageStore, settings: Settings, signal: AbortSignal) {
-    this.worker = worker;
-    this.#store = store;
-    this.#settings = settings;
-    this.#signal = signal;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-    this.#deadline = this.#endWithin(settings.taskMsMax);
-    worker.on('message', this.#hear).on('error', this.#crash).on('exit', this.#crash);
+  /** The thread is free again when the result settles: an aborted task has noticed then, or its thread was ended. */
+  async run<Result>(task: Task, signal: AbortSignal): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#running = { signal, resolve, reject };
+    const abort = () => {
+      this.#tell({ type: 'abort' });
+      this.#endAfter(this.#settings.abortMsMax);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    this.#endAfter(this.#settings.taskMsMax);
     this.#tell({ type: 'task', task });
-  }
-
-  async *events(): AsyncGenerator<TaskEvent> {
-    for (;;) {
-      yield* this.#events.splice(0);
-      if (this.#failure !== undefined) throw this.#failure;
-      if (this.#hasEnded) return;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', abort);
+      clearTimeout(this.#deadline);
+      this.#running = undefined;
     }
   }
 
-  /** The thread keeps its place until it has noticed, or was ended. */
-  abort(): void {
-    if (this.#hasEnded) return;
-    this.#isAborted = true;
-    this.#tell({ type: 'abort' });
-    clearTimeout(this.#deadline);
-    this.#deadline = this.#endWithin(this.#settings.abortMsMax);
+  async end(why: string): Promise<void> {
+    this.hasEnded = true;
+    const error = new ModelError(`The thread that wrote the reply was ended: ${why}.`, { transient: true });
+    this.#running?.reject(error);
+    await this.#worker.terminate();
   }
 
-  #endWithin(ms: number): NodeJS.Timeout {
-    return setTimeout(() => this.#crash(new Error(`it did not end within ${ms} ms`)), ms).unref();
+  #endAfter(ms: number): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => void this.end(`it did not end within ${ms} ms`), ms).unref();
   }
 
   #tell(message: ToThread): void {
-    this.worker.postMessage(message);
+    this.#worker.postMessage(message);
   }
 
-  readonly #hear = (message: FromThread): void => {
-    if (message.type === 'call') void this.#answer(message);
-    else {
-      this.#events.push(...message.events);
-      if (message.type === 'end') this.#finish(message.failure && errorOf(message.failure), true);
-      else this.#wake();
-    }
-  };
+  #hear(message: FromThread): void {
+    if (message.type === 'call') void this.#answer(message).catch(() => {});
+    else if (message.type === 'result') this.#running?.resolve(message.result as never);
+    else this.#running?.reject(errorOf(message.failure));
+  }
 
+  /** Rejects only if the task is aborted, which the thread is told apart from this. */
   async #answer({ id, method, args }: StoreCall): Promise<void> {
+    const running = this.#running;
+    if (running === undefined || running.signal.aborted) return;
     clearTimeout(this.#deadline);
-    try {
-      const ask = this.#store[method] as (...args: readonly unknown[]) => Promise<unknown>;
-      const value = await retryStore(() => ask(...args), this.#signal);
-      if (this.#hasEnded || this.#isAborted) return;
-      this.#deadline = this.#endWithin(this.#settings.taskMsMax);
-      this.#tell({ type: 'answer', id, value });
-    } catch (error) {
-      this.#failure ??= error as Error;
-      this.#wake();
-      this.abort();
-    }
-  }
-
-  readonly #crash = (reason: unknown): void => {
-    const why = reason instanceof Error ? reason.message : `exit code ${reason}`;
-    const error = new ModelError(`The thread that wrote the reply was ended: ${why}.`, { transient: true });
-    this.#finish(error, false);
-  };
-
-  #finish(failure: Error | undefined, isReusable: boolean): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#failure ??= failure;
-    clearTimeout(this.#deadline);
-    this.worker.off('message', this.#hear).off('error', this.#crash).off('exit', this.#crash);
-    if (!isReusable) void this.worker.terminate();
-    this.#wake();
-    this.#end(isReusable);
+    const read = this.#store[method] as (...args: readonly unknown[]) => Promise<unknown>;
+    const value = await retryStore(() => read(...args), running.signal);
+    if (running !== this.#running || running.signal.aborted) return;
+    this.#endAfter(this.#settings.taskMsMax);
+    this.#tell({ type: 'answer', id, value });
   }
 }
 
 function errorOf({ message, transient, retryAfterMs }: Failure): Error {
   return transient === undefined ? new Error(message) : new ModelError(message, { transient, retryAfterMs });
+}
+
+/** The embedded model, off the event loop. */
+export function threadedExtractive(threads: ModelThreads): Model {
+  return {
+    name: 'extractive',
+    async *reply({ signal, ...request }) {
+      yield* await threads.run<ReplyEvent[]>(request.organizationId, { kind: 'reply', request }, signal);
+    },
+  };
+}
+
+export function threadedCorroborate(threads: ModelThreads): Corroborate {
+  return async function* (draft, passages, signal, organizationId) {
+    yield* await threads.run<ReplyEvent[]>(organizationId, { kind: 'corroborate', draft, passages }, signal);
+  };
+}
+
+const neverAborted = new AbortController().signal;
+
+export function threadedSearch(threads: ModelThreads): PassageSearch {
+  return {
+    search: (organizationId, accountId, question, limit, signal = neverAborted) =>
+      threads.run<Findings>(
+        organizationId,
+        { kind: 'search', question: [organizationId, accountId, question, limit] },
+        signal,
+      ),
+  };
 }
