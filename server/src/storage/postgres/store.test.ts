@@ -5,35 +5,44 @@ import type { TestClock } from '../../../testing/contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { openPostgresStore } from './open.ts';
 
-let template: Awaited<ReturnType<typeof openTestDatabase>>;
+let database: Awaited<ReturnType<typeof openTestDatabase>>;
 let admin: pg.Client;
+let tables: string[];
 
 before(async () => {
-  template = await openTestDatabase();
-  const store = await openPostgresStore(template.url, poolSettings);
+  database = await openTestDatabase();
+  const store = await openPostgresStore(database.url, poolSettings);
   await store.close();
-  admin = new pg.Client({ connectionString: databaseUrl('postgres') });
+  admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
+  const { rows } = await admin.query<{ name: string }>(
+    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+  );
+  tables = rows.map(({ name }) => name);
+  await admin.query(
+    `CREATE SCHEMA initial; ${tables.map((name) => `CREATE TABLE initial.${name} AS TABLE ${name}`).join(';')}`,
+  );
 });
 after(async () => {
   await admin.end();
-  await template.close();
+  await database.close();
 });
 
-function databaseUrl(name: string): string {
-  const url = new URL(template.url);
-  url.pathname = `/${name}`;
-  return url.href;
+/**
+ * Brings all tables back to the rows of a new store. This takes 5 ms; a new database for each test takes 300 ms. One
+ * statement removes all rows, so that foreign keys are checked when all of them are gone.
+ */
+async function empty(): Promise<void> {
+  const removals = tables.map((name, place) => `removal_${place} AS (DELETE FROM ${name})`);
+  const copies = tables.map((name) => `INSERT INTO ${name} OVERRIDING SYSTEM VALUE TABLE initial.${name}`);
+  await admin.query(`BEGIN; WITH ${removals.join(', ')} SELECT 1; ${copies.join(';')}; COMMIT`);
 }
 
-let databases = 0;
 describeStore('postgres', () => {
-  databases += 1;
-  const name = `skein_test_contract_${process.pid}_${databases}`;
-  let made: Promise<unknown> | undefined;
+  let emptied: Promise<void> | undefined;
   return async (clock: TestClock) => {
-    made ??= admin.query(`CREATE DATABASE ${name} TEMPLATE ${new URL(template.url).pathname.slice(1)}`);
-    await made;
-    return openPostgresStore(databaseUrl(name), poolSettings, clock);
+    emptied ??= empty();
+    await emptied;
+    return openPostgresStore(database.url, poolSettings, clock);
   };
 });
