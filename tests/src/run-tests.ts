@@ -7,11 +7,7 @@ import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { filesOf, type GroupName, groups } from './groups.ts';
-import { memoryFolder } from './machine.ts';
 import { root } from './service.ts';
-
-const memory = memoryFolder();
-if (memory !== undefined && process.env.TMPDIR === undefined) process.env.TMPDIR = memory;
 
 const testFiles = [
   'server/testing/**/*.test.ts',

@@ -1,10 +1,12 @@
 /**
  * `node tests/src/postgres/run.ts COMMAND…` runs a command with one PostgreSQL server for all its processes, named in
- * SKEIN_TEST_POSTGRES_URL. If that is already set, its server is used. Exits like the command.
+ * SKEIN_TEST_POSTGRES_URL. If that is already set, its server is used. Temporary files, also those of the server, are kept
+ * in memory if there is room and TMPDIR is not set. Exits like the command.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { memoryFolder } from '../machine.ts';
 import { startPostgres } from './server.ts';
 
 const [program, ...words] = process.argv.slice(2);
@@ -12,6 +14,9 @@ if (program === undefined) {
   console.error('usage: node tests/src/postgres/run.ts COMMAND…');
   process.exit(2);
 }
+
+const memory = memoryFolder();
+if (memory !== undefined) process.env.TMPDIR ??= memory;
 
 const given = process.env.SKEIN_TEST_POSTGRES_URL;
 const server = given ? undefined : await startPostgres();

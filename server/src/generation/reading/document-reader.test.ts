@@ -27,11 +27,12 @@ function programOf(source: string): URL {
   return pathToFileURL(file);
 }
 
-/** Reads like the real program, but never finishes a file that contains `hang`. */
+/** Reads like the real program, but never finishes a file that contains `hang`. It blocks its thread without using it. */
 function hangingProgram(): URL {
   const real = JSON.stringify(new URL('./reading-process.ts', import.meta.url));
   return programOf(`process.on('message', ({ source }) => {
-    while (source !== undefined && Buffer.from(source.bytes).toString() === 'hang');
+    if (source !== undefined && Buffer.from(source.bytes).toString() === 'hang')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   });
   await import(${real});`);
 }
