@@ -25,7 +25,7 @@ module.exports = {
     ),
     only(
       'store-port',
-      `${source}/storage/(store|account-store|audit-store|document-store|key-store|rating-store|removal-store|reply-store|request-store|search-store|thread-store|usage-store)\\.ts$`,
+      `${source}/storage/(store|account-store|audit-store|document-store|key-store|rating-store|removal-store|reply-store|request-store|search-store|thread-store)\\.ts$`,
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),
@@ -93,7 +93,7 @@ module.exports = {
     only(
       'otlp',
       `${source}/otlp/`,
-      [`${source}/usecases/tracing\\.ts$`, '^node_modules/@opentelemetry/'],
+      [`${source}/usecases/telemetry\\.ts$`, '^node_modules/@opentelemetry/'],
       'OTLP imports the tracing port and its own libraries, and is loaded only if a receiver is configured.',
     ),
     {

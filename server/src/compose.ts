@@ -7,8 +7,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, type StoreChoice } from './config/config.ts';
 import { packageVersion } from './config/version.ts';
-import type { AccessTokens } from './domain/access-token.ts';
 import { FailedAttempts, FailedSignIns } from './domain/attempts.ts';
+import type { AccessTokens } from './domain/credential.ts';
 import { createIdGenerator, type ThreadId } from './domain/id.ts';
 import type { Library } from './domain/library.ts';
 import type { ConfiguredModel } from './domain/model-trial.ts';
@@ -33,14 +33,12 @@ import { ChangeSignals } from './usecases/change-signals.ts';
 import type { Context } from './usecases/context.ts';
 import type { SuggestQuestions } from './usecases/documents/example-questions.ts';
 import { Drain } from './usecases/drain.ts';
-import { RequestRecorder, recordReplies } from './usecases/organization/request-recorder.ts';
-import { UsageCounter } from './usecases/organization/usage-counter.ts';
+import { RequestRecorder, recordReplies, UsageCounter } from './usecases/organization/request-recorder.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
-import { noTelemetry, type Telemetry } from './usecases/telemetry.ts';
+import { noTelemetry, noTracing, type Telemetry, type Tracing } from './usecases/telemetry.ts';
 import { FollowedThreads } from './usecases/threads/followed-threads.ts';
 import { machineTimers } from './usecases/timers.ts';
-import { noTracing, type Tracing } from './usecases/tracing.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
 

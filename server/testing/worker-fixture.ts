@@ -16,9 +16,8 @@ import { ChangeSignals } from '../src/usecases/change-signals.ts';
 import type { Context } from '../src/usecases/context.ts';
 import { personIn } from '../src/usecases/people/sessions.ts';
 import { ReplySignals } from '../src/usecases/replies/reply-signals.ts';
-import { noTelemetry } from '../src/usecases/telemetry.ts';
+import { noTelemetry, noTracing } from '../src/usecases/telemetry.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
-import { noTracing } from '../src/usecases/tracing.ts';
 import { World } from './contract/fixture.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.

@@ -12,7 +12,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import type { StoreChoice } from '../config/config.ts';
 import { type BareCommand, refusal } from './command.ts';
-import { ProgressBar } from './progress.ts';
+import { ProgressBar } from './output.ts';
 
 /** The endings of the files that SQLite keeps for one database. */
 const databaseEndings = ['', '-journal', '-wal', '-shm'];

@@ -21,8 +21,7 @@ import {
   UsageError,
   whole,
 } from './command.ts';
-import { printable, table } from './output.ts';
-import { ProgressBar } from './progress.ts';
+import { ProgressBar, printable, table } from './output.ts';
 
 interface Added extends AddedDocument {
   readonly name: string;

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { ConfigError, readStore, type StoreChoice } from '../config/config.ts';
 import type { CopyOutcome } from '../storage/copy-store.ts';
 import { type Arguments, type BareCommand, counted, optionText, refusal, UsageError } from './command.ts';
-import { ProgressBar } from './progress.ts';
+import { ProgressBar } from './output.ts';
 
 export const copy: BareCommand = {
   name: 'copy',

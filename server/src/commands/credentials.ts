@@ -16,7 +16,7 @@ import {
 import { listKeyRequests } from '../usecases/credentials/request-api-key.ts';
 import { findMember } from '../usecases/people/members.ts';
 import { onOrganization, optionText, type Result, type StoreCommand, UsageError } from './command.ts';
-import { table } from './output.ts';
+import { listing, table } from './output.ts';
 
 export const credentialCommands: readonly StoreCommand[] = [
   onOrganization({
@@ -146,16 +146,9 @@ export const credentialCommands: readonly StoreCommand[] = [
         name,
         rotatedAt === null ? 'first secret' : `rotated ${new Date(rotatedAt).toISOString()}`,
       ]);
-      return {
-        json: applications.map((application) => ({ ...application, clientId: application.id })),
-        text: [
-          table(
-            ['ID', 'NAME', 'SECRET'],
-            rows,
-            "No applications yet: 'skein app create ORG --name N' creates one.",
-          ),
-        ],
-      };
+      const json = applications.map((application) => ({ ...application, clientId: application.id }));
+      const whenEmpty = "No applications yet: 'skein app create ORG --name N' creates one.";
+      return listing(json, ['ID', 'NAME', 'SECRET'], rows, whenEmpty);
     },
   }),
   {

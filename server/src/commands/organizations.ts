@@ -27,7 +27,7 @@ import {
   UsageError,
   whole,
 } from './command.ts';
-import { table } from './output.ts';
+import { listing } from './output.ts';
 
 const settingOptions = [
   new Option('--api <STATE>', 'Enable or disable the public API').choices(['on', 'off']),
@@ -75,14 +75,8 @@ export const organizationCommands: readonly StoreCommand[] = [
         apiEnabled ? 'API on' : 'API off',
         `${dailyQuota} requests a day`,
       ]);
-      const text = [
-        table(
-          ['ID', 'NAME', 'API', 'QUOTA'],
-          rows,
-          "No organizations yet: 'skein org create NAME' creates one.",
-        ),
-      ];
-      return { json: organizations, text };
+      const whenEmpty = "No organizations yet: 'skein org create NAME' creates one.";
+      return listing(organizations, ['ID', 'NAME', 'API', 'QUOTA'], rows, whenEmpty);
     },
   },
   onOrganization({
@@ -141,12 +135,9 @@ export const organizationCommands: readonly StoreCommand[] = [
         email,
         service ? `${role}, service` : role,
       ]);
-      return {
-        json: members.map(({ userId, keys, state, ...rest }) => ({ id: userId, ...rest })),
-        text: [
-          table(['ID', 'E-MAIL', 'ROLE'], rows, "No members yet: 'skein member add ORG EMAIL' adds one."),
-        ],
-      };
+      const json = members.map(({ userId, keys, state, ...rest }) => ({ id: userId, ...rest }));
+      const whenEmpty = "No members yet: 'skein member add ORG EMAIL' adds one.";
+      return listing(json, ['ID', 'E-MAIL', 'ROLE'], rows, whenEmpty);
     },
   }),
 ];

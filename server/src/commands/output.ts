@@ -10,6 +10,11 @@ export interface Table {
   readonly whenEmpty: string;
 }
 
+/** The result of a command that lists something. */
+export function listing(json: unknown, headings: readonly string[], rows: Table['rows'], whenEmpty: string) {
+  return { json, text: [table(headings, rows, whenEmpty)] };
+}
+
 export function table(headings: readonly string[], rows: Table['rows'], whenEmpty: string): Table {
   return { headings, rows, whenEmpty };
 }
@@ -71,4 +76,28 @@ function renderTable({ headings, rows, whenEmpty }: Table, stream: WriteStream):
     return padded.join('  ').trimEnd();
   });
   return lines.join('\n');
+}
+
+const width = 30;
+
+/** A progress bar on standard error; prints nothing unless that is a terminal. */
+export class ProgressBar {
+  readonly #stream: WriteStream;
+
+  constructor(stream: WriteStream = process.stderr) {
+    this.#stream = stream;
+  }
+
+  show(done: number, total: number, doing: string): void {
+    if (!this.#stream.isTTY || total <= 1) return;
+    const filled = Math.floor((done / total) * width);
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
+    const text = `${bar} ${done}/${total} ${doing}`;
+    this.#stream.write(`\r${text.slice(0, (this.#stream.columns || 80) - 1)}\u001b[K`);
+  }
+
+  /** Clears the line. */
+  clear(): void {
+    if (this.#stream.isTTY) this.#stream.write('\r\u001b[K');
+  }
 }

@@ -19,7 +19,7 @@ import {
   UsageError,
   whole,
 } from './command.ts';
-import { table } from './output.ts';
+import { listing, table } from './output.ts';
 
 /** Pause between two steps of a purge, so that a running service can use the store. */
 const pauseMs = 10;
@@ -79,7 +79,7 @@ export const recordCommands: readonly StoreCommand[] = [
         event.traceId,
       ]);
       const headings = ['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL', 'TRACE ID'];
-      return { json: events, text: [table(headings, rows, 'No matching entries.')] };
+      return listing(events, headings, rows, 'No matching entries.');
     },
   }),
   onOrganization({

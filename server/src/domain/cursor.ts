@@ -1,3 +1,4 @@
+import { ServiceError } from './errors.ts';
 import type { ThreadId } from './id.ts';
 
 /** A thread's position in a listing: most recent activity first, the id breaking ties (§4.3.1). */
@@ -26,6 +27,26 @@ type ListingName = string;
 export interface Seal {
   seal(listing: ListingName, plaintext: string): string;
   open(listing: ListingName, sealed: string): string | undefined;
+}
+
+/** A place in a log, whose entries are in the order of their times, ids breaking ties. */
+interface LogPosition {
+  readonly at: number;
+  readonly id: string;
+}
+
+export function sealPosition(seal: Seal, listing: ListingName, { at, id }: LogPosition): string {
+  return seal.seal(listing, `${at}|${id}`);
+}
+
+export function openPosition(seal: Seal, listing: ListingName, cursor: string): LogPosition {
+  const [at, id] = seal.open(listing, cursor)?.split('|') ?? [];
+  if (at === undefined || id === undefined) throw foreignCursor();
+  return { at: Number(at), id };
+}
+
+export function foreignCursor(): ServiceError {
+  return new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
 }
 
 const version = '1';

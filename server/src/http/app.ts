@@ -8,6 +8,7 @@ import {
 import type { Limits } from '../domain/limits.ts';
 import type { Drain } from '../usecases/drain.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
+import type { RequestSpan, Tracing } from '../usecases/telemetry.ts';
 import { type ApiV1Options, apiV1 } from './api-v1/index.ts';
 import { isLargeBodyLeft } from './connection.ts';
 import { consoleBackend } from './console/index.ts';
@@ -21,7 +22,6 @@ import { isPage, type PageOptions, servePages } from './pages.ts';
 import { apiPrefix, publishReference } from './reference.ts';
 import { reportRequest } from './request-log.ts';
 import { createTraceId } from './trace-id.ts';
-import { traceRequests } from './trace-requests.ts';
 import { normalizeUrl } from './url.ts';
 import { compilersFactory, formatFaults } from './validation.ts';
 
@@ -150,4 +150,26 @@ function oneForAll(log: FastifyBaseLogger): FastifyBaseLogger {
   const one: FastifyBaseLogger = Object.create(log);
   one.child = () => one;
   return one;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    span?: RequestSpan;
+  }
+}
+
+/** Records each request as a span. Must be called before other hooks are added, so that they run inside the span. */
+function traceRequests(app: FastifyInstance, begin: NonNullable<Tracing['request']>): void {
+  app.decorateRequest('span');
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.span = begin(request.id, request.method, request.headers);
+    request.span.run(done);
+  });
+  // A body arrives in events of the connection, which are not part of the span.
+  app.addHook('preValidation', (request, _reply, done) => request.span!.run(done));
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const attributes = { 'skein.organization': request.principal?.organizationId };
+    request.span?.end(request.routeOptions.url ?? 'unknown', reply.statusCode, attributes);
+    done(null, payload);
+  });
 }

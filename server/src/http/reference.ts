@@ -1,5 +1,5 @@
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
-import { accessTokenScope } from '../domain/access-token.ts';
+import { accessTokenScope } from '../domain/credential.ts';
 import { textFormat } from './schema.ts';
 import { compilersFactory } from './validation.ts';
 

@@ -6,7 +6,7 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import type { Tracing } from '../usecases/tracing.ts';
+import type { Tracing } from '../usecases/telemetry.ts';
 import { type CollectedMetric, exportMetrics } from './metrics.ts';
 import { openOtlpTracing, type TracingOptions } from './tracing.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CompactSign, createLocalJWKSet, decodeJwt, importJWK, type JWK, jwtVerify } from 'jose';
-import type { AccessClaims, AccessTokens } from '../domain/access-token.ts';
+import type { AccessClaims, AccessTokens } from '../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
 import type { Store } from '../storage/store.ts';

@@ -4,7 +4,7 @@ import {
   type AccessTokens,
   accessTokenScope,
   accessTokenSeconds,
-} from '../domain/access-token.ts';
+} from '../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
 

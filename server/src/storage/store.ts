@@ -9,10 +9,9 @@ import type { ApiKeys, KeyRequests } from './key-store.ts';
 import type { Ratings } from './rating-store.ts';
 import type { Purges, Retention } from './removal-store.ts';
 import type { Replies } from './reply-store.ts';
-import type { Requests } from './request-store.ts';
+import type { Requests, Usages } from './request-store.ts';
 import type { ThreadSearch } from './search-store.ts';
 import type { Threads } from './thread-store.ts';
-import type { Usages } from './usage-store.ts';
 
 export type * from './account-store.ts';
 export type * from './audit-store.ts';
@@ -22,9 +21,9 @@ export type * from './rating-store.ts';
 export type * from './removal-store.ts';
 export type * from './reply-store.ts';
 export type * from './request-store.ts';
+export type * from './request-store.ts';
 export type * from './search-store.ts';
 export type * from './thread-store.ts';
-export type * from './usage-store.ts';
 
 /**
  * Everything that Skein stores. One method is one transaction: it happens completely or not at all, and a resolved promise

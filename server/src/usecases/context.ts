@@ -1,5 +1,5 @@
-import type { AccessTokens } from '../domain/access-token.ts';
 import type { FailedAttempts, FailedSignIns } from '../domain/attempts.ts';
+import type { AccessTokens } from '../domain/credential.ts';
 import type { Seal } from '../domain/cursor.ts';
 import type { Vocabulary } from '../domain/excerpt.ts';
 import type { IdGenerator, ThreadId } from '../domain/id.ts';
@@ -10,13 +10,11 @@ import type { Principal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeSignals } from './change-signals.ts';
-import type { RequestRecorder } from './organization/request-recorder.ts';
-import type { UsageCounter } from './organization/usage-counter.ts';
+import type { RequestRecorder, UsageCounter } from './organization/request-recorder.ts';
 import type { ReplySignals } from './replies/reply-signals.ts';
-import type { Telemetry } from './telemetry.ts';
+import type { Telemetry, Tracing } from './telemetry.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';
 import type { Timers } from './timers.ts';
-import type { Tracing } from './tracing.ts';
 
 /** The dependencies of every use case, including the clock, random numbers and hashing. */
 export interface Context {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Option } from 'commander';
 import type { Thread, ThreadList } from '../../../../client/src/index.ts';
 import { optionNumber, optionText, UsageError, whole } from '../command.ts';
-import { jsonLine, printable, table } from '../output.ts';
+import { jsonLine, listing, printable } from '../output.ts';
 import { threadText } from './presentation.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { viewReply } from './terminal.ts';
@@ -30,10 +30,7 @@ export const threadsCommands: readonly RemoteCommand[] = [
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
       const { threads, left } = await firstOf(list, wanted);
       if (left !== '') terminal.stderr.write(`${left}\n`);
-      return {
-        json: threads,
-        text: [table(headings, threads.map(row), "No threads yet: 'skein ask' creates one.")],
-      };
+      return listing(threads, headings, threads.map(row), "No threads yet: 'skein ask' creates one.");
     },
   },
   {

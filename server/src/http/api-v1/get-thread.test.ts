@@ -10,8 +10,7 @@ import type { NewThread, Store } from '../../storage/store.ts';
 import { personIn } from '../../usecases/people/sessions.ts';
 import { ReplySignals } from '../../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { noTelemetry } from '../../usecases/telemetry.ts';
-import { noTracing } from '../../usecases/tracing.ts';
+import { noTelemetry, noTracing } from '../../usecases/telemetry.ts';
 import { getThreadRoute } from './get-thread.ts';
 
 describe('The ETag of a thread', () => {

@@ -1,4 +1,4 @@
-import { accessTokenScope } from '../../domain/access-token.ts';
+import { accessTokenScope } from '../../domain/credential.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';

@@ -9,7 +9,7 @@ import { listRequests } from '../../usecases/organization/list-requests.ts';
 import { readTraffic, type Traffic } from '../../usecases/organization/read-traffic.ts';
 import { readUsage } from '../../usecases/organization/read-usage.ts';
 import { streamOf } from '../pieces.ts';
-import { Type } from '../schema.ts';
+import { pageQuery, Type } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import {
   auditQuery,
@@ -32,8 +32,7 @@ const requests = ({ limits }: ConsoleOptions) =>
   defineConsoleRoute('GET /requests', 'admin', {
     query: Type.Object({
       ...requestQuery,
-      cursor: Type.Optional(Type.String()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
+      ...pageQuery(limits),
     }),
     response: requestsSchema,
     async handle({ context, organizationId, query: { limit = 50, status, from, to, ...query } }) {
@@ -117,8 +116,7 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('GET /audit', 'admin', {
       query: Type.Object({
         ...auditQuery,
-        cursor: Type.Optional(Type.String()),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
+        ...pageQuery(limits),
       }),
       response: auditSchema,
       async handle({ context, organizationId, query: { limit = 50, from, to, ...query } }) {

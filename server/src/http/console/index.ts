@@ -13,11 +13,10 @@ import { activityRoutes } from './activity-routes.ts';
 import { checkCaller, recheckCaller } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
-import { ratingRoutes } from './rating-routes.ts';
 import type { ConsoleCall, ConsoleOptions, ConsoleRoute } from './route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { ssoRoutes } from './sso-routes.ts';
-import { threadRoutes } from './thread-routes.ts';
+import { ratingRoutes, threadRoutes } from './thread-routes.ts';
 import { removeLeftUploads, tooLarge, UploadPlaces, withReceivedFile } from './uploads.ts';
 
 declare module 'fastify' {

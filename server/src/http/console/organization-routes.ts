@@ -3,11 +3,15 @@ import { type Document, documentEndings, UnreadableDocument } from '../../domain
 import { ServiceError } from '../../domain/errors.ts';
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
 import { invitationLink } from '../../domain/sign-in.ts';
-import { addDocument, listDocuments, removeDocument } from '../../usecases/documents/documents.ts';
+import {
+  addDocument,
+  listDocuments,
+  removeDocument,
+  testQuestion,
+} from '../../usecases/documents/documents.ts';
 import { listExampleQuestions } from '../../usecases/documents/example-questions.ts';
 import { openDocument, readPassages } from '../../usecases/documents/read-document.ts';
-import { testQuestion } from '../../usecases/documents/test-question.ts';
-import { readFirstSteps } from '../../usecases/organization/first-steps.ts';
+import { readFirstSteps } from '../../usecases/organization/organization.ts';
 import {
   type AddedMember,
   addMember,

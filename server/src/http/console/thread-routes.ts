@@ -1,6 +1,10 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { iso } from '../../domain/iso-time.ts';
+import { formerMember } from '../../domain/organization.ts';
+import { findClosestPassages } from '../../usecases/documents/documents.ts';
 import { addPrompt, cancelReply, retryReply } from '../../usecases/replies/change-reply.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
+import { listRatings, listUnanswered, rateReply } from '../../usecases/replies/rate-replies.ts';
 import {
   deleteThread,
   publishOwnThread,
@@ -13,21 +17,25 @@ import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
 import type { Pieces } from '../pieces.ts';
-import { Type, text } from '../schema.ts';
+import { pageQuery, Type, text } from '../schema.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { ThreadEventStreams } from './thread-events.ts';
 import { presentRow, presentThread, presentView } from './thread-presentation.ts';
 import {
   accountsSchema,
   changedThreadSchema,
+  closestPassagesSchema,
   deletedSchema,
   followUpBody,
   newThreadBody,
   publishedBody,
+  ratingBody,
+  ratingsSchema,
   renameBody,
   threadHomeSchema,
   threadListSchema,
   threadViewSchema,
+  unansweredPageSchema,
 } from './thread-schemas.ts';
 
 const limitDefault = 25;
@@ -49,8 +57,7 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
         state: Type.Optional(Type.Enum(['idle', 'in_progress', 'error'])),
         /** The earliest activity, in milliseconds since 1970. */
         since: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-        cursor: Type.Optional(Type.String()),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageSizeMax })),
+        ...pageQuery(limits),
       }),
       response: threadListSchema,
       async handle({
@@ -182,4 +189,66 @@ function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>, lengthMax: number):
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length >= 1 && key.length <= lengthMax) return key;
   throw new ServiceError('INVALID_PARAMS', `Idempotency-Key: must have 1 to ${lengthMax} characters.`);
+}
+
+const questionLengthMax = 500;
+
+/** Ratings of replies, and what admins do about questions that the documents do not answer. */
+export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+  return [
+    defineConsoleRoute('GET /threads/:id/ratings', 'member', {
+      response: ratingsSchema,
+      async handle({ context, principal, path }) {
+        return { ratings: await listRatings(context, principal, path.id) };
+      },
+    }),
+    defineConsoleRoute('PUT /threads/:id/rating', 'member', {
+      body: ratingBody(limits),
+      async handle({ context, principal, path, body: { messageId, value, comment = '' } }) {
+        const rating = value && { value, comment: comment.trim() === '' ? null : comment };
+        await rateReply(context, principal, path.id, messageId, rating);
+      },
+    }),
+    defineConsoleRoute('GET /unanswered', 'admin', {
+      query: Type.Object({
+        ...pageQuery(limits),
+      }),
+      response: unansweredPageSchema,
+      async handle({ context, principal, query: { limit = 20, ...query } }) {
+        const { replies, nextCursor } = await listUnanswered(context, principal, { limit, ...query });
+        const shown = replies.map(({ unansweredAt, complaints, ...reply }) => ({
+          ...reply,
+          askedBy: reply.askedBy ?? formerMember,
+          at: iso(unansweredAt),
+          complaints: complaints.map(({ email, comment, ratedAt }) => ({
+            by: email ?? formerMember,
+            comment,
+            at: iso(ratedAt),
+          })),
+        }));
+        return { replies: shown, nextCursor };
+      },
+    }),
+    defineConsoleRoute('GET /passages', 'admin', {
+      query: Type.Object({
+        question: text(1, questionLengthMax),
+        accountId: Type.Optional(text(0, limits.linkLengthMax)),
+      }),
+      response: closestPassagesSchema,
+      async handle({ context, organizationId, query: { question, accountId = null } }) {
+        const { searched, passages } = await findClosestPassages(
+          context,
+          organizationId,
+          accountId,
+          question,
+        );
+        return {
+          searched,
+          passages: passages.map(({ documentId, title, url, heading, text }) => {
+            return { documentId, title, url, heading, text };
+          }),
+        };
+      },
+    }),
+  ];
 }

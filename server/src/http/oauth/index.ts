@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { accessTokenScope } from '../../domain/access-token.ts';
+import { accessTokenScope } from '../../domain/credential.ts';
 import { limits } from '../../domain/limits.ts';
 import { issueAccessToken, type TokenOutcome } from '../../usecases/credentials/applications.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';

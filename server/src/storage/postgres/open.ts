@@ -4,7 +4,7 @@ import { type Removal, retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
 import { empty, identifier, sql, statement } from '../sql/sql.ts';
 import type { Store } from '../store.ts';
-import { postgresAdmissions, postgresUsages } from './admissions.ts';
+import { postgresAdmissions } from './admissions.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { diagnose } from './diagnose.ts';
 import { postgresDocuments } from './documents.ts';
@@ -58,7 +58,6 @@ export async function openPostgresStore(
     ...postgresThreadSearch(database),
     ...postgresReplies(database, jumps),
     ...postgresDocuments(database),
-    ...postgresUsages(database),
     ...retention(database, removal),
     ...purges(database, removal),
     // PostgreSQL vacuums dead rows by itself.

@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
-import { noteValues } from '../sql/audit.ts';
+import { insertNotes, noteCalls, noteValues, withoutNote } from '../sql/audit.ts';
 import { countedMax, isRunning, startOver, sweptMax } from '../sql/messages.ts';
 import { type CallColumns, empty, type Sql, sql, statement, type Values } from '../sql/sql.ts';
 import type { ClaimedReply, FailedReply, Replies, ReplyBacklog, ReplyName } from '../store.ts';
 import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
-import { insertNotes, noteCalls, withoutNote } from './notes.ts';
 import { nextVersion, opaque } from './thread-row.ts';
 
 const isWaiting = sql`NOT held AND ${isRunning}`;

@@ -1,11 +1,10 @@
 import type { MessageId } from '../../domain/id.ts';
-import { insertNote, noteValues } from '../sql/audit.ts';
+import { insertNote, insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
 import { isRunning } from '../sql/messages.ts';
 import { type Sql, sql, statement } from '../sql/sql.ts';
 import { findThread, outcomeOfNoWrite } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
-import { insertNotes, noteCalls } from './notes.ts';
 import { isGranted, isOwnThread, nextVersion, opaque } from './thread-row.ts';
 
 /**

@@ -11,6 +11,7 @@ import type {
   Requests,
   SigningKeys,
   Store,
+  Usages,
 } from '../store.ts';
 import { accounts } from './accounts.ts';
 import { apiKeys, keyRequests } from './api-keys.ts';
@@ -23,6 +24,7 @@ import { ratings } from './ratings.ts';
 import { requests } from './requests.ts';
 import { sessions } from './sessions.ts';
 import { statement } from './sql.ts';
+import { usages } from './usages.ts';
 import { row, run, type Transactions } from './work.ts';
 
 const keepSecret = statement('keep-secret')`
@@ -40,6 +42,7 @@ type SharedStore = Organizations &
   Ratings &
   AuditSearches &
   Requests &
+  Usages &
   Pick<Store, 'secret'>;
 
 /** The methods of a store that are written once for both databases: those that no request of the public API waits for. */
@@ -57,6 +60,7 @@ export function sharedStore(store: Transactions): SharedStore {
     ...audits(store),
     ...ratings(store),
     ...requests(store),
+    ...usages(store),
 
     secret: (name, candidate) =>
       store.write(function* () {

@@ -3,16 +3,7 @@ import type { QuotaUse } from '../../domain/quota.ts';
 import { findKeyGrant } from '../sql/api-keys.ts';
 import { findApplicationGrant } from '../sql/applications.ts';
 import type { Work } from '../sql/work.ts';
-import type {
-  Admission,
-  Admissions,
-  ApiKeys,
-  ApplicationGrant,
-  Applications,
-  KeyGrant,
-  UsageCount,
-  Usages,
-} from '../store.ts';
+import type { Admission, Admissions, ApiKeys, ApplicationGrant, Applications, KeyGrant } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -43,9 +34,7 @@ export function sqliteAdmissions(
   database: Database,
   commits: CommitQueue,
   cache: ObjectCache,
-): Admissions &
-  Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'> &
-  Pick<Usages, 'readQuota'> {
+): Admissions & Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'> {
   const keys = keyGrants(database, commits, cache);
   const applications = grantReader<ApplicationGrant>(database, commits, cache, findApplicationGrant);
   const quota = quotaCounter(database);
@@ -107,7 +96,6 @@ export function sqliteAdmissions(
 
     findKeyGrant: async (hash) => keys.find(hash),
     findApplicationGrant: async (applicationId) => applications.find(applicationId),
-    readQuota: quota.read,
   };
 }
 
@@ -198,55 +186,5 @@ function quotaCounter(database: Database) {
         },
       };
     },
-
-    read: async (organizationId: OrganizationId, day: number) => current.get({ organizationId, day }),
-  };
-}
-
-/** Statistics: a power cut may lose the last ones. */
-export function sqliteUsages(database: Database, commits: CommitQueue): Omit<Usages, 'readQuota'> {
-  // Skips organizations that were purged, so that the counts of the others are not lost.
-  const add = database.prepare(
-    `INSERT INTO usage_day (organization_id, day, credential_id, operation, outcome, requests)
-     SELECT id, @day, @credentialId, @operation, @outcome, @requests FROM organization WHERE id = @organizationId
-     ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`,
-  );
-  const keepLatest = database.prepare(
-    `INSERT INTO credential_use (organization_id, credential_id, last_used_at)
-     SELECT id, @credentialId, @lastUsedAt FROM organization WHERE id = @organizationId
-     ON CONFLICT DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
-  );
-  const list = database.prepare<[object], UsageCount>(
-    `SELECT day, credential_id AS credentialId, operation, outcome, requests FROM usage_day
-     WHERE organization_id = @organizationId AND day BETWEEN @firstDay AND @lastDay
-     ORDER BY day, credential_id, operation, outcome`,
-  );
-  const addPrompt = database
-    .prepare<[object], number>(
-      `INSERT INTO prompt_use (organization_id, period, user_id, started_at, prompts)
-       VALUES (@organizationId, @period, @user, @startedAt, 1)
-       ON CONFLICT DO UPDATE SET started_at = max(started_at, excluded.started_at),
-         prompts = CASE WHEN started_at < excluded.started_at THEN 1 ELSE prompts + 1 END
-       RETURNING prompts`,
-    )
-    .pluck();
-
-  return {
-    addUsage: (reports) =>
-      commits.unsynced(() => {
-        for (const report of reports) {
-          add.run(report);
-          keepLatest.run(report);
-        }
-      }),
-
-    listUsage: async (organizationId, firstDay, lastDay) => list.all({ organizationId, firstDay, lastDay }),
-
-    countPrompt: (organizationId, userId, { period, startedAt, personMax, organizationMax }) =>
-      commits.unsynced(() => {
-        const count = (user: string) => addPrompt.get({ organizationId, period, user, startedAt })!;
-        if (count(userId) > personMax) return 'person-limit';
-        return count('') > organizationMax ? 'organization-limit' : 'counted';
-      }),
   };
 }

@@ -2,7 +2,7 @@ import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
 import type { Store, StoreWatch } from '../store.ts';
 import { WriteHealth } from '../write-health.ts';
-import { sqliteAdmissions, sqliteUsages } from './admissions.ts';
+import { sqliteAdmissions } from './admissions.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { CommitQueue, type MachineClock, machineClock } from './commit-queue.ts';
 import { openDatabase } from './database.ts';
@@ -54,7 +54,6 @@ export function openSqliteStore(
     ...sqliteThreadSearch(database, commits, reads),
     ...sqliteReplies(database, commits, workerLock),
     ...sqliteDocuments(database, commits),
-    ...sqliteUsages(database, commits),
     ...retention(transactions, sqliteRemoval),
     ...sqlitePurges(database, commits),
 

@@ -1,6 +1,10 @@
-import { accessTokenScope, accessTokenSeconds } from '../../domain/access-token.ts';
 import type { Initiator } from '../../domain/audit.ts';
-import { type Application, generateClientSecret } from '../../domain/credential.ts';
+import {
+  type Application,
+  accessTokenScope,
+  accessTokenSeconds,
+  generateClientSecret,
+} from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { type ApplicationId, isApplicationId, type OrganizationId } from '../../domain/id.ts';
 import { nameFault } from '../../domain/text.ts';

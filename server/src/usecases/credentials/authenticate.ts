@@ -1,5 +1,4 @@
-import type { AccessClaims } from '../../domain/access-token.ts';
-import { apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
+import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';

@@ -2,13 +2,15 @@ import type { Initiator } from '../../domain/audit.ts';
 import { type Document, type FileSource, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
-import type { Findings } from '../../domain/library.ts';
+import type { Findings, Library } from '../../domain/library.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
 import { withoutInvisible } from '../../domain/text.ts';
 import type { DocumentBudget } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
+import { limitPrompts } from '../replies/limit-prompts.ts';
 
 interface DocumentFile {
   readonly name: string;
@@ -136,4 +138,23 @@ export function findClosestPassages(
   question: string,
 ): Promise<Findings> {
   return library.search(organizationId, accountId, question, closestMax);
+}
+
+const passagesMax = 5;
+
+/** The passages that a reply to the question would use. A test counts as a prompt of the console. */
+export async function testQuestion(
+  context: Context,
+  principal: UserPrincipal,
+  search: Library['search'],
+  { question, accountId = null }: { question: string; accountId?: string | null },
+) {
+  await limitPrompts(context, principal);
+  const found = await search(principal.organizationId, accountId, question, passagesMax);
+  return {
+    searched: found.searched,
+    passages: found.passages.map(({ documentId, title, heading, text }, place) => {
+      return { documentId, title, heading, text, score: found.scores?.[place] ?? 0 };
+    }),
+  };
 }

@@ -1,8 +1,8 @@
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../domain/audit.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import type { AuditNote, AuditPosition } from '../../storage/store.ts';
+import type { AuditNote } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
 export interface AuditPage {
@@ -32,10 +32,7 @@ export async function listAudit(
 ): Promise<AuditPage> {
   const { traceId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER - 1 } = search;
   const listing = JSON.stringify(['audit', organizationId, traceId ?? null, actor, action, from, to]);
-  const before = cursor === undefined ? { at: to + 1, id: '' } : readPosition(seal.open(listing, cursor));
-  if (before === undefined) {
-    throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
-  }
+  const before = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);
   // One extra entry shows whether there is another page.
   const page = { before, limit: limit + 1 };
   const { events, searched } =
@@ -45,7 +42,7 @@ export async function listAudit(
   const last = events.length > limit ? events[limit - 1]! : searched;
   return {
     events: events.slice(0, limit),
-    nextCursor: last && seal.seal(listing, `${last.at}|${last.id}`),
+    nextCursor: last && sealPosition(seal, listing, last),
   };
 }
 
@@ -102,9 +99,4 @@ export function operatorInitiator({ ids }: Pick<Context, 'ids'>): Initiator {
 /** Adds a `skein` command to an error message if the operator will read it; other actors cannot run it. */
 export function withCommand({ actor }: Initiator, fact: string, command: string): string {
   return actor.kind === 'operator' ? `${fact}: ${command}.` : `${fact}.`;
-}
-
-function readPosition(text: string | undefined): AuditPosition | undefined {
-  const [at, id] = text?.split('|') ?? [];
-  return at === undefined || id === undefined ? undefined : { at: Number(at), id };
 }

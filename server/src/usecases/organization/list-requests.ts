@@ -1,6 +1,6 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { openPosition, sealPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { LoggedRequest, RequestFilter, RequestPosition } from '../../storage/store.ts';
+import type { LoggedRequest, RequestFilter } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { type NamedCredential, nameCredentials } from './read-usage.ts';
 
@@ -32,11 +32,8 @@ export async function listRequests(
   const { seal } = context;
   const { from = 0, to = Number.MAX_SAFE_INTEGER - 1, cursor, limit, traceId, ...filter } = search;
   const listing = JSON.stringify(['requests', organizationId, filter, from, to]);
-  const before =
-    cursor === undefined ? { at: to + 1, traceId: '' } : readPosition(seal.open(listing, cursor));
-  if (before === undefined) {
-    throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
-  }
+  const { at, id } = cursor === undefined ? { at: to + 1, id: '' } : openPosition(seal, listing, cursor);
+  const before = { at, traceId: id };
   // One extra entry shows whether there is another page.
   const query = { ...filter, before, since: from, limit: limit + 1 };
   const { requests, searched } =
@@ -49,7 +46,7 @@ export async function listRequests(
     requests: requests.slice(0, limit).map((request) => {
       return { ...request, credential: nameOf(request.credentialId) };
     }),
-    nextCursor: last && seal.seal(listing, `${last.at}|${last.traceId}`),
+    nextCursor: last && sealPosition(seal, listing, { at: last.at, id: last.traceId }),
     searchedTo: last?.at ?? null,
   };
 }
@@ -61,9 +58,4 @@ async function findOne(
 ): ReturnType<Context['store']['listRequests']> {
   const found = await store.findRequest(organizationId, traceId);
   return { requests: found ? [found] : [], searched: null };
-}
-
-function readPosition(text: string | undefined): RequestPosition | undefined {
-  const [at, traceId] = text?.split('|') ?? [];
-  return at === undefined || traceId === undefined ? undefined : { at: Number(at), traceId };
 }

@@ -2,6 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
 import { nameFault } from '../../domain/text.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change, withCommand } from './audit-log.ts';
@@ -69,4 +70,20 @@ export function apiDisabled(organizationId: OrganizationId, initiator: Initiator
     'FORBIDDEN',
     withCommand(initiator, fact, `'skein org set ${organizationId} --api on' enables it`),
   );
+}
+
+/** What a new organization's admin has done so far. The console stops asking once all steps are done, so a full list is read only in small organizations. */
+export async function readFirstSteps({ store }: Context, { organizationId, userId }: UserPrincipal) {
+  const [threads, documents, keys, members] = await Promise.all([
+    store.beginWalk(organizationId, { userId, ownOnly: true }, 1),
+    store.outlineDocuments(organizationId, null, { documents: 1, headings: 0 }),
+    store.listApiKeys(organizationId),
+    store.listMembers(organizationId),
+  ]);
+  return {
+    asked: threads.rows.length > 0,
+    hasDocument: documents.length > 0,
+    hasKey: keys.length > 0,
+    hasInvited: members.length > 1,
+  };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UsageReport } from '../../storage/store.ts';
-import { UsageCounter } from './usage-counter.ts';
+import { UsageCounter } from './request-recorder.ts';
 
 const noon = Date.UTC(2026, 10, 15, 12);
 const day = noon / 86_400_000 - 0.5;

@@ -1,4 +1,5 @@
-import { ServiceError, threadNotFound } from '../../domain/errors.ts';
+import { openPosition, sealPosition } from '../../domain/cursor.ts';
+import { threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { NewRating, Rating, UnansweredReply } from '../../storage/store.ts';
@@ -41,14 +42,12 @@ export async function listUnanswered(
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
 ): Promise<UnansweredPage> {
   const listing = JSON.stringify(['unanswered', organizationId, userId]);
-  const [at, messageId] = (cursor === undefined ? undefined : seal.open(listing, cursor))?.split('|') ?? [];
-  const isOpened = at !== undefined && messageId !== undefined;
-  if (cursor !== undefined && !isOpened) {
-    throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this listing.');
-  }
-  const page = isOpened
-    ? { limit, before: { at: Number(at), messageId: messageId as MessageId } }
-    : { limit };
-  const { rows, next } = await store.listUnanswered(organizationId, userId, page);
-  return { replies: rows, nextCursor: next && seal.seal(listing, `${next.at}|${next.messageId}`) };
+  const position = cursor === undefined ? undefined : openPosition(seal, listing, cursor);
+  const before = position && { at: position.at, messageId: position.id as MessageId };
+  const { rows, next } = await store.listUnanswered(organizationId, userId, {
+    limit,
+    ...(before && { before }),
+  });
+  const nextCursor = next && sealPosition(seal, listing, { at: next.at, id: next.messageId });
+  return { replies: rows, nextCursor };
 }

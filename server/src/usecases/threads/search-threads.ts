@@ -6,7 +6,7 @@ import type { Thread } from '../../domain/thread.ts';
 import type { ThreadSummary } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { nextTurn } from '../turns.ts';
-import type { ThreadSelection } from './thread-walk.ts';
+import type { ThreadSelection } from './list-threads.ts';
 
 export interface SearchThreadsInput extends ThreadSelection {
   /** Words that must all occur in the title or the messages. Empty: only the filters count. */
