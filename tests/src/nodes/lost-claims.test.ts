@@ -11,7 +11,8 @@ import { Nodes } from './nodes.ts';
 const count = 4;
 /** Sometimes something else makes the database keep the claims. There is nothing to observe then, so the test tries again. */
 const attemptsMax = 20;
-const prompt = ['#say First, ', '#wait 500', '#say and still first.', '!drip 400'];
+/** Both workers take seconds, so that a busy machine does not miss the moment at which all have begun. */
+const prompt = ['#say First, ', '#wait 3000', '#say and still first.', '!drip 1000'];
 const ofSecond = { content: 'The documents do not say.', model: 'openai-compatible/second' };
 
 describe('A database that forgot in a crash who held which replies', () => {
@@ -57,7 +58,7 @@ describe('A database that forgot in a crash who held which replies', () => {
   }
 
   it('lets no reply be written by two workers: a former claim holder is not mistaken for the next one', {
-    timeout: 90_000,
+    timeout: 300_000,
   }, async () => {
     const ids = await loseClaims();
     const second = await nodes.start('worker', {

@@ -128,10 +128,10 @@ describe('reading any file', () => {
   });
 
   it('gives up at the deadline, and reads the next file', async () => {
-    const reader = readerWith({ documentReadMs: 5_000, documentReaders: 1 }, hangingProgram());
+    const reader = readerWith({ documentReadMs: 10_000, documentReaders: 1 }, hangingProgram());
     const hanging = readDocument('a.md', Buffer.from('hang'), reader);
     const next = readDocument('b.md', Buffer.from('Next.'), reader);
-    await assert.rejects(hanging, new UnreadableDocument('takes longer than 5 s to read'));
+    await assert.rejects(hanging, new UnreadableDocument('takes longer than 10 s to read'));
     assert.equal((await next).passages[0]?.text, 'Next.');
   });
 
@@ -165,7 +165,7 @@ describe('reading any file', () => {
   });
 
   it('reads a file of another organization while one waits for its own', async () => {
-    const reader = readerWith({ documentReaders: 2, documentReadMs: 5_000 }, hangingProgram());
+    const reader = readerWith({ documentReaders: 2, documentReadMs: 10_000 }, hangingProgram());
     const hostile = { bytes: Buffer.from('hang') };
     const ended: string[] = [];
     const reads = [
