@@ -8,8 +8,12 @@ import { root } from './service.ts';
  * processor time per file. Each file can also be run alone: `npx node --test FILE`.
  */
 export const groups = {
-  browser: ['tests/src/browser/*.test.ts'],
+  browser: ['tests/src/browser/!(looks).test.ts'],
   console: ['tests/src/console/!(settings-*).test.ts'],
+  generation: [
+    'server/src/generation/**/!(document-reader|long-drafts).test.ts',
+    'server/src/storage/sql/*.test.ts',
+  ],
   oauth: ['tests/src/oauth/*.test.ts'],
   protocol: [
     'tests/src/{late-bodies,malformed-http,quota,revocation,trusted-proxies}.test.ts',

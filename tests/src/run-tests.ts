@@ -1,6 +1,6 @@
 /**
- * `node tests/src/run-tests.ts` runs every test file. Three processes at a time keep two cores busy, because tests often
- * wait for a socket or a disk. Exits with 1 if a test fails.
+ * `node tests/src/run-tests.ts` runs every test file. Four processes at a time keep two cores busy, because tests often
+ * wait for a lease, a timeout or a disk. Exits with 1 if a test fails.
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,15 +15,26 @@ const testFiles = [
   'tests/**/*.test.ts',
 ];
 
-const names = Object.keys(groups) as GroupName[];
-const grouped = new Set(names.flatMap(filesOf));
-const alone = globSync(testFiles, { cwd: root })
-  .filter((file) => !grouped.has(file))
-  .sort();
-// Groups take longest, so they start first.
-const files = [...names.map((name) => `tests/src/groups/${name}.ts`), ...alone];
+/** These take longest, so they start first: otherwise the last of them would run alone. */
+const longest = [
+  'tests/src/groups/browser.ts',
+  'tests/src/nodes/{rolling-restarts,pgbouncer,database-outages}.test.ts',
+  'tests/src/browser/looks.test.ts',
+  'tests/src/groups/!(browser).ts',
+  'tests/src/histories/histories.test.ts',
+  'server/src/storage/postgres/store.test.ts',
+  'tests/src/{copy,package,fuzz}.test.ts',
+  'tests/src/documentation/*.test.ts',
+  'tests/src/sockets/unread-streams.test.ts',
+  'tests/src/neighbours/neighbours.test.ts',
+];
 
-run({ files: files.map((file) => join(root, file)), concurrency: 3, timeout: 600_000 })
+const grouped = new Set((Object.keys(groups) as GroupName[]).flatMap(filesOf));
+const first = longest.flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
+const alone = globSync(testFiles, { cwd: root }).filter((file) => !grouped.has(file));
+const files = [...new Set([...first, ...alone.sort()])];
+
+run({ files: files.map((file) => join(root, file)), concurrency: 4, timeout: 900_000 })
   .on('test:fail', () => {
     process.exitCode = 1;
   })
