@@ -1,7 +1,7 @@
 import { write, writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
-import type { AnsweredRequest } from './domain/answered-request.ts';
 import { iso } from './domain/iso-time.ts';
+import type { AnsweredRequest } from './domain/traffic.ts';
 import { terminalLine } from './terminal-log.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AnsweredRequest } from '../domain/answered-request.ts';
 import { type ErrorCode, errorCodes } from '../domain/errors.ts';
+import type { AnsweredRequest } from '../domain/traffic.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { errorStatus } from './error-response.ts';
 
