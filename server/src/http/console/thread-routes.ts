@@ -16,6 +16,7 @@ import { createThread } from '../../usecases/threads/create-thread.ts';
 import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
+import { whileConnected } from '../held-requests.ts';
 import type { Pieces } from '../pieces.ts';
 import { pageQuery, Type, text } from '../schema.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
@@ -63,12 +64,15 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
       async handle({
         context,
         principal,
+        reply,
         query: { search = '', state, since, limit = limitDefault, ...selection },
       }) {
         const present = (row: ThreadRow) => presentRow(row, row.thread.userId === principal.userId);
         if (search.trim() !== '' || state !== undefined || since !== undefined) {
           const input = { ...selection, search, state, since, limit };
-          const { rows, nextCursor } = await searchThreads(context, principal, input);
+          const { rows, nextCursor } = await whileConnected(reply.raw, ({ signal }) =>
+            searchThreads(context, principal, input, signal),
+          );
           return { threads: rows.map(present), nextCursor, truncated: false };
         }
         const { threads, nextCursor, truncated } = await listThreads(context, principal, {

@@ -16,17 +16,27 @@ const scopeOf = (...names: readonly string[]) => hash('sha256', names.join(' '))
 /** No word contains a currency sign, so that these terms differ from all words. */
 const anyThread = '¤';
 const stateTerm = (state: ThreadState) => `¤${state.replace('_', '')}`;
+/**
+ * Beginnings of this length are terms, too: very many words may start with one, and both databases would read the entries of
+ * all of them before they return the first thread. Longer beginnings have few words.
+ */
+const beginningLength = 3;
+const beginningTerm = (beginning: string) => `${beginning}¤`;
 const accountTerm = (accountId: string) => `¤${hash('sha256', accountId).slice(0, 16)}`;
 
 /** Every term of a thread, in the scope of its owner and, if it is published, in that of its organization. */
 export function scopedTerms({ thread, state, terms }: IndexedThread): string {
   const { organizationId, userId, accountId, published } = thread;
+  const beginnings = terms
+    .filter((term) => term.length >= beginningLength)
+    .map((term) => beginningTerm(term.slice(0, beginningLength)));
   const scopes = [scopeOf(organizationId, userId), ...(published ? [scopeOf(organizationId)] : [])];
   const all = [
     anyThread,
     stateTerm(state),
     ...(accountId === null ? [] : [accountTerm(accountId)]),
     ...terms,
+    ...new Set(beginnings),
   ];
   const scoped: string[] = [];
   let length = 0;
@@ -63,8 +73,13 @@ export function matchText(
   ];
   const inScope = (name: string) => {
     const parts = needed.map((each) => term(`${name}·${each}`));
-    if (last !== undefined)
-      parts.push(`(${term(`${name}·${last.term}`)}${or}${prefix(`${name}·${last.prefix}`)})`);
+    if (last !== undefined) {
+      const longer =
+        last.prefix.length === beginningLength
+          ? term(`${name}·${beginningTerm(last.prefix)}`)
+          : prefix(`${name}·${last.prefix}`);
+      parts.push(`(${term(`${name}·${last.term}`)}${or}${longer})`);
+    }
     return parts.length === 0 ? term(`${name}·${anyThread}`) : parts.join(and);
   };
   return scopes.map((name) => `(${inScope(name)})`).join(or);

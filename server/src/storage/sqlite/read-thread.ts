@@ -1,8 +1,5 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import { ServiceError } from '../../domain/errors.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
-import type { OrganizationId } from '../../domain/id.ts';
 import type { Values } from '../sql/sql.ts';
 
 interface Question {
@@ -22,19 +19,14 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** How many queries of one organization may wait while another query runs. */
-const waitingMax = 8;
-
 /**
- * Runs queries in a thread with a connection of its own, so that a long one does not block the process. It runs one query
- * at a time, and organizations take turns. Started on first use; it keeps the process alive only while somebody waits
- * for it.
+ * Runs queries in a thread with a connection of its own, so that a long one does not block the process, one at a time.
+ * Started on first use; it keeps the process alive only while somebody waits for it.
  */
 export class ReadThread {
   readonly #file: string;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #queue = new FairQueue<OrganizationId>(1);
-  readonly #closing = new AbortController();
+  #isClosed = false;
   #thread: Worker | undefined;
   #asked = 0;
 
@@ -49,23 +41,10 @@ export class ReadThread {
     this.#thread.unref();
   }
 
-  /** The rows as arrays. Rejects with RATE_LIMITED if too many queries of the organization are waiting. */
-  async all<Row>(organizationId: OrganizationId, text: string, values: Values): Promise<Row[]> {
-    if (this.#queue.waiting(organizationId) >= waitingMax) {
-      const sentence = `Your organization has ${waitingMax} searches waiting: try again in a moment.`;
-      throw new ServiceError('RATE_LIMITED', sentence);
-    }
-    await this.#queue.acquire(organizationId, this.#closing.signal);
-    try {
-      this.#closing.signal.throwIfAborted();
-      return await this.#ask<Row>(text, values);
-    } finally {
-      this.#queue.release(organizationId);
-    }
-  }
-
-  #ask<Row>(text: string, values: Values): Promise<Row[]> {
+  /** The rows as arrays. */
+  all<Row>(text: string, values: Values): Promise<Row[]> {
     return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(new Error('the store was closed'));
       this.#asked += 1;
       const question: Question = { id: this.#asked, text, values };
       this.start();
@@ -77,7 +56,7 @@ export class ReadThread {
 
   /** To be called before the database is closed. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error('the store was closed'));
+    this.#isClosed = true;
     await this.#thread?.terminate();
   }
 

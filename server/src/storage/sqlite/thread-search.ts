@@ -121,7 +121,7 @@ export function sqliteThreadSearch(
     },
 
     async searchThreads(organizationId, query, limit, after) {
-      const found = await reads.all<FoundRow>(organizationId, searchText, {
+      const found = await reads.all<FoundRow>(searchText, {
         ...foundValues(organizationId, query),
         match: matchText(organizationId, query, dialect),
         before: after === undefined ? Number.MAX_SAFE_INTEGER : Number(after),

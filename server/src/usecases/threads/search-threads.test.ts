@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { termOf, wordsOf } from '../../generation/retrieval/terms.ts';
 import { createSeal } from '../../security/seal.ts';
@@ -132,6 +133,40 @@ describe('A search in threads', () => {
     assert.deepEqual((await find('¤')).rows, []);
   });
 
+  it('runs one search of an organization at a time, lets others take turns, and forgets those that left', async () => {
+    const other = personIn('org_other' as OrganizationId, ada.userId);
+    const running: PromiseWithResolvers<[]>[] = [];
+    const started: string[] = [];
+    const found: Context['store']['searchThreads'] = (organizationId, { terms }) => {
+      started.push(`${organizationId === ada.organizationId ? 'ada' : 'other'} ${terms}`);
+      running.push(Promise.withResolvers());
+      return running.at(-1)!.promise;
+    };
+    const held = { ...context, store: { ...world.store, searchThreads: found } };
+    const search = (person: UserPrincipal, word: string, signal?: AbortSignal) =>
+      searchThreads(held, person, { search: `${word} `, limit: 10 }, signal);
+    const first = search(ada, 'a0');
+    const leaving = new AbortController();
+    const left = search(ada, 'gone', leaving.signal);
+    const waiting = Array.from({ length: 7 }, (_, place) => search(ada, `a${place + 1}`));
+    const rateLimited = { code: 'RATE_LIMITED' };
+    await assert.rejects(search(ada, 'a9'), rateLimited);
+    const others = search(other, 'b0');
+    await new Promise(setImmediate);
+    assert.deepEqual(started, ['ada a0', 'other b0']);
+    leaving.abort();
+    await assert.rejects(left, rateLimited);
+    for (let ended = 0; ended < 9; ended += 1) {
+      running[ended]!.resolve([]);
+      await new Promise(setImmediate);
+    }
+    await Promise.all([first, others, ...waiting]);
+    assert.deepEqual(
+      started.slice(2),
+      ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'].map((word) => `ada ${word}`),
+    );
+  });
+
   it('yields to other requests between the threads whose messages it loads', async () => {
     const { organizationId, userId } = ada;
     for (let count = 0; count < 12; count += 1)
@@ -146,15 +181,16 @@ describe('A search in threads', () => {
       if (isRunning) setImmediate(count);
     };
     setImmediate(count);
-    const listMessages: Context['store']['listMessages'] = (...asked) => {
+    const getThread: Context['store']['getThread'] = (...asked) => {
       loaded += 1;
-      return world.store.listMessages(...asked);
+      return world.store.getThread(...asked);
     };
-    const counting = { ...context, store: { ...world.store, listMessages } };
+    const counting = { ...context, store: { ...world.store, getThread } };
     const { rows } = await searchThreads(counting, ada, { search: 'velvet', limit: 100 });
     isRunning = false;
     count();
     assert.equal(rows.length, 12);
+    assert.ok(loadedInTurnMax > 0);
     // Two, because a turn may start before or after it is counted.
     assert.ok(loadedInTurnMax <= 2, `${loadedInTurnMax} threads in one turn`);
   });

@@ -1,6 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
-import type { ThreadState } from '../../domain/message.ts';
+import { FairQueue } from '../../domain/fair-queue.ts';
+import type { OrganizationId } from '../../domain/id.ts';
+import type { Message, ThreadState } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadSummary } from '../../storage/store.ts';
@@ -33,11 +35,20 @@ const partOfThread = { limit: 20, bytesMax: 32_768 };
 /** Characters that are split into words in one turn. */
 const pieceLength = 8_000;
 
-/** One page of the threads that the person may read and that contain all words, most recent activity first. */
+/** A search may read the entries of all threads of a person: one organization runs one at a time, and others take turns. */
+const searches = new FairQueue<OrganizationId>(2, 1);
+/** How many searches of one organization may wait. */
+const waitingMax = 8;
+
+/**
+ * One page of the threads that the person may read and that contain all words, most recent activity first. Rejects with
+ * RATE_LIMITED if too many searches of the organization are waiting, or if `signal` aborts before this one has started.
+ */
 export async function searchThreads(
   context: Context,
   principal: UserPrincipal,
   { limit, cursor, ...input }: SearchThreadsInput,
+  signal?: AbortSignal,
 ): Promise<{ readonly rows: ThreadRow[]; readonly nextCursor: string | null }> {
   const { store, seal, vocabulary } = context;
   const { organizationId, userId } = principal;
@@ -49,7 +60,9 @@ export async function searchThreads(
     throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this search.');
   const query = { ...input, userId, terms: words?.terms ?? [], last: words?.last };
   // One more, to know whether another page follows.
-  const found = await store.searchThreads(organizationId, query, limit + 1, after);
+  const found = await inTurn(organizationId, signal, () =>
+    store.searchThreads(organizationId, query, limit + 1, after),
+  );
   const page = found.slice(0, limit);
   const rows = await summarizeThreads(
     context,
@@ -64,6 +77,27 @@ export async function searchThreads(
     ),
     nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
   };
+}
+
+async function inTurn<T>(
+  organizationId: OrganizationId,
+  signal: AbortSignal | undefined,
+  search: () => Promise<T>,
+): Promise<T> {
+  if (searches.waiting(organizationId) >= waitingMax) {
+    const sentence = `Your organization has ${waitingMax} searches waiting: try again in a moment.`;
+    throw new ServiceError('RATE_LIMITED', sentence);
+  }
+  try {
+    await searches.acquire(organizationId, signal);
+  } catch {
+    throw new ServiceError('RATE_LIMITED', 'The search waited too long: try again in a moment.');
+  }
+  try {
+    return await search();
+  } finally {
+    searches.release(organizationId);
+  }
 }
 
 /** The rows of a list, without those whose thread is gone since. */
@@ -103,25 +137,21 @@ async function withExcerpts(
 /** Around the searched words in the message of the first matching part that has most of them; a reply before a prompt. */
 async function findExcerpt(
   { store }: Context,
-  { organizationId, id }: Thread,
+  thread: Thread,
   finder: HitFinder,
   budget: { left: number; inTurn: number },
 ): Promise<Segment[] | null> {
-  const startTurn = async () => {
-    await nextTurn(organizationId);
+  if (budget.left <= 0) return null;
+  for await (const part of messageParts(store, thread)) {
     budget.inTurn = 0;
-  };
-  for (let skip = 0; ; ) {
-    // On SQLite, loading blocks the event loop: one thread in each turn.
-    await startTurn();
-    if (budget.left <= 0) return null;
-    const part = await store.listMessages(organizationId, id, { ...partOfThread, skip });
-    if (part.length === 0) return null;
     let best: { segments: Segment[]; found: number } | undefined;
     for (const { role, content } of part) {
       for (let start = 0; start < content.length && budget.left > 0; start += pieceLength) {
         const piece = content.slice(start, start + pieceLength);
-        if (budget.inTurn + piece.length > pieceLength) await startTurn();
+        if (budget.inTurn + piece.length > pieceLength) {
+          await nextTurn(thread.organizationId);
+          budget.inTurn = 0;
+        }
         budget.inTurn += piece.length;
         budget.left -= piece.length;
         const excerpt = finder.excerpt(plainText(piece.toWellFormed()), excerptLength);
@@ -129,7 +159,27 @@ async function findExcerpt(
         if (excerpt !== undefined && isBetter) best = excerpt;
       }
     }
-    if (best !== undefined) return best.segments;
-    skip += part.length;
+    if (best !== undefined || budget.left <= 0) return best?.segments ?? null;
+  }
+  return null;
+}
+
+/**
+ * The messages of a thread, each part in a turn of its own, because loading them blocks the event loop on SQLite. A small
+ * thread is one part, which the store may have in memory.
+ */
+async function* messageParts(
+  store: Context['store'],
+  { organizationId, id, userId }: Thread,
+): AsyncGenerator<readonly Message[]> {
+  await nextTurn(organizationId);
+  const whole = await store.getThread(organizationId, id, { userId, bytesMax: partOfThread.bytesMax });
+  if (whole !== undefined) return yield whole.messages;
+  for (let skip = 0; ; ) {
+    await nextTurn(organizationId);
+    const messages = await store.listMessages(organizationId, id, { ...partOfThread, skip });
+    if (messages.length === 0) return;
+    yield messages;
+    skip += messages.length;
   }
 }
