@@ -42,18 +42,21 @@ await runCommandLine(await loadSections(), process.argv.slice(2), runCommand).ca
   process.exit(complain(error));
 });
 
-/** The service starts without the definitions of the other commands, which take 50 ms to load. */
+/** A command starts without the definitions of most others, which take 50 ms to load. The help needs all of them. */
 async function loadSections(): Promise<Sections<AnyCommand>> {
   const service = { 'Service:': [serveCommand] };
-  if (process.argv[2] === serveCommand.name) return service;
-  const [{ storeSections }, { ask }, { threadsCommands }, { mcp }, { completionCommands }] =
-    await Promise.all([
-      import('./commands/store-commands.ts'),
-      import('./commands/remote/ask.ts'),
-      import('./commands/remote/threads.ts'),
-      import('./commands/remote/mcp.ts'),
-      import('./commands/completion.ts'),
-    ]);
+  const [, , word = ''] = process.argv;
+  if (word === serveCommand.name) return service;
+  const { loadStoreSections } = await import('./commands/store-commands.ts');
+  const ofStore = await loadStoreSections(word);
+  if (ofStore !== undefined) return { ...service, ...ofStore };
+  const [storeSections, { ask }, { threadsCommands }, { mcp }, { completionCommands }] = await Promise.all([
+    loadStoreSections(),
+    import('./commands/remote/ask.ts'),
+    import('./commands/remote/threads.ts'),
+    import('./commands/remote/mcp.ts'),
+    import('./commands/completion.ts'),
+  ]);
   const sections: Sections<AnyCommand> = {
     ...service,
     ...storeSections,

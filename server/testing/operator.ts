@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline';
 import { runCommandLine } from '../src/commands/command-line.ts';
-import { runStoreCommand, storeSections } from '../src/commands/store-commands.ts';
+import { loadStoreSections, runStoreCommand } from '../src/commands/store-commands.ts';
 
 interface Request {
   readonly words: readonly string[];
@@ -22,7 +22,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 async function run(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<object> {
   let outcome: object = { error: 'no command ran' };
-  await runCommandLine(storeSections, words, async (command, args) => {
+  await runCommandLine(await loadStoreSections(), words, async (command, args) => {
     const { json, exitCode = 0 } = await runStoreCommand(command, args, environment);
     outcome = exitCode === 0 ? { json } : { error: `exit code ${exitCode}: ${JSON.stringify(json)}` };
   });

@@ -5,7 +5,7 @@ import { type Arguments, type CommandLine, UsageError, whole } from './command.t
 import { runCommandLine } from './command-line.ts';
 import { ask } from './remote/ask.ts';
 import { threadsCommands } from './remote/threads.ts';
-import { storeSections } from './store-commands.ts';
+import { loadStoreSections } from './store-commands.ts';
 
 const commands: readonly CommandLine[] = [
   {
@@ -89,6 +89,20 @@ describe('A command line', () => {
 
   it('is rejected if an argument is empty, which is probably an unset variable', async () => {
     await assert.rejects(parse('doc', 'add', 'o', ''), /an argument of 'doc add' is empty/i);
+  });
+});
+
+const storeSections = await loadStoreSections();
+
+describe('The sections of the help', () => {
+  it('are loaded by the first word of each of their commands, and by no other word', async () => {
+    for (const [title, commands] of Object.entries(storeSections)) {
+      assert.ok(commands.length > 0);
+      for (const { name } of commands)
+        assert.deepEqual(await loadStoreSections(name.split(' ')[0]), { [title]: commands }, name);
+    }
+    for (const word of ['', 'threads', 'ask', '--help', 'help', 'orgs'])
+      assert.equal(await loadStoreSections(word), undefined, word);
   });
 });
 

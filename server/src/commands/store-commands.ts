@@ -1,23 +1,63 @@
 import { readConfig } from '../config/config.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
-import { backup } from './backup.ts';
 import type { Arguments, BareCommand, Result, StoreCommand } from './command.ts';
 import type { Sections } from './command-line.ts';
-import { contentCommands } from './content.ts';
-import { copy } from './copy.ts';
-import { credentialCommands } from './credentials.ts';
-import { doctor, modelTest } from './doctor.ts';
-import { organizationCommands } from './organizations.ts';
-import { recordCommands } from './records.ts';
 
-/** The operator's commands: they open the store themselves. */
-export const storeSections: Sections<StoreCommand | BareCommand> = {
-  'Organizations and members:': organizationCommands,
-  'Credentials:': credentialCommands,
-  'Threads and documents:': contentCommands,
-  'Records:': recordCommands,
-  'Maintenance:': [copy, backup, doctor, modelTest],
-};
+type AnyStoreCommand = StoreCommand | BareCommand;
+
+/** The sections of the help. `words` are the first words of their commands. */
+const sections: readonly {
+  readonly title: string;
+  readonly words: readonly string[];
+  readonly load: () => Promise<readonly AnyStoreCommand[]>;
+}[] = [
+  {
+    title: 'Organizations and members:',
+    words: ['org', 'member'],
+    load: async () => (await import('./organizations.ts')).organizationCommands,
+  },
+  {
+    title: 'Credentials:',
+    words: ['key', 'app', 'signing-key'],
+    load: async () => (await import('./credentials.ts')).credentialCommands,
+  },
+  {
+    title: 'Threads and documents:',
+    words: ['thread', 'doc'],
+    load: async () => (await import('./content.ts')).contentCommands,
+  },
+  {
+    title: 'Records:',
+    words: ['usage', 'audit', 'purge'],
+    load: async () => (await import('./records.ts')).recordCommands,
+  },
+  {
+    title: 'Maintenance:',
+    words: ['copy', 'backup', 'doctor', 'model'],
+    async load() {
+      const [{ copy }, { backup }, { doctor, modelTest }] = await Promise.all([
+        import('./copy.ts'),
+        import('./backup.ts'),
+        import('./doctor.ts'),
+      ]);
+      return [copy, backup, doctor, modelTest];
+    },
+  },
+];
+
+/**
+ * The operator's commands, which open the store themselves. With the first word of a command line only the section of its
+ * command is loaded; undefined if it has none.
+ */
+export async function loadStoreSections(): Promise<Sections<AnyStoreCommand>>;
+export async function loadStoreSections(word?: string): Promise<Sections<AnyStoreCommand> | undefined>;
+export async function loadStoreSections(word?: string): Promise<Sections<AnyStoreCommand> | undefined> {
+  const chosen = sections.filter(({ words }) => word === undefined || words.includes(word));
+  if (chosen.length === 0) return undefined;
+  return Object.fromEntries(
+    await Promise.all(chosen.map(async ({ title, load }) => [title, await load()] as const)),
+  );
+}
 
 export async function runStoreCommand(
   command: StoreCommand | BareCommand,
