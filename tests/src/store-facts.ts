@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Api } from './api.ts';
 import { exchange, type IssuedApplication, makeApplication } from './applications.ts';
 import { type PeopleHeld, peopleFacts } from './people-facts.ts';
-import { runSkein, Service } from './service.ts';
+import { operate as runOperator, Service } from './service.ts';
 import { createThread, type Made } from './world.ts';
 
 const environment = { SKEIN_MODEL: 'scripted' };
@@ -140,8 +140,6 @@ async function restOfWalk(api: Api, cursor: string): Promise<string[]> {
 }
 
 /** Runs an operator's command on a store, which must succeed. Returns its JSON. */
-export async function operate(folder: string, url: string, ...words: string[]): Promise<any> {
-  const outcome = await runSkein(folder, [...words, '--json'], { SKEIN_DATABASE_URL: url });
-  assert.equal(outcome.exitCode, 0, `skein ${words.join(' ')}: ${outcome.stderr}`);
-  return JSON.parse(outcome.stdout);
+export function operate(folder: string, url: string, ...words: string[]): Promise<any> {
+  return runOperator(folder, words, { SKEIN_DATABASE_URL: url });
 }
