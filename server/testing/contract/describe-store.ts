@@ -11,6 +11,7 @@ import { type OpenStore, World } from './fixture.ts';
 import { describeFollowUps } from './follow-ups.ts';
 import { describeForeignOrganizations } from './foreign-organizations.ts';
 import { describeKeyRequests } from './key-requests.ts';
+import { describeLargeDocuments } from './large-documents.ts';
 import { describeMembers } from './members.ts';
 import { describeOrganizations } from './organizations.ts';
 import { describePurges } from './purges.ts';
@@ -53,6 +54,7 @@ const parts = {
   threadVersions: describeThreadVersions,
   threadSearch: describeThreadSearch,
   documents: describeDocuments,
+  largeDocuments: describeLargeDocuments,
   audits: describeAudits,
   usages: describeUsages,
   requests: describeRequests,

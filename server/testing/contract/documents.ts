@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
-import type { OrganizationId } from '../../src/domain/id.ts';
 import { passagesPerCommit } from '../../src/storage/sql/documents.ts';
-import type { NewDocument } from '../../src/storage/store.ts';
+import { passage, textsWith } from './document-fixture.ts';
 import { newDocument, note, putDocument, strangers, type World } from './fixture.ts';
 
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
-    const passage = (text: string, ...terms: string[]) => ({ heading: '', text, terms });
-    /** The texts of the passages that contain each term, sorted. */
-    async function textsWith(organization: OrganizationId, accountId: string | null, ...terms: string[]) {
-      const { store } = world();
-      const { holders } = await store.findPassages(organization, accountId, terms, 100);
-      assert.equal(holders.length, terms.length);
-      const found = await Promise.all(holders.map((numbers) => store.readPassages(organization, numbers)));
-      return found.map((passages) => passages.map(({ text }) => text).sort());
-    }
-
     it('are outlined by title, first headings and opening, within the account', async () => {
       const { store } = world();
       const organization = await world().organization();
@@ -110,10 +98,10 @@ export function describeDocuments(world: () => World): void {
       await add('a', 'of a');
       await add('b', 'of b');
       await add('', 'of the account without a name');
-      assert.deepEqual(await textsWith(organization, null, 'wool'), [['general']]);
-      assert.deepEqual(await textsWith(organization, 'a', 'wool'), [['general', 'of a']]);
-      assert.deepEqual(await textsWith(organization, 'c', 'wool'), [['general']]);
-      assert.deepEqual(await textsWith(organization, '', 'wool'), [
+      assert.deepEqual(await textsWith(world().store, organization, null, 'wool'), [['general']]);
+      assert.deepEqual(await textsWith(world().store, organization, 'a', 'wool'), [['general', 'of a']]);
+      assert.deepEqual(await textsWith(world().store, organization, 'c', 'wool'), [['general']]);
+      assert.deepEqual(await textsWith(world().store, organization, '', 'wool'), [
         ['general', 'of the account without a name'],
       ]);
       assert.equal((await store.findPassages(organization, 'a', [], 10)).passageCount, 2);
@@ -206,7 +194,10 @@ export function describeDocuments(world: () => World): void {
         outcome: 'replaced',
         id: first.id,
       });
-      assert.deepEqual(await textsWith(organization, 'a', 'wool', 'old'), [['new', 'of a'], []]);
+      assert.deepEqual(await textsWith(world().store, organization, 'a', 'wool', 'old'), [
+        ['new', 'of a'],
+        [],
+      ]);
       const { passageCount } = await store.findPassages(organization, 'a', [], 10);
       assert.equal(passageCount, 2);
       assert.deepEqual(
@@ -228,7 +219,7 @@ export function describeDocuments(world: () => World): void {
       assert.equal(holders[0]?.length, 3);
       assert.equal(await store.removeDocument(organization, removed.id, note()), 'removed');
       assert.equal(await store.removeDocument(organization, removed.id, note()), 'missing');
-      assert.deepEqual(await textsWith(organization, null, 'wool'), [['kept']]);
+      assert.deepEqual(await textsWith(world().store, organization, null, 'wool'), [['kept']]);
       assert.deepEqual(
         (await store.readPassages(organization, holders[0]!)).map(({ text }) => text),
         ['kept'],
@@ -254,9 +245,10 @@ export function describeDocuments(world: () => World): void {
       const organization = await world().organization();
       const terms = ['größe', '羊毛', 'шерсть', '42', 'wool', 'near', 'and', 'or', 'not'];
       await putDocument(store, organization, newDocument({ passages: [passage('all', ...terms)] }));
-      for (const term of terms) assert.deepEqual(await textsWith(organization, null, term), [['all']], term);
+      for (const term of terms)
+        assert.deepEqual(await textsWith(world().store, organization, null, term), [['all']], term);
       for (const term of ['gro', 'größen', 'woo', 'ool', '4', '羊']) {
-        assert.deepEqual(await textsWith(organization, null, term), [[]], term);
+        assert.deepEqual(await textsWith(world().store, organization, null, term), [[]], term);
       }
     });
 
@@ -267,12 +259,11 @@ export function describeDocuments(world: () => World): void {
       await putDocument(store, organization, newDocument({ passages: general }));
       const own = newDocument({ name: 'own', accountId: 'acc', passages: [passage('own', 'wool', 'red')] });
       await putDocument(store, organization, own);
-      assert.deepEqual(await textsWith(organization, null, 'wool red', 'red wool', 'wool blue'), [
-        ['both'],
-        ['both'],
-        [],
-      ]);
-      assert.deepEqual(await textsWith(organization, 'acc', 'wool red', 'wool'), [
+      assert.deepEqual(
+        await textsWith(world().store, organization, null, 'wool red', 'red wool', 'wool blue'),
+        [['both'], ['both'], []],
+      );
+      assert.deepEqual(await textsWith(world().store, organization, 'acc', 'wool red', 'wool'), [
         ['both', 'own'],
         ['both', 'one', 'own'],
       ]);
@@ -333,95 +324,6 @@ export function describeDocuments(world: () => World): void {
       await store.removeDocument(organization, first!.id, note());
       const outcomes = await Promise.all(['c', 'd', 'e'].map((name) => put(name, 1)));
       assert.deepEqual(outcomes.toSorted(), ['added', 'too-many-documents', 'too-many-documents']);
-    });
-
-    describe('of many passages', () => {
-      const many = 3 * passagesPerCommit + 1;
-      const large = (text: string, change: Partial<NewDocument> = {}) =>
-        newDocument({ passages: Array.from({ length: many }, () => passage(text, 'wool')), ...change });
-
-      /** The numbers of passages and documents that readers see while `work` runs. */
-      async function seenDuring(organization: OrganizationId, work: Promise<unknown>) {
-        const { store } = world();
-        const [found, listed] = [new Set<number>(), new Set<number>()];
-        let isDone = false;
-        const ended = work.finally(() => {
-          isDone = true;
-        });
-        while (!isDone) {
-          found.add((await store.findPassages(organization, null, ['wool'], 1_000)).holders[0]!.length);
-          listed.add((await store.listDocuments(organization)).length);
-          await turn();
-        }
-        await ended;
-        return { found: [...found].sort(), listed: [...listed] };
-      }
-
-      it('appear, are replaced and disappear as a whole', async () => {
-        const { store } = world();
-        const organization = await world().organization();
-        const other = newDocument({ name: 'other', passages: [passage('other', 'wool')] });
-        await putDocument(store, organization, other);
-        const put = (text: string) => putDocument(store, organization, large(text));
-        const only = (seen: readonly number[], ...allowed: number[]) =>
-          assert.ok(seen.length > 0 && seen.every((count) => allowed.includes(count)), `${seen}`);
-        const adding = await seenDuring(organization, put('first'));
-        only(adding.found, 1, many + 1);
-        only(adding.listed, 1, 2);
-        const replacing = await seenDuring(organization, put('second'));
-        only(replacing.found, many + 1);
-        only(replacing.listed, 2);
-        const [texts] = await textsWith(organization, null, 'wool');
-        assert.ok(!texts!.includes('first') && texts!.includes('second'));
-        const { id } = (await store.listDocuments(organization)).find(({ name }) => name !== 'other')!;
-        const removing = await seenDuring(organization, store.removeDocument(organization, id, note()));
-        only(removing.found, 1, many + 1);
-        only(removing.listed, 1, 2);
-        assert.deepEqual(await textsWith(organization, null, 'wool'), [['other']]);
-        assert.equal((await store.findPassages(organization, null, [], 10)).passageCount, 1);
-        assert.equal(await store.sweepDocuments(), 0);
-      });
-
-      it('leave nothing if a part cannot be written', async () => {
-        const { store } = world();
-        const organization = await world().organization();
-        const document = large('broken');
-        Object.defineProperty(document.passages[many - 1], 'text', {
-          get() {
-            throw new Error('no more');
-          },
-        });
-        await assert.rejects(putDocument(store, organization, document), /no more/);
-        assert.deepEqual(await store.listDocuments(organization), []);
-        assert.deepEqual((await store.findPassages(organization, null, ['wool'], 1_000)).holders, [[]]);
-        assert.equal(await store.sweepDocuments(), 0);
-      });
-
-      it('are never visible if their writer dies, and are swept a minute later', async () => {
-        const { store, clock } = world();
-        const organization = await world().organization();
-        const node = await world().node();
-        const document = large('unfinished', { name: 'unfinished' });
-        const halfway = new Promise<void>((resolve) => {
-          Object.defineProperty(document.passages[passagesPerCommit + 1], 'heading', {
-            get() {
-              resolve();
-              return '';
-            },
-          });
-        });
-        const writing = assert.rejects(putDocument(node, organization, document));
-        await halfway;
-        await world().end(node);
-        await writing;
-        assert.deepEqual(await store.listDocuments(organization), []);
-        assert.deepEqual((await store.findPassages(organization, null, ['wool'], 1_000)).holders, [[]]);
-        assert.equal(await store.sweepDocuments(), 0, 'it may still be in progress');
-        clock.pass(60_001);
-        const swept = await store.sweepDocuments();
-        assert.ok(swept >= passagesPerCommit && swept < many, `${swept} passages`);
-        assert.equal(await store.sweepDocuments(), 0);
-      });
     });
 
     it('need an organization', async () => {
