@@ -34,13 +34,13 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
   });
   after(() => service?.end());
 
-  async function begin(target: string, lines: string[], body: string): Promise<Begun> {
+  async function begin(target: string, lines: string[], body: string, type = 'json'): Promise<Begun> {
     const connection = await RawConnection.open(service);
     const [method = '', path] = target.split(' ');
     const head = [
       `${method} ${path} HTTP/1.1`,
       'Host: skein.test',
-      'Content-Type: application/json',
+      `Content-Type: application/${type}`,
       `Content-Length: ${body.length}`,
       ...lines,
     ];
@@ -137,6 +137,7 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
         await begin(`POST ${under}/threads`, lines, '{"prompt":"Too late"}'),
         await begin(`PATCH ${under}/threads/${own}`, lines, '{"title":"Too late"}'),
         await begin(`POST ${under}/keys`, lines, '{"name":"Too late","scope":"org-wide"}'),
+        await begin(`POST ${under}/documents?name=late.md`, lines, 'Too late to be read.', 'octet-stream'),
         await begin(`POST /console/password`, lines, `{"current":"${testPassword}","next":"too late now"}`),
       ];
       // The service takes requests in the order of their arrival.
@@ -148,13 +149,20 @@ describeOnEachEngine('A change whose body arrives late', ({ freshStore }) => {
 
     const ended = await beginConsole();
     assertDone(await ben.client.post('/sign-out'));
-    for (const { finish } of ended) assert.equal((await finish()).status, 401);
+    for (const { finish } of ended) {
+      const answer = await finish();
+      assert.equal(answer.status, 401, answer.body);
+    }
 
     assertDone(await ben.client.signIn('ben@example.com', testPassword));
     const removed = await beginConsole();
     await service.skein('member', 'remove', acme, 'ben@example.com');
-    for (const { finish } of removed.slice(0, 3)) assert.equal((await finish()).status, 404);
+    for (const { finish } of removed.slice(0, 4)) {
+      const answer = await finish();
+      assert.equal(answer.status, 404, answer.body);
+    }
     assert.equal(await countKeys(), before);
+    assert.deepEqual(await service.skein('doc', 'list', acme), []);
 
     const back = await service.skein('member', 'add', acme, 'ben@example.com');
     const again = new ConsoleClient(service.baseUrl);

@@ -50,7 +50,8 @@ describe('Metrics', () => {
     assert.equal((await fetch(url)).status, 200);
     assert.equal((await fetch(`${url}?name=x`)).status, 200);
     for (const path of ['/', '/metrics/', '/healthz', '/api/v1/threads', '/METRICS']) {
-      assert.equal((await fetch(new URL(path, url))).status, 404, path);
+      const { status, headers } = await fetch(new URL(path, url));
+      assert.deepEqual([status, headers.get('cache-control')], [404, 'no-store'], path);
     }
     for (const method of ['POST', 'HEAD', 'DELETE']) {
       assert.equal((await fetch(url, { method })).status, 404, method);

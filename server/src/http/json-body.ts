@@ -35,12 +35,14 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** Parameters are ignored, except for a charset that is not UTF-8. */
+/** Parameters are ignored, except for a charset that is not UTF-8. Of several charsets, readers may take any. */
 function isJson(contentType = ''): boolean {
   if (contentType === 'application/json') return true;
   try {
     const { essence, params } = new MIMEType(contentType);
-    return essence === 'application/json' && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8');
+    const isUtf8Only =
+      /^utf-?8$/i.test(params.get('charset') ?? 'utf-8') && !/charset.*charset/i.test(contentType);
+    return essence === 'application/json' && isUtf8Only;
   } catch {
     return false;
   }

@@ -75,6 +75,10 @@ export class MetricsServer {
 }
 
 function send(response: ServerResponse, status: number, contentType: string, body: string): void {
-  const headers = { 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
+  const headers = {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  };
   response.writeHead(status, headers).end(body);
 }

@@ -34,6 +34,26 @@ export function describeDocuments(world: () => World): void {
       assert.deepEqual(await store.outlineDocuments(await world().organization(), 'acc', limits), []);
     });
 
+    it('are neither added nor replaced if the confirmation before the last commit rejects', async () => {
+      const { store } = world();
+      const organization = await world().organization();
+      const budget = { documentsMax: 2, bytesMax: 1_000_000 };
+      const added = { ...note(), replacedAction: 'document.replaced' } as const;
+      await putDocument(store, organization, newDocument({ name: 'a.md', title: 'A' }));
+      for (const name of ['a.md', 'b.md']) {
+        const document = newDocument({ name, title: 'B', passages: [passage('late', 'late')] });
+        const refused = () => Promise.reject(new Error('signed out'));
+        await assert.rejects(store.putDocument(organization, document, added, budget, refused), /signed out/);
+      }
+      assert.deepEqual(
+        (await store.listDocuments(organization)).map(({ title }) => title),
+        ['A'],
+      );
+      assert.deepEqual(await textsWith(store, organization, null, 'late'), [[]]);
+      const { outcome } = await store.putDocument(organization, newDocument({ name: 'c.md' }), added, budget);
+      assert.equal(outcome, 'added', 'the refused ones take no room');
+    });
+
     it('are stored completely, listed by name, and found by their terms', async () => {
       const { store, clock } = world();
       const organization = await world().organization();

@@ -214,6 +214,7 @@ describe('POST /threads', () => {
         'text/plain',
         'application/x-www-form-urlencoded',
         'application/json; charset=utf-16',
+        'application/json; charset=utf-8; charset=utf-16',
         'application/json; version=2; charset="latin1"',
         'application/json, text/plain',
       ]) {

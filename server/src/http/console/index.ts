@@ -80,6 +80,7 @@ function mount(
   const { query } = route;
   const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
+  const recheck = route.caller === 'anyone' ? async () => {} : recheckCaller(context, options, route.caller);
   app.route({
     method: route.method,
     url: addressOf(route),
@@ -95,10 +96,9 @@ function mount(
         request.query = parseQuery(request.query as string, query as unknown as QuerySchema);
       },
     }),
-    ...(route.method !== 'GET' &&
-      route.caller !== 'anyone' && { preHandler: recheckCaller(context, options, route.caller) }),
+    ...(route.method !== 'GET' && { preHandler: recheck }),
     handler: async (request, reply) => {
-      const call = callOf(context, request, reply);
+      const call = { ...callOf(context, request, reply), recheck: () => recheck(request) };
       const body = await (route.takesFile ? handleUpload(options, route, call, request) : route.handle(call));
       if (route.response === null) return reply;
       return reply
@@ -124,9 +124,11 @@ async function handleUpload(
   upload!.isHandled = true;
   try {
     if (body === undefined) return await route.handle(call);
-    return await withReceivedFile(body as IncomingMessage, uploadFolder, limits.documentBytesMax, (path) =>
-      route.handle({ ...call, body: path as never }),
-    );
+    const file = body as IncomingMessage;
+    return await withReceivedFile(file, uploadFolder, limits.documentBytesMax, async (path) => {
+      await call.recheck();
+      return route.handle({ ...call, body: path as never });
+    });
   } finally {
     upload!.leave();
   }
@@ -160,9 +162,9 @@ function callOf(
   context: SurfaceContext,
   request: FastifyRequest,
   reply: FastifyReply,
-): Parameters<ConsoleRoute['handle']>[0] {
+): Omit<Parameters<ConsoleRoute['handle']>[0], 'recheck'> {
   const session = request.signedIn as EnteredSession;
-  const call: ConsoleCall<'member', unknown, unknown, unknown> = {
+  const call: Omit<ConsoleCall<'member', unknown, unknown, unknown>, 'recheck'> = {
     context,
     // Undefined only for routes that anyone may call.
     session,
@@ -176,7 +178,7 @@ function callOf(
     address: request.ip,
     reply,
   };
-  return call as Parameters<ConsoleRoute['handle']>[0];
+  return call as ReturnType<typeof callOf>;
 }
 
 /** Bodies stay unread: `handleUpload` reads them. */

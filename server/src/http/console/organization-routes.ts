@@ -141,7 +141,7 @@ function documentRoutes({ limits, searchPassages }: ConsoleOptions): readonly Co
         const path = call.body as unknown as string | undefined;
         // A request without a body is an empty file, which the reader rejects.
         const source = path === undefined ? { bytes: new Uint8Array() } : { path };
-        const file = { name, source, accountId };
+        const file = { name, source, accountId, confirm: call.recheck };
         const added = await addDocument(call, file).catch((error: unknown) => {
           if (!(error instanceof UnreadableDocument)) throw error;
           throw new ServiceError('INVALID_PARAMS', `${name} ${error.message}.`, { cause: error });

@@ -55,6 +55,8 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly traceId: string;
+  /** Rejects if the session has ended or the person may no longer call the route. */
+  readonly recheck: () => Promise<void>;
   /** The caller's IP address. Failed attempts are counted by it. */
   readonly address: string;
   /** For cookies, redirects and streams. */

@@ -161,7 +161,7 @@ export function documents(
   }
 
   return {
-    async putDocument(organizationId, { title, url, ...given }, note, budget) {
+    async putDocument(organizationId, { title, url, ...given }, note, budget, confirm) {
       const document = { ...given, title: storableTitle(title), url: storableUrl(url) };
       const { id, passages } = document;
       const corpus = await write(() => start(organizationId, document, budget));
@@ -171,6 +171,7 @@ export function documents(
           const part = passages.slice(from, from + passagesPerCommit);
           if (!(await writePart(organizationId, id, corpus, part))) throw abandoned(id);
         }
+        await confirm?.();
         // On SQLite, the sync of this commit also makes the earlier ones durable.
         const replaced = await write(() => showInstead(organizationId, document, note));
         if (replaced === undefined) return { outcome: 'added', id };

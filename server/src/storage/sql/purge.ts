@@ -33,7 +33,8 @@ const secrets = (['session', 'password', 'identity'] as const).map(
 const removeUses = statement('purge-uses-of-person')`DELETE FROM credential_use
   WHERE organization_id = :organizationId AND credential_id IN (
     SELECT id FROM api_key WHERE organization_id = :organizationId AND user_id = :userId) RETURNING 1`;
-const removeCreator = statement('purge-creator-of-keys')`UPDATE api_key SET created_by = NULL
+// The owner takes the creator's place: a key without a creator is the operator's, which an owner's new proof does not revoke.
+const removeCreator = statement('purge-creator-of-keys')`UPDATE api_key SET created_by = user_id
   WHERE organization_id = :organizationId AND created_by = :userId`;
 /** Replies that are listed as unanswered only because of this person's ratings. */
 const removeComplaints = statement('purge-complaints-of-person')`UPDATE message SET unanswered_at = NULL

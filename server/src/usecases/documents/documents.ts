@@ -17,6 +17,8 @@ interface DocumentFile {
   readonly source: FileSource;
   /** Null: available to every thread of the organization. */
   readonly accountId: string | null;
+  /** Rejects if the caller may no longer add documents: a file takes long to arrive and to read. */
+  readonly confirm?: () => Promise<void>;
 }
 
 export interface AddedDocument {
@@ -30,7 +32,7 @@ export interface AddedDocument {
 /** Rejects with an `UnreadableDocument` that gives the reason; nothing changes then. */
 export async function addDocument(
   change: Change,
-  { name: path, source, accountId }: DocumentFile,
+  { name: path, source, accountId, confirm }: DocumentFile,
 ): Promise<AddedDocument> {
   const { context, organizationId, initiator } = change;
   const name = withoutInvisible(path);
@@ -44,7 +46,7 @@ export async function addDocument(
   const detail = { name, accountId, passages: passageCount };
   const added = auditNote(context, initiator, 'document.added', document.id, detail);
   const note = { ...added, replacedAction: 'document.replaced' } as const;
-  const result = await store.putDocument(organizationId, document, note, budgetOf(limits));
+  const result = await store.putDocument(organizationId, document, note, budgetOf(limits), confirm);
   switch (result.outcome) {
     case 'organization-missing':
       throw organizationNotFound(organizationId);
