@@ -64,7 +64,7 @@ function requestLine(request: AnsweredRequest): string {
 
 const standardOutput = 1;
 /** Lines are written once this many characters wait, or when the timer fires. */
-const batchLength = 8 * 1024;
+const batchLength = 32 * 1024;
 const flushEveryMs = 100;
 /** A pipe holds 64 KiB: at this pace a reader that keeps up gets 6 MB a second. */
 const fullPipeMs = 10;

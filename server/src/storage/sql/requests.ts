@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../../domain/id.ts';
 import type { LoggedRequest, Requests, TrafficCount, TrafficReport } from '../store.ts';
 import { identifier, sql, statement, type Values } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -10,9 +11,12 @@ const removalMax = 500;
 // Rows of an organization that was purged are dropped, without losing those of the others.
 const insert = sql`INSERT INTO request
   (organization_id, at, id, method, operation, status, latency_us, credential_id, code, message)`;
-const addOne = statement('add-request')`${insert}
-  SELECT id, :at, :traceId, :method, :operation, :status, :latencyUs, :credentialId, :code, :message
-  FROM organization WHERE id = :organizationId ON CONFLICT DO NOTHING`;
+const addOne = statement(
+  'add-request',
+)`${insert} VALUES (:organizationId, :at, :traceId, :method, :operation, :status,
+  :latencyUs, :credentialId, :code, :message) ON CONFLICT DO NOTHING`;
+const findOrganization = statement('find-organization-of-requests')`
+  SELECT 1 FROM organization WHERE id = :organizationId`;
 const addMany = statement('add-requests')`${insert}
   SELECT organization.id, CAST(value ->> 'at' AS bigint), value ->> 'traceId', value ->> 'method', value ->> 'operation',
     CAST(value ->> 'status' AS bigint), CAST(value ->> 'latencyUs' AS bigint), value ->> 'credentialId',
@@ -81,10 +85,20 @@ function rejectsValues(error: unknown): boolean {
   return /^(2[23]|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG))/.test((error as { code?: string }).code ?? '');
 }
 
+function* addEach(entries: readonly LoggedRequest[]): Work<void> {
+  const known = new Map<OrganizationId, boolean>();
+  for (const entry of entries) {
+    const { organizationId } = entry;
+    if (!known.has(organizationId))
+      known.set(organizationId, (yield* count(findOrganization, { organizationId })) > 0);
+    if (known.get(organizationId)) yield { statement: addOne, values: entry as unknown as Values };
+  }
+}
+
 export function requests({ runsLocally, read, write, writeUnsynced }: Transactions): Requests {
   const addAll = (entries: readonly LoggedRequest[], traffic: readonly TrafficReport[]) =>
     writeUnsynced(function* () {
-      if (runsLocally) for (const entry of entries) yield* run(addOne, { ...entry });
+      if (runsLocally) yield* addEach(entries);
       else if (entries.length > 0) yield* run(addMany, { requests: asObject(entries) });
       for (const unit of ['hour', 'day'] as const) {
         const counts = traffic.filter((count) => count.unit === unit);

@@ -62,13 +62,8 @@ export function statement(name: string) {
 export const valueNames = /(?<!:):([a-z]\w*)/gi;
 
 /** Rejects a missing value instead of writing NULL. */
-export function boundValue(
-  { name }: Statement,
-  value: string,
-  values: Values,
-  defaults: Values = {},
-): unknown {
-  const bound = values[value] === undefined ? defaults[value] : values[value];
+export function boundValue({ name }: Statement, value: string, values: Values, defaults?: Values): unknown {
+  const bound = values[value] === undefined ? defaults?.[value] : values[value];
   if (bound === undefined) throw new Error(`The statement ${name} has no value for :${value}.`);
   return bound;
 }

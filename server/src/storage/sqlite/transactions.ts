@@ -87,10 +87,11 @@ function prepare(database: Database, statement: Statement) {
   const found = prepared.reader ? prepared.columns().filter(({ name }) => flags.has(name)) : [];
   return (values: Values, now: () => number | undefined): unknown[] => {
     const time = usesTime ? { now: now() } : values;
-    const bound = names.map((name) => {
+    const bound: unknown[] = [];
+    for (const name of names) {
       const value = boundValue(statement, name, name === 'now' ? time : values);
-      return typeof value === 'boolean' ? Number(value) : value;
-    });
+      bound.push(typeof value === 'boolean' ? Number(value) : value);
+    }
     if (!prepared.reader) {
       prepared.run(bound);
       return [];
