@@ -33,7 +33,7 @@ interface Write {
 }
 
 /** Commits whose durable writes share a sync. */
-interface Flight {
+interface SyncGroup {
   readonly scopes: Scopes;
   readonly writes: Write[];
   /** Answer the writes. */
@@ -78,7 +78,7 @@ export class CommitQueue {
   #isScheduled = false;
   #isHeld = false;
   /** Committed, but not synced yet. */
-  #flight: Flight | undefined;
+  #unsynced: SyncGroup | undefined;
   #syncFailure: Error | undefined;
   #scope: Scope | undefined;
   /** The latest committed time that this process has seen, and when it saw it on the steady clock. */
@@ -125,7 +125,7 @@ export class CommitQueue {
   /** Resolves when everything that a read in this scope may have seen is on the disk; undefined if it is already. */
   whenSynced(scope: Scope): Promise<void> | undefined {
     if (this.#syncFailure !== undefined) return Promise.reject(this.#syncFailure);
-    return this.#flight?.scopes.has(scope) ? this.#flight.synced.promise : undefined;
+    return this.#unsynced?.scopes.has(scope) ? this.#unsynced.synced.promise : undefined;
   }
 
   /** Commits nothing while `act` runs. */
@@ -141,8 +141,8 @@ export class CommitQueue {
 
   /** Commits and syncs the waiting writes. */
   async drain(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#flight !== undefined) {
-      if (this.#flight?.isSyncing) await this.#flight.synced.promise.catch(() => {});
+    while (this.#waiting.length > 0 || this.#unsynced !== undefined) {
+      if (this.#unsynced?.isSyncing) await this.#unsynced.synced.promise.catch(() => {});
       else this.#commitReady();
     }
   }
@@ -165,7 +165,7 @@ export class CommitQueue {
   #enqueue<T>(durable: boolean, run: (clock: CommitClock) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ durable, scope: this.#scope, run, resolve, reject });
-      if (!durable || !this.#flight?.isSyncing) this.#schedule();
+      if (!durable || !this.#unsynced?.isSyncing) this.#schedule();
     });
   }
 
@@ -182,14 +182,14 @@ export class CommitQueue {
   #commitReady(): void {
     const durable = this.#waiting.filter((write) => write.durable);
     const others = this.#waiting.filter((write) => !write.durable);
-    const isSyncing = this.#flight?.isSyncing === true;
+    const isSyncing = this.#unsynced?.isSyncing === true;
     const batch = isSyncing ? others : [...others, ...durable];
     this.#waiting = isSyncing ? durable : [];
     if (batch.length > 0) this.#waiting.push(...this.#commit(batch));
-    const flight = this.#flight;
-    if (flight === undefined || flight.isSyncing) return;
-    flight.isSyncing = this.#waiting.length === 0 || flight.commits >= commitsPerSync;
-    if (flight.isSyncing) void this.#syncThenAnswer(flight);
+    const unsynced = this.#unsynced;
+    if (unsynced === undefined || unsynced.isSyncing) return;
+    unsynced.isSyncing = this.#waiting.length === 0 || unsynced.commits >= commitsPerSync;
+    if (unsynced.isSyncing) void this.#syncThenAnswer(unsynced);
     else this.#schedule();
   }
 
@@ -211,7 +211,7 @@ export class CommitQueue {
       if (batch[place]!.durable) this.#answerAfterSync(batch[place]!, answer);
       else answer();
     }
-    if (isDurable) this.#flight!.commits += 1;
+    if (isDurable) this.#unsynced!.commits += 1;
     this.#watch.committed?.(this);
     return batch.slice(answers.length);
   }
@@ -239,7 +239,7 @@ export class CommitQueue {
   }
 
   #answerAfterSync(write: Write, answer: () => void): void {
-    this.#flight ??= {
+    this.#unsynced ??= {
       scopes: new Scopes(),
       writes: [],
       answers: [],
@@ -247,16 +247,16 @@ export class CommitQueue {
       commits: 0,
       isSyncing: false,
     };
-    this.#flight.scopes.add(write.scope);
-    this.#flight.writes.push(write);
-    this.#flight.answers.push(answer);
+    this.#unsynced.scopes.add(write.scope);
+    this.#unsynced.writes.push(write);
+    this.#unsynced.answers.push(answer);
   }
 
   /**
    * If the sync fails, every later durable write fails: the system reports a lost page only once, so a second sync could
    * succeed although the page is not on the disk.
    */
-  async #syncThenAnswer({ writes, answers, synced }: Flight): Promise<void> {
+  async #syncThenAnswer({ writes, answers, synced }: SyncGroup): Promise<void> {
     // Nobody may be waiting for it.
     synced.promise.catch(() => {});
     try {
@@ -268,7 +268,7 @@ export class CommitQueue {
       this.#watch.syncFailed?.(error as Error);
       return;
     } finally {
-      this.#flight = undefined;
+      this.#unsynced = undefined;
       this.#schedule();
     }
     try {
