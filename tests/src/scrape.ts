@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from './eventually.ts';
 import type { Service } from './service.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -75,16 +75,10 @@ export async function scrape(service: Pick<Service, 'output'>): Promise<Scrape> 
 }
 
 /** Scrapes until the condition holds. */
-export async function untilScraped(
+export function untilScraped(
   service: Pick<Service, 'output'>,
   condition: (scraped: Scrape) => boolean,
-  withinMs = 20_000,
+  withinMs?: number,
 ): Promise<Scrape> {
-  const deadline = Date.now() + withinMs;
-  for (;;) {
-    const scraped = await scrape(service);
-    if (condition(scraped)) return scraped;
-    assert.ok(Date.now() < deadline, `the condition was not met by:\n${scraped.text}`);
-    await pause(20);
-  }
+  return eventually(() => scrape(service), condition, withinMs);
 }

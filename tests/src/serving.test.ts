@@ -5,6 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Api } from './api.ts';
+import { eventually } from './eventually.ts';
 import { serveInVain } from './failing-start.ts';
 import { RawConnection } from './raw-http.ts';
 import { cleanEnvironment, operate, root, Service, temporaryFolder } from './service.ts';
@@ -36,23 +37,18 @@ async function start(folder: string, environment: Record<string, string> = {}): 
 
 after(() => Promise.all(started.map((service) => service.end('SIGKILL'))));
 
-async function untilLogged(service: Service, message: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!service.output.some((line) => line.includes(`"msg":"${message}"`))) {
-    assert.ok(Date.now() < deadline, `'${message}' is not in the log`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+function untilLogged(service: Service, message: string): Promise<boolean> {
+  return eventually(() => service.output.some((line) => line.includes(`"msg":"${message}"`)));
 }
 
 /** The listener closes some time after the line `stopping`. */
-async function untilRefused({ baseUrl }: Service): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  const isAnswered = () =>
+function untilRefused({ baseUrl }: Service): Promise<boolean> {
+  return eventually(() =>
     fetch(`${baseUrl}/healthz`).then(
-      () => true,
       () => false,
-    );
-  while (await isAnswered()) assert.ok(Date.now() < deadline, 'a new connection is refused');
+      () => true,
+    ),
+  );
 }
 
 /** Ends the service and fails unless that was clean and soon. */
