@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type Config, ConfigError, type StoreChoice } from './config/config.ts';
+import { type Config, ConfigError, listeningUrl, type StoreChoice } from './config/config.ts';
 import { packageVersion } from './config/version.ts';
 import { FailedAttempts, FailedSignIns } from './domain/attempts.ts';
 import type { AccessTokens } from './domain/credential.ts';
@@ -19,6 +19,7 @@ import { termOf, termsOf, wordsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/model-threads.ts';
 import type { ReplyWorker } from './generation/worker.ts';
 import type { Log } from './log.ts';
+import { createSmtpMailer } from './mail/smtp.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
 import type { Otlp } from './otlp/open.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
@@ -58,7 +59,7 @@ export interface ContextOptions {
 export async function openContext(
   config: Config,
   {
-    baseUrl = () => config.baseUrl ?? '',
+    baseUrl = () => config.baseUrl ?? listeningUrl(config),
     watch = noWatch,
     telemetry = noTelemetry,
     tracing = noTracing,
@@ -92,6 +93,8 @@ export async function openContext(
     },
     failedSignIns: new FailedSignIns(Date.now),
     identityProvider: config.sso && createIdentityProvider(config.sso),
+    mailer: config.mail && createSmtpMailer(config.mail),
+    baseUrl,
     // The embedded store admits a request before a read could start.
     knownKeys: config.store.engine === 'sqlite' ? undefined : new Map(),
     limits: config.limits,
@@ -192,6 +195,7 @@ export async function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTar
   return (await import('./storage/postgres/archive.ts')).openPostgresTarget(choice.url);
 }
 
+export { createSmtpMailer as createMailer } from './mail/smtp.ts';
 export { copyStore } from './storage/copy-store.ts';
 export { StoreInUse };
 

@@ -5,13 +5,13 @@ import type { AnsweredRequest } from './domain/traffic.ts';
 import { terminalLine } from './terminal-log.ts';
 
 /**
- * API keys, client secrets and access tokens, also after the letter of a JSON escape: `\neak_…`. In `\u000eyJ…` the e
- * belongs to the escape.
+ * API keys, client secrets, invitations and access tokens, also after the letter of a JSON escape: `\neak_…`. In
+ * `\u000eyJ…` the e belongs to the escape.
  */
 const credentialInText =
-  /(ea[ks]_)[0-9A-Za-z]{8,}|(?<!(?<!\\)(?:\\\\)*\\u[0-9a-f]{3})eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
+  /(ea[ks]_)[0-9A-Za-z]{8,}|(inv_)[\w-]{8,}|(?<!(?<!\\)(?:\\\\)*\\u[0-9a-f]{3})eyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g;
 
-const redacted = (line: string) => line.replace(credentialInText, '$1[redacted]');
+const redacted = (line: string) => line.replace(credentialInText, '$1$2[redacted]');
 
 export type Log = Logger & { request: (request: AnsweredRequest) => void };
 

@@ -110,6 +110,8 @@ describe('The contract of the commands', () => {
     await run('doctor');
     await run('model test');
     await run('model test Why?');
+    const mail = { SKEIN_SMTP_URL: 'smtp://127.0.0.1:1', SKEIN_MAIL_FROM: 'skein@example.com' };
+    await run('mail test ada@example.com', {}, mail);
 
     const invalid = ['dance', 'org', 'org create', 'org list now', 'org set Small', 'serve --role king'];
     const outcomes = await Promise.all(invalid.map((line) => runSkein(service.folder, line.split(' '))));
@@ -141,7 +143,7 @@ describe('The contract of the commands', () => {
 
 /** The command's name: words in lower case before its arguments. */
 function commandOf(line: string): string {
-  const groups = /^(org|member|key|app|signing-key|thread|threads|doc|model) /;
+  const groups = /^(org|member|key|app|signing-key|thread|threads|doc|model|mail) /;
   return line
     .split(' ')
     .slice(0, groups.test(line) ? 2 : 1)

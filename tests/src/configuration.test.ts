@@ -79,6 +79,16 @@ const invalid: Record<string, Environment[]> = {
   SKEIN_TRUSTED_PROXIES: ['proxy.example', '0.0.0.0/0'].map((value) => ({ SKEIN_TRUSTED_PROXIES: value })),
   SKEIN_SESSION_IDLE_MS: [{ SKEIN_SESSION_IDLE_MS: '7d' }],
   SKEIN_SESSION_LIFE_MS: [{ SKEIN_SESSION_LIFE_MS: '0' }],
+  SKEIN_SMTP_URL: [
+    { SKEIN_MAIL_FROM: 'skein@example.org' },
+    { SKEIN_SMTP_URL: 'mail.example:25', SKEIN_MAIL_FROM: 'skein@example.org' },
+    { SKEIN_SMTP_URL: 'smtp://ada:hunter2@mail.example?pool=true', SKEIN_MAIL_FROM: 'skein@example.org' },
+  ],
+  SKEIN_MAIL_FROM: [
+    { SKEIN_SMTP_URL: 'smtps://ada:hunter2@mail.example' },
+    { SKEIN_SMTP_URL: 'smtps://mail.example', SKEIN_MAIL_FROM: 'Skein' },
+  ],
+  SKEIN_MAILS_PER_DAY: [{ SKEIN_MAILS_PER_DAY: '0' }],
   SKEIN_OIDC_ISSUER: [
     { SKEIN_OIDC_ISSUER: 'login.example', ...client },
     { SKEIN_OIDC_ISSUER: 'https://ada:hunter2@login.example', ...client },

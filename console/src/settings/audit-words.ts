@@ -4,6 +4,7 @@ export const actions: Record<string, string> = {
   'organization.changed': 'Changed the organization',
   'member.added': 'Added a member',
   'member.invited': 'Created an invitation link',
+  'member.mail-failed': 'Could not deliver an invitation by mail',
   'member.joined': 'Accepted an invitation',
   'member.role-changed': "Changed a member's role",
   'member.removed': 'Removed a member',

@@ -9,17 +9,19 @@ import { momentOf } from '../app/time-words.ts';
 import { FormActions } from './form-actions.tsx';
 import { useChange } from './use-change.ts';
 
-export interface Invited extends Pick<InvitedJson, 'link' | 'expiresAt'> {
+export interface Invited extends Pick<InvitedJson, 'link' | 'mailed' | 'expiresAt'> {
   readonly email: string;
 }
 
 interface InviteProps {
   readonly opened: boolean;
+  /** Whether invitations are sent by mail. */
+  readonly sendsMail: boolean;
   readonly onClose: () => void;
   readonly onInvited: (invited: Invited) => void;
 }
 
-export function InviteDialog({ opened, onClose, onInvited }: InviteProps) {
+export function InviteDialog({ opened, onClose, ...rest }: InviteProps) {
   return (
     <Modal
       opened={opened}
@@ -27,21 +29,21 @@ export function InviteDialog({ opened, onClose, onInvited }: InviteProps) {
       title="Add a member"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {opened && <InviteForm onClose={onClose} onInvited={onInvited} />}
+      {opened && <InviteForm onClose={onClose} {...rest} />}
     </Modal>
   );
 }
 
-function InviteForm({ onClose, onInvited }: Omit<InviteProps, 'opened'>) {
+function InviteForm({ sendsMail, onClose, onInvited }: Omit<InviteProps, 'opened'>) {
   const change = useChange<InvitedJson>();
   const form = useForm({
     initialValues: { email: '', role: 'member', service: false },
     validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an email address') },
   });
   const invite = form.onSubmit(({ email, role, service }) => {
-    const added = ({ link, expiresAt }: InvitedJson) => {
+    const added = ({ link, mailed, expiresAt }: InvitedJson) => {
       onClose();
-      if (link !== null) onInvited({ email: email.trim(), link, expiresAt });
+      if (expiresAt !== null) onInvited({ email: email.trim(), link, mailed, expiresAt });
     };
     const body = { email: email.trim(), role, service };
     change.mutate({ method: 'POST', path: '/members', body }, { onSuccess: added });
@@ -67,7 +69,13 @@ function InviteForm({ onClose, onInvited }: Omit<InviteProps, 'opened'>) {
         />
         {change.isError && <Failure error={change.error} title="Member not added" />}
         <FormActions
-          submitLabel={form.values.service ? 'Add account' : 'Add and create link'}
+          submitLabel={
+            form.values.service
+              ? 'Add account'
+              : sendsMail
+                ? 'Add and send invitation'
+                : 'Add and create link'
+          }
           loading={change.isPending}
           onCancel={onClose}
         />
@@ -81,24 +89,30 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
     <Modal
       opened={invited !== null}
       onClose={onClose}
-      title={`Invitation for ${invited?.email ?? ''}`}
+      title={
+        invited?.mailed ? `Invitation sent to ${invited.email}` : `Invitation for ${invited?.email ?? ''}`
+      }
       size="lg"
-      closeOnClickOutside={false}
+      closeOnClickOutside={invited?.mailed === true}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {invited !== null && (
         <Stack>
           <Text size="sm">
-            Send this link only to {invited.email}. Anyone who has it can join in their place.
+            {invited.mailed
+              ? 'They get an email with a link to join.'
+              : `Send this link only to ${invited.email}. Anyone who has it can join in their place.`}
             {invited.expiresAt !== null && (
               <> It works once, until {momentOf(new Date(invited.expiresAt))}.</>
             )}
           </Text>
-          <SecretShownOnce
-            label="Invitation link"
-            value={invited.link ?? ''}
-            warning="Copy it now. You won’t see it again. You can create a new link at any time, which replaces this one."
-          />
+          {invited.link !== null && (
+            <SecretShownOnce
+              label="Invitation link"
+              value={invited.link}
+              warning="Copy it now. You won’t see it again. You can create a new link at any time, which replaces this one."
+            />
+          )}
           <Group justify="flex-end">
             <Button onClick={onClose}>Done</Button>
           </Group>

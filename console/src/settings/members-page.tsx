@@ -25,6 +25,7 @@ export function MembersPage() {
 function Members() {
   const { id } = useOrganization();
   const { data, error, refetch } = useQuery(membersOptions(id));
+  const sendsMail = data?.sendsMail === true;
   const [inviting, setInviting] = useState(false);
   const [invited, setInvited] = useState<Invited | null>(null);
   const [leaving, setLeaving] = useState<MemberJson | null>(null);
@@ -34,7 +35,7 @@ function Members() {
   const renew = ({ id: userId, email }: MemberJson) =>
     renewal.mutate(
       { method: 'POST', path: `/members/${userId}/invitation` },
-      { onSuccess: ({ link, expiresAt }) => setInvited({ email, link, expiresAt }) },
+      { onSuccess: ({ link, mailed, expiresAt }) => setInvited({ email, link, mailed, expiresAt }) },
     );
   const setRole = ({ id: userId, email }: MemberJson, role: string) =>
     roleChange.mutate(
@@ -60,11 +61,16 @@ function Members() {
         <DataTable
           caption="Members"
           rows={data?.members}
-          columns={columns({ setRole, renew, remove: setLeaving })}
+          columns={columns({ sendsMail, setRole, renew, remove: setLeaving })}
           empty={<EmptyState title="No members yet">Add people by email address.</EmptyState>}
         />
       )}
-      <InviteDialog opened={inviting} onClose={() => setInviting(false)} onInvited={setInvited} />
+      <InviteDialog
+        opened={inviting}
+        sendsMail={sendsMail}
+        onClose={() => setInviting(false)}
+        onInvited={setInvited}
+      />
       <InvitationDialog invited={invited} onClose={() => setInvited(null)} />
       <RemoveMemberDialog key={leaving?.id} member={leaving} onClose={() => setLeaving(null)} />
     </Page>
@@ -72,12 +78,13 @@ function Members() {
 }
 
 interface Actions {
+  readonly sendsMail: boolean;
   readonly setRole: (member: MemberJson, role: string) => void;
   readonly renew: (member: MemberJson) => void;
   readonly remove: (member: MemberJson) => void;
 }
 
-function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
+function columns({ sendsMail, setRole, renew, remove }: Actions): Column<MemberJson>[] {
   return [
     { heading: 'Email', cell: (member) => <Address {...member} /> },
     {
@@ -110,10 +117,14 @@ function columns({ setRole, renew, remove }: Actions): Column<MemberJson>[] {
               size="xs"
               variant="default"
               onClick={() => renew(member)}
-              aria-label={`New link for ${member.email}`}
-              title="Create a new link and replace the old one"
+              aria-label={`${sendsMail ? 'Send again to' : 'New link for'} ${member.email}`}
+              title={
+                sendsMail
+                  ? 'Send a new link, which replaces the old one'
+                  : 'Create a new link and replace the old one'
+              }
             >
-              New link
+              {sendsMail ? 'Send again' : 'New link'}
             </Button>
           )}
           <Button
@@ -145,7 +156,7 @@ function Address({ id, email }: MemberJson) {
   );
 }
 
-function MemberState({ service, state, invitedUntil }: MemberJson) {
+function MemberState({ service, state, invitedUntil, mailState }: MemberJson) {
   if (service) {
     return (
       <Badge tt="none" miw="max-content" color="gray" variant="light">
@@ -157,6 +168,19 @@ function MemberState({ service, state, invitedUntil }: MemberJson) {
     return (
       <Badge tt="none" miw="max-content" color="teal" variant="light">
         Active
+      </Badge>
+    );
+  }
+  if (state === 'invited' && mailState === 'failed') {
+    return (
+      <Badge
+        tt="none"
+        miw="max-content"
+        color="red"
+        variant="light"
+        title="The mail server did not accept the invitation. Check the address."
+      >
+        Not delivered
       </Badge>
     );
   }

@@ -4,6 +4,7 @@ import { sweepDocuments } from '../usecases/documents/documents.ts';
 import { makeExampleQuestions } from '../usecases/documents/example-questions.ts';
 import { enforceRetention } from '../usecases/organization/retention.ts';
 import { noteFailedSignIns } from '../usecases/people/attempt-password.ts';
+import { sendMails } from '../usecases/people/mails.ts';
 import { keepTending } from '../usecases/replies/tend-replies.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { indexThreads } from '../usecases/threads/index-threads.ts';
@@ -23,6 +24,8 @@ const indexEveryMs = 300;
 const indexRest = 3;
 /** A new document has its example questions after about this long. */
 const questionsEveryMs = 3_000;
+/** An invitation is sent after about this long. */
+const mailEveryMs = 1_000;
 /** Limits removal to 10,000 rows a second, so that requests are not delayed. */
 const removalPauseMs = 50;
 
@@ -67,6 +70,11 @@ export function startBackgroundWork(
         makeExampleQuestions(context, suggest, signal),
       )
     : undefined;
+  const mailing = context.mailer
+    ? repeat(log, mailEveryMs, 'mails could not be read from the store', (signal) =>
+        sendMails(context, log, signal),
+      )
+    : undefined;
   const watchClock = clockWatch(context, log);
   const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log, watchClock });
   return {
@@ -75,7 +83,7 @@ export function startBackgroundWork(
       await Promise.all([asking?.(), stopTending()]);
     },
     async stop() {
-      await Promise.all([counting(), sweeping(), removing(), indexing()]);
+      await Promise.all([counting(), sweeping(), removing(), indexing(), mailing?.()]);
       await keepCounts(true).catch((error) => log.error({ err: error }, countsFailed));
     },
   };

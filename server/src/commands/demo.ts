@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableDocument } from '../domain/document.ts';
 import type { Organization } from '../domain/organization.ts';
-import { invitationLink } from '../domain/sign-in.ts';
 import { createApiKey, listApiKeys } from '../usecases/credentials/api-keys.ts';
 import { addDocument } from '../usecases/documents/documents.ts';
 import { operatorInitiator } from '../usecases/organization/audit-log.ts';
@@ -15,8 +14,8 @@ const demoFolder = join(import.meta.dirname, '../../demo');
 /** The credentials of the demo, known only when it is created. */
 export interface Demo {
   readonly key: string;
-  /** The invitation of its admin. */
-  readonly invitationToken: string;
+  /** The invitation link of its admin. */
+  readonly link: string;
 }
 
 const organizationName = 'Demo';
@@ -45,7 +44,7 @@ export async function makeDemo(context: SurfaceContext): Promise<Demo | undefine
     });
   }
   const { key } = await createApiKey(change, { userId, name: 'Demo' });
-  return { key, invitationToken: invitation?.token ?? '' };
+  return { key, link: invitation?.link ?? '' };
 }
 
 /** The demo in which nothing has happened yet: its admin was invited last, and nobody has a key. */
@@ -72,11 +71,11 @@ Skein is ready and has no organizations yet. Create the first one with an admin 
 'member add' prints the admin's sign-in link.
 `;
 
-export function demoGreeting({ key, invitationToken }: Demo, baseUrl: string): string {
+export function demoGreeting({ key, link }: Demo, baseUrl: string): string {
   return `
 Skein is ready with a demo organization. Open this link in a browser to choose a password; it works once:
 
-  ${invitationLink(baseUrl, invitationToken)}
+  ${link}
 
 Or use its API key, which is not shown again:
 

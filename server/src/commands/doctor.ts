@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { randomUUID, X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config, StoreChoice } from '../config/config.ts';
@@ -6,7 +6,7 @@ import { trialQuestion } from '../domain/model-trial.ts';
 import type { Diagnosis } from '../storage/store.ts';
 import { surveyRetention } from '../usecases/organization/retention.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-import type { BareCommand } from './command.ts';
+import { type BareCommand, refusal } from './command.ts';
 import { table } from './output.ts';
 
 export const doctor: BareCommand = {
@@ -22,6 +22,7 @@ export const doctor: BareCommand = {
         : []),
       checkTls(config, Date.now()),
       checkBaseUrl(config),
+      await checkMail(config),
       ...(await checkStore(config)),
     ];
     const healthy = findings.every(({ ok }) => ok);
@@ -51,6 +52,41 @@ export const modelTest: BareCommand = {
     return { json: trial, text, exitCode: trial.ok ? 0 : 1 };
   },
 };
+
+export const mailTest: BareCommand = {
+  name: 'mail test',
+  arguments: '<ADDRESS>',
+  summary: 'Send a test mail to an address; shows the error if the mail server does not accept it',
+  examples: ['mail test you@example.com'],
+  async runAlone({ positionals: [to = ''] }, { mail }) {
+    if (mail === undefined) throw refusal('No mail is sent: set SKEIN_SMTP_URL and SKEIN_MAIL_FROM.');
+    const text = 'Skein can send mail from this address.';
+    const { createMailer } = await import('../compose.ts');
+    try {
+      const message = { to, id: randomUUID(), subject: 'Test mail from Skein', text, html: `<p>${text}</p>` };
+      await createMailer(mail).send(message);
+      return { json: { ok: true }, text: `ok    ${mail.host} accepted a mail to ${to}` };
+    } catch (error) {
+      const { message } = error as Error;
+      return { json: { ok: false, error: message }, text: `FAIL  ${mail.host}: ${message}`, exitCode: 1 };
+    }
+  },
+};
+
+async function checkMail({ mail }: Config): Promise<Diagnosis> {
+  const check = 'mail';
+  if (mail === undefined) {
+    const detail = 'off: admins hand over invitation links themselves; set SKEIN_SMTP_URL to send them';
+    return { check, ok: true, detail };
+  }
+  try {
+    const { createMailer } = await import('../compose.ts');
+    await createMailer(mail).check();
+    return { check, ok: true, detail: `${mail.host} accepts mail from ${mail.from.address}` };
+  } catch (error) {
+    return { check, ok: false, detail: `${mail.host}: ${(error as Error).message}` };
+  }
+}
 
 /** Turns an error into a finding, so that the other checks still run. */
 function finding(check: string, look: () => Diagnosis): Diagnosis {

@@ -1,7 +1,5 @@
 import { Option } from 'commander';
-import { listeningUrl } from '../config/config.ts';
 import type { MemberRole } from '../domain/organization.ts';
-import { invitationLink } from '../domain/sign-in.ts';
 import {
   changeOrganization,
   createOrganization,
@@ -22,7 +20,6 @@ import {
   optionNumber,
   optionText,
   type Result,
-  type StoreCall,
   type StoreCommand,
   UsageError,
   whole,
@@ -89,13 +86,13 @@ export const organizationCommands: readonly StoreCommand[] = [
     summary: 'Add a person and show their sign-in link',
     examples: ['member add Acme ada@example.com --role admin', 'member add Acme bot@example.com --service'],
     async run(call, email = '') {
-      const { config, options, organization } = call;
+      const { options, organization } = call;
       const role = options.role as MemberRole | undefined;
       const member = { email, role, service: options.service === true };
       const { userId, invitation } = await addMember(call, member);
       const added = `Added ${email} to ${organization.name}: ${userId}`;
       if (invitation === null) return { json: { id: userId, invitation: null }, text: added };
-      const { json, text } = showLink(config, userId, invitation);
+      const { json, text } = showLink(userId, email, invitation);
       return { json, text: `${added}\n${text}` };
     },
   }),
@@ -108,7 +105,7 @@ export const organizationCommands: readonly StoreCommand[] = [
     async run(call, email = '') {
       const { userId } = await findMember(call.context, call.organizationId, email);
       // The operator is responsible for handing over the link, so it may also reset a forgotten password.
-      return showLink(call.config, userId, await inviteMember(call, userId, { resets: true }));
+      return showLink(userId, email, await inviteMember(call, userId, { resets: true }));
     },
   }),
   onOrganization({
@@ -135,7 +132,7 @@ export const organizationCommands: readonly StoreCommand[] = [
         email,
         service ? `${role}, service` : role,
       ]);
-      const json = members.map(({ userId, keys, state, ...rest }) => ({ id: userId, ...rest }));
+      const json = members.map(({ userId, keys, state, mailState, ...rest }) => ({ id: userId, ...rest }));
       const whenEmpty = "No members yet: 'skein member add ORG EMAIL' adds one.";
       return listing(json, ['ID', 'E-MAIL', 'ROLE'], rows, whenEmpty);
     },
@@ -148,13 +145,12 @@ function settingsOf(options: Options): { apiEnabled?: boolean; dailyQuota?: numb
   return { ...(api && { apiEnabled: api === 'on' }), ...(dailyQuota !== undefined && { dailyQuota }) };
 }
 
-/** Builds the same link as the service, from the same settings. */
 function showLink(
-  config: StoreCall['config'],
   id: string,
-  { token }: IssuedInvitation,
+  email: string,
+  { link: invitation, mailed }: IssuedInvitation,
 ): Result & { text: string } {
-  const invitation = invitationLink(config.baseUrl ?? listeningUrl(config), token);
+  const sent = mailed ? `\nThe service also sends it to ${email} by mail.` : '';
   const text = `This link signs them in once, within 7 days. Do not share it with anyone else:\n  ${invitation}`;
-  return { json: { id, invitation }, text };
+  return { json: { id, invitation }, text: text + sent };
 }

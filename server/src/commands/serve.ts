@@ -94,6 +94,9 @@ async function warnOfRisks(config: Config, role: Role, log: Log): Promise<void> 
   if (risk !== undefined) {
     log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);
   }
+  if (config.mail !== undefined && config.baseUrl === undefined) {
+    log.warn('SKEIN_BASE_URL is not set: the links in mails have the listening address');
+  }
   if (config.otlp?.unsupportedProtocol !== undefined) {
     log.warn(
       `OTEL_EXPORTER_OTLP_PROTOCOL is ${config.otlp.unsupportedProtocol}, but traces and metrics are sent as http/json`,
@@ -120,12 +123,13 @@ async function greetNewcomer(context: SurfaceContext, config: Config, baseUrl: s
 }
 
 /**
- * Whether only this machine can reach the service. Otherwise, and if several nodes share the store, no demo credentials
- * are created.
+ * Whether only this machine can reach the service. Otherwise, and if several nodes share the store or mail is configured,
+ * no demo credentials are created.
  */
-function isPrivate({ store, host, baseUrl }: Config): boolean {
+function isPrivate({ store, host, baseUrl, mail }: Config): boolean {
   return (
     store.engine === 'sqlite' &&
+    mail === undefined &&
     isLoopback(host) &&
     (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname))
   );

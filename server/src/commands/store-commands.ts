@@ -33,14 +33,14 @@ const sections: readonly {
   },
   {
     title: 'Maintenance:',
-    words: ['copy', 'backup', 'doctor', 'model'],
+    words: ['copy', 'backup', 'doctor', 'model', 'mail'],
     async load() {
-      const [{ copy }, { backup }, { doctor, modelTest }] = await Promise.all([
+      const [{ copy }, { backup }, { doctor, mailTest, modelTest }] = await Promise.all([
         import('./copy.ts'),
         import('./backup.ts'),
         import('./doctor.ts'),
       ]);
-      return [copy, backup, doctor, modelTest];
+      return [copy, backup, doctor, modelTest, mailTest];
     },
   },
 ];

@@ -175,6 +175,8 @@ describe('readConfig', () => {
       ['SKEIN_SESSION_LIFE_MS', '1'],
       ['SKEIN_OIDC_CLIENT_ID', 'skein'],
       ['SKEIN_OIDC_ISSUER', 'https://login.example'],
+      ['SKEIN_SMTP_URL', 'smtps://mail.example'],
+      ['SKEIN_MAIL_FROM', 'skein@example.org'],
       ['SKEIN_LOG_LEVEL', 'loud'],
       ['SKEIN_TLS_CERT', '/does/not/exist'],
       ['SKEIN_TLS_KEY', '/does/not/exist'],
@@ -186,6 +188,34 @@ describe('readConfig', () => {
       () => readConfig({ SKEIN_PORT: 'x' }),
       /SKEIN_PORT must be a whole number from 0 to 65535, and is 'x'\./,
     );
+  });
+
+  it('accepts a mail server with its sender, and requires TLS for another machine', () => {
+    const mail = (url: string, from = 'Skein <skein@example.org>') =>
+      readConfig({ SKEIN_SMTP_URL: url, SKEIN_MAIL_FROM: from }).mail;
+    assert.deepEqual(mail('smtps://ada%40x:p%2Fs@mail.example'), {
+      host: 'mail.example',
+      port: 465,
+      tls: 'implicit',
+      auth: { user: 'ada@x', pass: 'p/s' },
+      from: { name: 'Skein', address: 'skein@example.org' },
+    });
+    const tls = (url: string) => [mail(url)?.port, mail(url)?.tls];
+    assert.deepEqual(tls('smtp://mail.example'), [587, 'required']);
+    assert.deepEqual(tls('smtp://mail.example:25?tls=off'), [25, 'off']);
+    assert.deepEqual(tls('smtp://[::1]:25'), [25, 'offered']);
+    assert.equal(mail('smtp://mail.example', 'a@b')?.from.address, 'a@b');
+    const wrongUrls = ['mail.example', 'http://x', 'smtp://', 'smtp://x/path', 'smtp://u:secret%@x'];
+    for (const url of [...wrongUrls, 'smtps://u:secret@x?tls=off', 'smtp://x?pool=true', 'smtp://x#y']) {
+      assert.throws(
+        () => mail(url),
+        ({ message }: Error) => message.startsWith('SKEIN_SMTP_URL ') && !message.includes('secret'),
+        url,
+      );
+    }
+    for (const from of ['Skein', 'Skein <x>', 'a@b, c@d', 'A\r\nBcc: e@f <a@b>', '"A" <a@b>', 'a@b <c@d']) {
+      assert.throws(() => mail('smtp://x', from), /^ConfigError: SKEIN_MAIL_FROM must be an address/, from);
+    }
   });
 
   it('does not repeat a database URL, which may contain a password', () => {

@@ -61,6 +61,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     trustedProxies: read('SKEIN_TRUSTED_PROXIES'),
     /** Undefined: people sign in by password only. */
     sso: readSso(read, environment.SKEIN_OIDC_ISSUER),
+    /** Undefined: no mail is sent. */
+    mail: readMail(read),
     retention: {
       deletedThreads: read('SKEIN_RETENTION_DELETED_THREADS_DAYS'),
       audit: read('SKEIN_RETENTION_AUDIT_DAYS'),
@@ -157,6 +159,18 @@ function readSso(read: Read, issuerText: string | undefined): SsoChoice | undefi
   }
   // As it is written: a slash at the end is part of an issuer's name.
   return { issuer: issuerText ?? issuer, clientId, clientSecret, name };
+}
+
+function readMail(read: Read) {
+  const server = read('SKEIN_SMTP_URL');
+  const from = read('SKEIN_MAIL_FROM');
+  if (server === undefined && from === undefined) return undefined;
+  if (from === undefined)
+    throw new ConfigError('SKEIN_MAIL_FROM', 'must be set together with SKEIN_SMTP_URL');
+  if (server === undefined) {
+    throw new ConfigError('SKEIN_SMTP_URL', 'must be set together with SKEIN_MAIL_FROM');
+  }
+  return { ...server, from };
 }
 
 function readTls(cert: string, key: string): { readonly cert: Buffer; readonly key: Buffer } | undefined {

@@ -1,5 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { isLoopback } from '../domain/address.ts';
+import type { MailServer, Sender } from '../domain/mail.ts';
+import { normalizeEmail } from '../domain/organization.ts';
 import { isKeepable } from '../domain/text.ts';
 import { postgresUrls } from '../storage/postgres-urls.ts';
 
@@ -103,6 +106,40 @@ export const urlWithPlainPath: Parser<string> = (text) => {
   const url = httpUrl(text);
   if (/^\/?$|^(\/[\w.~-]+)+$/.test(new URL(url).pathname)) return url;
   throw new InvalidValue('may have a path of letters, digits and -._~ only');
+};
+
+/** Where mail is sent. The text may contain a password, so it is not repeated. */
+export const smtpUrl: Parser<MailServer> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const implicit = url?.protocol === 'smtps:';
+  const isPlain = url?.search === '?tls=off' && !implicit;
+  const isServer = url !== undefined && url.hostname !== '' && /^\/?$/.test(url.pathname) && url.hash === '';
+  if (!isServer || !/^smtps?:$/.test(url.protocol) || !(url.search === '' || isPlain)) {
+    throw new InvalidValue('must be smtps://USER:PASSWORD@HOST, or smtp://USER:PASSWORD@HOST for STARTTLS');
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const [user, pass] = [url.username, url.password].map(decoded);
+  return {
+    host,
+    port: url.port === '' ? (implicit ? 465 : 587) : Number(url.port),
+    tls: implicit ? 'implicit' : isPlain ? 'off' : isLoopback(host) ? 'offered' : 'required',
+    auth: user === '' ? undefined : { user: user!, pass: pass! },
+  };
+};
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new InvalidValue('has a user name or a password whose % is not followed by two digits: write %25');
+  }
+}
+
+/** An address, or a name with an address: `Skein <skein@example.org>`. */
+export const mailSender: Parser<Sender> = (text) => {
+  const [, name = '', address = text] = /^([^<>"\p{Cc}]*)<([^<>]*)>$/u.exec(text) ?? [];
+  if (normalizeEmail(address) !== undefined) return { name: name.trim(), address };
+  throw new InvalidValue("must be an address, as in skein@example.org or 'Skein <skein@example.org>'");
 };
 
 export const networks: Parser<readonly string[]> = (text) => {

@@ -6,11 +6,13 @@ import {
   httpUrl,
   InvalidValue,
   line,
+  mailSender,
   networks,
   oneOf,
   optional,
   type Parser,
   rootUrl,
+  smtpUrl,
   storeUrl,
   urlWithPlainPath,
   wholeNumber,
@@ -115,6 +117,16 @@ export const variables = {
   SKEIN_OIDC_CLIENT_ID: variable('', anyText, 'Client id of Skein at the provider'),
   SKEIN_OIDC_CLIENT_SECRET: variable('', anyText, 'Its client secret; never logged and never shown'),
   SKEIN_OIDC_NAME: variable('single sign-on', line(60), 'Name of the provider on the sign-in page'),
+  SKEIN_SMTP_URL: variable(
+    '',
+    optional(smtpUrl),
+    'Mail server that sends invitations: `smtps://USER:PASSWORD@HOST:PORT`, or `smtp://…` for STARTTLS. Default: none',
+  ),
+  SKEIN_MAIL_FROM: variable(
+    '',
+    optional(mailSender),
+    'Sender of these mails, as in `Skein <skein@example.org>`; required with `SKEIN_SMTP_URL`',
+  ),
   SKEIN_RETENTION_DELETED_THREADS_DAYS: variable(
     'forever',
     // A deletion can be undone for ten minutes, and running walks look for threads that were renamed in the last day.

@@ -17,6 +17,7 @@ export type AuditAction =
   | 'organization.changed'
   | 'member.added'
   | 'member.invited'
+  | 'member.mail-failed'
   | 'member.joined'
   | 'member.role-changed'
   | 'member.removed'

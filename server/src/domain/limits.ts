@@ -205,6 +205,12 @@ export const limits = {
     variable: 'SKEIN_ORGANIZATION_BYTES_MAX',
     sentence: 'Bytes of text that the documents of an organization store',
   },
+  mailsPerDay: {
+    default: 200,
+    variable: 'SKEIN_MAILS_PER_DAY',
+    sentence: 'Invitations by mail that the admins of an organization can send per day',
+  },
+  mailsPerPerson: { default: 5, sentence: 'Invitations by mail to one person per organization and day' },
   personFailuresMax: {
     default: 10,
     sentence: 'Failed sign-ins of one person or application from one place in a minute',

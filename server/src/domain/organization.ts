@@ -12,6 +12,8 @@ export interface Organization {
 /** Shown in place of the address of a user who is no longer a member. */
 export const formerMember = 'Former member';
 
+export type MailState = 'waiting' | 'sent' | 'failed';
+
 export type MemberRole = 'admin' | 'member';
 
 export interface Member {
@@ -25,6 +27,8 @@ export interface Member {
   readonly opened: boolean;
   /** When their invitation expires; null without one. */
   readonly invitedUntil: number | null;
+  /** Of their invitation; null if it is not sent by mail. */
+  readonly mailState: MailState | null;
 }
 
 /**

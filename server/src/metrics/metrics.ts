@@ -158,7 +158,10 @@ function countReplies(
 
 function countMaintenance(
   make: Instruments,
-): Pick<Telemetry, 'retentionRemoved' | 'retentionPassed' | 'logLineDropped' | 'requestNotLogged'> {
+): Pick<
+  Telemetry,
+  'retentionRemoved' | 'retentionPassed' | 'logLineDropped' | 'requestNotLogged' | 'mailAttempted'
+> {
   const removed = make.counter(
     'skein_retention_removed_total',
     'Rows that this process removed because they were older than the settings allow, by kind.',
@@ -178,7 +181,12 @@ function countMaintenance(
     'skein_request_log_dropped_total',
     'Requests missing in the request log of the console because the store was slow or away, or rejected them.',
   );
+  const mails = make.counter('skein_mail_attempts_total', 'Attempts to send a mail, by outcome.', [
+    'outcome',
+  ]);
+  for (const outcome of ['sent', 'retried', 'failed']) mails.inc({ outcome }, 0);
   return {
+    mailAttempted: (outcome) => mails.inc({ outcome }),
     requestNotLogged: () => requestsDropped.inc(),
     retentionRemoved: (kind, count) => removed.inc({ kind }, count),
     retentionPassed: () => lastPass.setToCurrentTime(),

@@ -27,6 +27,45 @@ export interface NewInvitation {
   readonly byOperator: boolean;
   /** Whether a new password may replace a proven one. Implies `byOperator`. */
   readonly resets: boolean;
+  /** The link, sealed, if it is to be sent by mail; otherwise null. */
+  readonly sealedLink: string | null;
+}
+
+/** An invitation that a worker has claimed to send it by mail. */
+export interface ClaimedMail {
+  readonly organizationId: OrganizationId;
+  readonly organizationName: string;
+  readonly userId: UserId;
+  readonly email: string;
+  readonly tokenHash: string;
+  readonly sealedLink: string;
+  readonly resets: boolean;
+  readonly expiresAt: number;
+  /** Including this one. */
+  readonly attempts: number;
+}
+
+/**
+ * The mails to send: a part of their invitations, and so gone with them once they are used, replaced, removed or expired.
+ * The link is kept only until the mail is sent or given up.
+ */
+export interface Mails {
+  /**
+   * Claims a mail that is due: no other worker gets it within `leaseMs`. Organizations take turns: it is one of the next
+   * organization after `after` in the order of ids that has any. A claim may be lost in a power cut.
+   */
+  claimMail(after: string, leaseMs: number): Promise<ClaimedMail | undefined>;
+  /**
+   * Ends the claim. Does nothing if the invitation is gone or replaced, or was claimed again; `sent` counts all the same.
+   * The note is written if the mail is given up.
+   */
+  settleMail(
+    mail: ClaimedMail,
+    outcome:
+      | { readonly state: 'sent' }
+      | { readonly state: 'waiting'; readonly retryMs: number }
+      | { readonly state: 'failed'; readonly note: AuditNote },
+  ): Promise<void>;
 }
 
 /** An invitation that can still be used. */

@@ -73,7 +73,7 @@ const tables = {
   member: 'organization_id, user_id | role, service flag, joined_at whole, opened_at whole, password_id',
   identity: 'issuer, subject | user_id, bound_at whole',
   invitation: `organization_id, user_id | token_hash, resets flag, by_operator flag, created_at whole,
-    expires_at whole`,
+    expires_at whole, mail_state, sealed_link, mail_due_at whole, mail_attempts whole`,
   session: `token_hash | user_id, proof, password_id, created_at whole, seen_at whole, expires_at whole,
     ends_at whole`,
   api_key: `hash | organization_id, id, user_id, name, hint, created_by, created_at whole, revoked_at whole`,

@@ -102,9 +102,9 @@ export interface UsageReport extends UsageCount {
   readonly lastUsedAt: number;
 }
 
-/** How many prompts may be sent in the console in one period. */
+/** How many prompts may be sent in the console in one period, or mails to a person in a day. */
 export interface PromptLimit {
-  readonly period: 'minute' | 'day';
+  readonly period: 'minute' | 'day' | 'mail';
   readonly startedAt: number;
   readonly personMax: number;
   readonly organizationMax: number;
@@ -122,7 +122,7 @@ export interface Usages {
     day: number,
   ): Promise<{ used: number; limit: number } | undefined>;
   /**
-   * Counts a prompt of the console, first for the person. A prompt above the person's limit does not count for the
+   * Counts a prompt of the console, or a mail, first for the person. One above the person's limit does not count for the
    * organization, so that one person cannot use up its limit. The counts are exact over all nodes. A new period starts
    * from 0.
    */

@@ -2,7 +2,7 @@ import type { Application } from '../domain/credential.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import type { Member, MemberRole, Organization } from '../domain/organization.ts';
 import type { QuotaUse } from '../domain/quota.ts';
-import type { Accounts } from './account-store.ts';
+import type { Accounts, Mails } from './account-store.ts';
 import type { AuditNote, AuditSearches, Audits } from './audit-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, KeyRequests } from './key-store.ts';
@@ -43,6 +43,7 @@ export interface Store
     Ratings,
     Documents,
     Accounts,
+    Mails,
     Audits,
     AuditSearches,
     Usages,

@@ -6,6 +6,7 @@ import type { IdGenerator, ThreadId } from '../domain/id.ts';
 import type { IdentityProvider } from '../domain/identity-provider.ts';
 import type { Library } from '../domain/library.ts';
 import type { Limits } from '../domain/limits.ts';
+import type { Mailer } from '../domain/mail.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Kept } from '../domain/retention.ts';
 import type { Store } from '../storage/store.ts';
@@ -36,6 +37,10 @@ export interface Context {
   readonly failedSignIns: FailedSignIns;
   /** Undefined if people sign in by password only. */
   readonly identityProvider: IdentityProvider | undefined;
+  /** Undefined if no mail is sent: links are then shown to whoever created them. */
+  readonly mailer: Mailer | undefined;
+  /** The public URL of the service. */
+  readonly baseUrl: () => string;
   /** The principals of recently used keys, by hash. Undefined if no read starts before its caller is admitted. */
   readonly knownKeys: Map<string, Principal> | undefined;
   readonly limits: Limits;

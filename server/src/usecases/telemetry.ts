@@ -20,6 +20,7 @@ export interface Telemetry {
   replyLeft(outcome: AttemptOutcome, ms: number, organizationId: OrganizationId): void;
   /** A reply that no worker of this process ended: cancelled, or failed by its deadline. */
   replyEnded(outcome: 'cancelled' | 'failed', organizationId: OrganizationId): void;
+  mailAttempted(outcome: 'sent' | 'retried' | 'failed'): void;
   /** A log line was dropped because the output was blocked. */
   logLineDropped(): void;
   /** A request is missing in the request log, because the store was slow. */
@@ -44,6 +45,7 @@ export const noTelemetry: Telemetry = {
   replyBegan: ignore,
   replyLeft: ignore,
   replyEnded: ignore,
+  mailAttempted: ignore,
   logLineDropped: ignore,
   requestNotLogged: ignore,
   retentionRemoved: ignore,

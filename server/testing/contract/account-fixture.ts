@@ -38,7 +38,8 @@ export function newMember(email: string, change: { role?: MemberRole; service?: 
 
 export function newInvitation(userId: UserId, change: Partial<NewInvitation> = {}): NewInvitation {
   const { resets = false } = change;
-  return { tokenHash: freshHash(), userId, keepMs: 7 * day, byOperator: resets, resets, ...change };
+  const defaults = { tokenHash: freshHash(), keepMs: 7 * day, byOperator: resets, sealedLink: null };
+  return { userId, resets, ...defaults, ...change };
 }
 
 export function newSession(userId: UserId, change: Partial<NewSession> = {}): NewSession {

@@ -12,6 +12,7 @@ import { describeFollowUps } from './follow-ups.ts';
 import { describeForeignOrganizations } from './foreign-organizations.ts';
 import { describeKeyRequests } from './key-requests.ts';
 import { describeLargeDocuments } from './large-documents.ts';
+import { describeMails } from './mails.ts';
 import { describeMembers } from './members.ts';
 import { describeOrganizations } from './organizations.ts';
 import { describePurges } from './purges.ts';
@@ -35,6 +36,7 @@ const parts = {
   organizations: describeOrganizations,
   members: describeMembers,
   accounts: describeAccounts,
+  mails: describeMails,
   apiKeys: describeApiKeys,
   keyRequests: describeKeyRequests,
   applications: describeApplications,

@@ -23,6 +23,7 @@ export function describeMembers(world: () => World): void {
         joinedAt: clock.ms,
         opened: false,
         invitedUntil: null,
+        mailState: null,
       };
       assert.deepEqual(await store.findMember(organization, email), kept);
       assert.deepEqual(await store.findMemberById(organization, ada.candidateUserId), kept);

@@ -2,7 +2,6 @@ import { FailedAttempts } from '../../domain/attempts.ts';
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { iso, isoOrNull } from '../../domain/iso-time.ts';
-import { invitationLink } from '../../domain/sign-in.ts';
 import {
   addDocument,
   listDocuments,
@@ -47,25 +46,22 @@ import {
 
 /** Members, documents and the model of an organization. */
 export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [
-    ...memberRoutes(options),
-    ...documentRoutes(options),
-    ...newcomerRoutes(options),
-    ...modelRoutes(options),
-  ];
+  return [...memberRoutes(), ...documentRoutes(options), ...newcomerRoutes(options), ...modelRoutes(options)];
 }
 
-function memberRoutes({ baseUrl }: ConsoleOptions): readonly ConsoleRoute[] {
+function memberRoutes(): readonly ConsoleRoute[] {
   const invited = ({ userId, invitation }: AddedMember): InvitedJson => ({
     id: userId,
-    link: invitation && invitationLink(baseUrl(), invitation.token),
+    link: invitation?.link ?? null,
+    mailed: invitation?.mailed === true,
     expiresAt: invitation && iso(invitation.expiresAt),
   });
   return [
     defineConsoleRoute('GET /members', 'admin', {
       response: membersSchema,
       async handle({ context, organizationId }) {
-        return { members: (await listMembers(context, organizationId)).map(presentMember) };
+        const members = (await listMembers(context, organizationId)).map(presentMember);
+        return { members, sendsMail: context.mailer !== undefined };
       },
     }),
     defineConsoleRoute('POST /members', 'admin', {
@@ -210,6 +206,7 @@ function presentMember(member: ListedMember): MemberJson {
     joinedAt: iso(member.joinedAt),
     state: member.state,
     invitedUntil: isoOrNull(member.invitedUntil),
+    mailState: member.mailState,
     keys: member.keys.map(({ id, name, hint }) => ({ id, name, hint })),
   };
 }

@@ -86,7 +86,9 @@ describe('Responses of the console routes', () => {
     const initiator = operatorInitiator(context);
     organizationId = await createOrganization(context, initiator, { name: 'Acme' });
     const add = async (email: string, role: 'admin' | 'member') =>
-      (await addMember({ context, organizationId, initiator }, { email, role })).invitation?.token ?? '';
+      (await addMember({ context, organizationId, initiator }, { email, role })).invitation?.link?.split(
+        '#',
+      )[1] ?? '';
     invitations = [await add('ada@acme.example', 'admin'), await add('ben@acme.example', 'member')];
   });
   after(async () => {

@@ -105,18 +105,25 @@ const memberSchema = object({
   /** `invited`: the link was not used yet. `expired`: it can no longer be used. */
   state: Type.Enum(['active', 'invited', 'expired']),
   invitedUntil: nullable(time),
+  /** Whether the invitation was sent by mail; null if it is not sent by mail. */
+  mailState: nullable(Type.Enum(['waiting', 'sent', 'failed'])),
   /** Valid personal keys, which are revoked when the member is removed. */
   keys: Type.Array(object({ id: Type.String(), name: Type.String(), hint: Type.String() })),
 });
 export type MemberJson = Json<typeof memberSchema>;
 
-export const membersSchema = object({ members: Type.Array(memberSchema) });
+export const membersSchema = object({
+  members: Type.Array(memberSchema),
+  /** Whether invitations are sent by mail. */
+  sendsMail: Type.Boolean(),
+});
 export type MembersJson = Json<typeof membersSchema>;
 
 export const invitedSchema = object({
   id: Type.String(),
-  /** For the person, and shown only in this response. Null for a service account. */
+  /** For the person, and shown only in this response. Null if it is sent by mail, and for a service account. */
   link: nullable(Type.String()),
+  mailed: Type.Boolean(),
   expiresAt: nullable(time),
 });
 export type InvitedJson = Json<typeof invitedSchema>;

@@ -16,11 +16,14 @@ interface Invited {
 const lockInvited = statement('lock-invited-member')`SELECT service FROM member
   WHERE organization_id = :organizationId AND user_id = :userId FOR KEY SHARE`;
 const replace = statement('replace-invitation')`
-  INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, created_at, expires_at)
-  VALUES (:organizationId, :userId, :tokenHash, :byOperator, :resets, :now, :now + CAST(:keepMs AS bigint))
+  INSERT INTO invitation (organization_id, user_id, token_hash, by_operator, resets, created_at, expires_at,
+    mail_state, sealed_link, mail_due_at)
+  VALUES (:organizationId, :userId, :tokenHash, :byOperator, :resets, :now, :now + CAST(:keepMs AS bigint),
+    CAST(:mailState AS text), :sealedLink, :now)
   ON CONFLICT (organization_id, user_id) DO UPDATE SET token_hash = excluded.token_hash,
     by_operator = excluded.by_operator, resets = excluded.resets,
-    created_at = excluded.created_at, expires_at = excluded.expires_at`;
+    created_at = excluded.created_at, expires_at = excluded.expires_at, mail_state = excluded.mail_state,
+    sealed_link = excluded.sealed_link, mail_due_at = excluded.mail_due_at, mail_attempts = 0`;
 const find = statement('find-invitation')`
   SELECT invitation.organization_id AS "organizationId", organization.name AS "organizationName",
     invitation.user_id AS "userId", email, by_operator AS "byOperator", resets,
@@ -73,7 +76,8 @@ export function invitations(
         const member = yield* row<{ service: boolean }>(lockInvited, { organizationId, userId });
         if (member === undefined) return 'not-a-member';
         if (member.service) return 'service-account';
-        yield* run(replace, { ...invitation, organizationId });
+        const mailState = invitation.sealedLink === null ? null : 'waiting';
+        yield* run(replace, { ...invitation, organizationId, mailState });
         yield* writeNote(organizationId, note);
         return 'created';
       }),

@@ -8,7 +8,7 @@ import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 const selectMember = sql`
   SELECT member.user_id AS "userId", email, role, service, joined_at AS "joinedAt", opened_at IS NOT NULL AS opened,
-    expires_at AS "invitedUntil"
+    expires_at AS "invitedUntil", mail_state AS "mailState"
   FROM member JOIN "user" ON "user".id = member.user_id
     LEFT JOIN invitation ON invitation.organization_id = member.organization_id
       AND invitation.user_id = member.user_id AND expires_at > :now

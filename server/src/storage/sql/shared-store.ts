@@ -5,6 +5,7 @@ import type {
   AuditSearches,
   Audits,
   KeyRequests,
+  Mails,
   Members,
   Organizations,
   Ratings,
@@ -18,6 +19,7 @@ import { apiKeys, keyRequests } from './api-keys.ts';
 import { applications, signingKeys } from './applications.ts';
 import { audits } from './audit.ts';
 import { invitations } from './invitations.ts';
+import { mails } from './mails.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { ratings } from './ratings.ts';
@@ -34,6 +36,7 @@ const readSecret = statement('read-secret')`SELECT value FROM secret WHERE name 
 type SharedStore = Organizations &
   Members &
   Accounts &
+  Mails &
   ApiKeys &
   KeyRequests &
   Applications &
@@ -52,6 +55,7 @@ export function sharedStore(store: Transactions): SharedStore {
     ...members(store),
     ...accounts(store),
     ...invitations(store),
+    ...mails(store),
     ...sessions(store),
     ...apiKeys(store),
     ...keyRequests(store),

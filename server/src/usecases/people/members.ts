@@ -2,10 +2,11 @@ import { type ApiKey, isLive } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
-import { generateInvitationToken } from '../../domain/sign-in.ts';
+import { generateInvitationToken, invitationLink } from '../../domain/sign-in.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
 import { organizationNotFound } from '../organization/organization.ts';
+import { limitMails, sealLink } from './mails.ts';
 
 export interface AddedMember {
   readonly userId: UserId;
@@ -32,11 +33,15 @@ export async function addMember(
   // Otherwise an admin could turn a former member into a service account and read their threads with a key for it.
   const withoutThreads = service && initiator.actor.kind !== 'operator';
   const member = { candidateUserId, ...detail, withoutThreads };
+  if (!service) {
+    const known = await store.findPerson(address);
+    await limitMails(change, known?.userId ?? candidateUserId);
+  }
   const result = await store.addMember(organizationId, member, note);
   switch (result.outcome) {
     case 'added': {
       const { userId } = result;
-      const invitation = service ? null : await inviteMember(change, userId, { resets: false });
+      const invitation = service ? null : await issueInvitation(change, userId, false);
       return { userId, invitation };
     }
     case 'already-member':
@@ -150,37 +155,51 @@ function lastAdmin(): ServiceError {
 }
 
 export interface IssuedInvitation {
-  /** Returned only here: the store keeps a hash. */
-  readonly token: string;
+  /**
+   * Returned only here: the store keeps a hash. Null if the link is sent by mail and the operator did not ask for it:
+   * an admin who had it could join in place of the person.
+   */
+  readonly link: string | null;
+  /** Whether it is sent by mail. */
+  readonly mailed: boolean;
   readonly expiresAt: number;
 }
 
 const invitationMs = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Creates a link with which a person joins the organization, once. A link from the operator proves the address. With
- * `resets` it also replaces a proven password, which gives the whole account to the holder of the link: only the operator
- * may create such a link.
+ * Creates a link with which a person joins the organization, once, and sends it by mail if mail is configured. A link from
+ * the operator proves the address. With `resets` it also replaces a proven password, which gives the whole account to the
+ * holder of the link: only the operator may create such a link.
  */
 export async function inviteMember(
   change: Change,
   userId: UserId,
   { resets }: { resets: boolean },
 ): Promise<IssuedInvitation> {
+  if (!resets) await rejectJoined(change.context, change.organizationId, userId);
+  await limitMails(change, userId);
+  return issueInvitation(change, userId, resets);
+}
+
+async function issueInvitation(change: Change, userId: UserId, resets: boolean): Promise<IssuedInvitation> {
   const { context, organizationId, initiator } = change;
-  const { store, now, randomBytes, sha256 } = context;
-  if (!resets) await rejectJoined(context, organizationId, userId);
+  const { store, now, randomBytes, sha256, baseUrl, mailer } = context;
   const byOperator = initiator.actor.kind === 'operator';
   const token = generateInvitationToken(randomBytes);
+  const tokenHash = sha256(token);
+  const link = invitationLink(baseUrl(), token);
+  const mailed = mailer !== undefined;
+  const sealedLink = mailed ? sealLink(context, tokenHash, link) : null;
   const expiresAt = now() + invitationMs;
   const outcome = await store.createInvitation(
     organizationId,
-    { tokenHash: sha256(token), userId, keepMs: invitationMs, byOperator, resets },
-    auditNote(context, initiator, 'member.invited', userId, { resets }),
+    { tokenHash, userId, keepMs: invitationMs, byOperator, resets, sealedLink },
+    auditNote(context, initiator, 'member.invited', userId, { resets, ...(mailed && { mailed }) }),
   );
   switch (outcome) {
     case 'created':
-      return { token, expiresAt };
+      return { link: mailed && !byOperator ? null : link, mailed, expiresAt };
     case 'not-a-member':
       throw new ServiceError('NOT_FOUND', 'There is no such member.');
     case 'service-account':

@@ -5,7 +5,7 @@ import type { PromptLimit } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
 const periods: readonly {
-  name: PromptLimit['period'];
+  name: Exclude<PromptLimit['period'], 'mail'>;
   ms: number;
   person: LimitName;
   organization: LimitName;
@@ -36,7 +36,7 @@ export async function limitPrompts(
   }
 }
 
-function limited(who: string, limit: number, period: PromptLimit['period']): ServiceError {
+function limited(who: string, limit: number, period: (typeof periods)[number]['name']): ServiceError {
   const [within, until] =
     period === 'minute'
       ? ['this minute', 'Wait a minute and try again.']

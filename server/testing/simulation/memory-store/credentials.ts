@@ -312,7 +312,7 @@ function toOrganization({ id, name, apiEnabled, dailyQuota, createdAt }: Organiz
 }
 
 function toMember(member: MemberRow): Member {
-  return { ...member, opened: false, invitedUntil: null };
+  return { ...member, opened: false, invitedUntil: null, mailState: null };
 }
 
 function toApiKey(key: KeyRow): ApiKey {

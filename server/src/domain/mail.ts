@@ -1,0 +1,100 @@
+import { iso } from './iso-time.ts';
+
+/** A mail to one person. */
+export interface Mail {
+  readonly to: string;
+  /** The same for every attempt, so that the recipient's server can drop a duplicate. */
+  readonly id: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  /** `implicit`: from the first byte. `required`: by STARTTLS. `offered`: by STARTTLS if the server offers it. */
+  readonly tls: 'implicit' | 'required' | 'offered' | 'off';
+  readonly auth: { readonly user: string; readonly pass: string } | undefined;
+}
+
+export interface Sender {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** What `send` needs of an `AbortSignal`, which is not a part of the language. */
+interface Signal {
+  addEventListener(event: 'abort', listener: () => void): void;
+  removeEventListener(event: 'abort', listener: () => void): void;
+}
+
+export interface Mailer {
+  /** Resolves once the mail server has accepted the mail. Otherwise rejects with a `MailError`. */
+  send(mail: Mail, signal?: Signal): Promise<void>;
+  /** Connects and signs in, and sends nothing. Rejects with a `MailError` if a mail could not be sent. */
+  check(): Promise<void>;
+}
+
+/** Why a mail was not sent. The message names no address and no text of the mail, so that it can be logged. */
+export class MailError extends Error {
+  /** Whether the server rejected this recipient or this mail for good. Other failures are worth another attempt. */
+  readonly permanent: boolean;
+
+  constructor(message: string, permanent = false) {
+    super(message);
+    this.permanent = permanent;
+  }
+}
+
+/** Together with the waits below, a mail is tried for about a day. */
+export const mailAttemptsMax = 30;
+
+/** How long to wait after this many failed attempts: 10 s, then twice as long each time, up to an hour. */
+export function mailRetryMs(attempts: number): number {
+  return Math.min(10_000 * 2 ** (attempts - 1), 3_600_000);
+}
+
+interface InvitationMail {
+  readonly email: string;
+  readonly id: string;
+  readonly organizationName: string;
+  readonly link: string;
+  readonly resets: boolean;
+  readonly expiresAt: number;
+}
+
+const nameLengthMax = 100;
+
+export function invitationMail({ email, id, link, resets, expiresAt, ...mail }: InvitationMail): Mail {
+  const name = oneLine(mail.organizationName);
+  const until = `${iso(expiresAt).slice(0, 16).replace('T', ' ')} UTC`;
+  const [subject, reason, action] = resets
+    ? [
+        `Set a new password for ${name}`,
+        `The operator of Skein created a link with which you can set a new password. You sign in to ${name} as ${email}.`,
+        'Set a new password',
+      ]
+    : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
+  const note = `The link works once, until ${until}. Do not forward it: whoever opens it first can sign in as you.`;
+  const ignore = 'If you did not expect this mail, you can ignore it.';
+  return {
+    to: email,
+    id,
+    subject,
+    text: `${reason}\n\n${action}:\n${link}\n\n${note}\n\n${ignore}\n`,
+    html: [reason, `<a href="${escaped(link)}">${action}</a>`, note, ignore]
+      .map((part) => `<p>${part.startsWith('<a ') ? part : escaped(part)}</p>`)
+      .join('\n'),
+  };
+}
+
+/** Control characters could end a header line. */
+function oneLine(text: string): string {
+  const line = text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
+  return [...line].length > nameLengthMax ? `${[...line].slice(0, nameLengthMax).join('')}…` : line;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

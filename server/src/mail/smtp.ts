@@ -1,0 +1,77 @@
+import { Socket } from 'node:net';
+import type { Mail } from 'nodemailer';
+import type { SMTPSentMessageInfo, SMTPTransportOptions } from 'nodemailer/lib/smtp-transport';
+import { MailError, type Mailer, type MailServer, type Sender } from '../domain/mail.ts';
+
+/** For one mail as a whole: a server that answers byte by byte cannot hold a worker any longer. */
+const sendMsMax = 20_000;
+
+/** Sends each mail over a connection of its own. */
+export function createSmtpMailer({ from, tls, ...server }: MailServer & { from: Sender }): Mailer {
+  const options: SMTPTransportOptions = {
+    ...server,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'required',
+    ignoreTLS: tls === 'off',
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+  return {
+    async send({ to, id, subject, text, html }, signal) {
+      if (/[\s\p{C}<>()[\]\\,;:"]/u.test(to))
+        throw new MailError('the address cannot be used in a mail', true);
+      const domain = from.address.split('@').at(-1);
+      const messageId = `<${id}@${domain}>`;
+      const headers = { 'Auto-Submitted': 'auto-generated' };
+      const mail = { from, to: { name: '', address: to }, messageId, headers, subject, text, html };
+      await connected(options, signal, (transport) => transport.sendMail(mail));
+    },
+
+    check: () => connected(options, undefined, (transport) => transport.verify()),
+  };
+}
+
+async function connected(
+  options: SMTPTransportOptions,
+  stop: Parameters<Mailer['send']>[1],
+  use: (transport: Mail<SMTPSentMessageInfo, SMTPTransportOptions>) => Promise<unknown>,
+): Promise<void> {
+  // Loaded on use: a service without mail needs no library for it.
+  const { createTransport } = await import('nodemailer');
+  const socket = new Socket();
+  const ended = Promise.withResolvers<never>();
+  const end = (reason: string) => () => {
+    ended.reject(new MailError(reason));
+    socket.destroy();
+  };
+  const timer = setTimeout(end(`the mail server did not finish within ${sendMsMax / 1000} s`), sendMsMax);
+  const stopped = end('the service is stopping');
+  stop?.addEventListener('abort', stopped);
+  try {
+    await Promise.race([use(createTransport({ ...options, socket })), ended.promise]);
+  } catch (error) {
+    throw toMailError(error as SmtpError);
+  } finally {
+    clearTimeout(timer);
+    stop?.removeEventListener('abort', stopped);
+    socket.destroy();
+  }
+}
+
+interface SmtpError extends Error {
+  readonly command?: string;
+  readonly responseCode?: number;
+  readonly response?: string;
+}
+
+/** Keeps only the codes of an answer, because its text may repeat the address or the link. */
+function toMailError(error: SmtpError): MailError {
+  if (error instanceof MailError) return error;
+  const { command = 'the connection', responseCode, response = '' } = error;
+  if (responseCode === undefined) return new MailError(error.message.slice(0, 200));
+  const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3}) /.exec(response)?.[1];
+  const answer = status === undefined ? `${responseCode}` : `${responseCode} ${status}`;
+  // 5yz is permanent (RFC 5321 §4.2.1). For other commands it is about the settings, which the operator can correct.
+  const permanent = responseCode >= 500 && /^(RCPT TO|DATA)$/.test(command);
+  return new MailError(`the mail server answered ${answer} to ${command}`, permanent);
+}

@@ -1,0 +1,102 @@
+import { ServiceError } from '../../domain/errors.ts';
+import type { UserId } from '../../domain/id.ts';
+import { invitationMail, type MailError, mailAttemptsMax, mailRetryMs } from '../../domain/mail.ts';
+import type { ClaimedMail } from '../../storage/store.ts';
+import type { Context } from '../context.ts';
+import { auditNote, type Change } from '../organization/audit-log.ts';
+
+/** How many mails one process sends at once. */
+const atOnceMax = 4;
+/** Longer than an attempt may take. A mail of a killed process is sent after this long. */
+const leaseMs = 60_000;
+const dayMs = 86_400_000;
+
+interface Log {
+  info(fields: object, text: string): void;
+  warn(fields: object, text: string): void;
+}
+
+/** The token's hash is sealed with the link: a link that was replaced does not open. */
+export function sealLink({ seal }: Pick<Context, 'seal'>, tokenHash: string, link: string): string {
+  return seal.seal(`mail ${tokenHash}`, link);
+}
+
+/**
+ * Counts a mail to the person, and rejects it above the limits of the person or the organization. The operator's mails are
+ * not limited.
+ */
+export async function limitMails(
+  { context: { store, limits, now, mailer }, organizationId, initiator }: Change,
+  userId: UserId,
+): Promise<void> {
+  if (mailer === undefined || initiator.actor.kind === 'operator') return;
+  const { mailsPerPerson: personMax, mailsPerDay: organizationMax } = limits;
+  const startedAt = Math.floor(now() / dayMs) * dayMs;
+  const limit = { period: 'mail', startedAt, personMax, organizationMax } as const;
+  const outcome = await store.countPrompt(organizationId, userId, limit);
+  if (outcome === 'counted') return;
+  const [who, count] =
+    outcome === 'person-limit' ? ['this person', personMax] : ['this organization', organizationMax];
+  throw new ServiceError(
+    'RATE_LIMITED',
+    `The limit for ${who} is ${count} invitations by mail a day. It resets at 00:00 UTC.`,
+  );
+}
+
+/**
+ * Sends the mails that are due, until there are none. A mail is sent at least once: if the process is killed after the
+ * server accepted it, it is sent again.
+ */
+export async function sendMails(context: Context, log: Log, signal: AbortSignal): Promise<void> {
+  const sending = new Set<Promise<void>>();
+  let failure: unknown;
+  let after = '';
+  while (!signal.aborted && failure === undefined) {
+    const mail = await context.store.claimMail(after, leaseMs);
+    if (mail === undefined) break;
+    after = mail.organizationId;
+    const sent = sendMail(context, mail, log, signal)
+      .catch((error: unknown) => {
+        failure = error;
+      })
+      .finally(() => sending.delete(sent));
+    sending.add(sent);
+    if (sending.size >= atOnceMax) await Promise.race(sending);
+  }
+  await Promise.all(sending);
+  if (failure !== undefined) throw failure;
+}
+
+async function sendMail(context: Context, mail: ClaimedMail, log: Log, signal: AbortSignal): Promise<void> {
+  const { store, seal, mailer, telemetry } = context;
+  const { organizationId, userId, tokenHash, sealedLink, attempts } = mail;
+  const fields = { organization_id: organizationId, user_id: userId, attempts };
+  const link = seal.open(`mail ${tokenHash}`, sealedLink);
+  // A node of an earlier release, which does not know of mails, has replaced the invitation.
+  if (link === undefined) return giveUp(context, mail, 'The invitation was replaced.');
+  try {
+    await mailer!.send(invitationMail({ ...mail, id: tokenHash.slice(0, 32), link }), signal);
+  } catch (error) {
+    const { message, permanent } = error as MailError;
+    if (permanent || attempts >= mailAttemptsMax) {
+      log.warn({ ...fields, reason: message }, 'a mail could not be delivered, and was given up');
+      telemetry.mailAttempted('failed');
+      // The reason of another failure would show the operator's network to the organization.
+      return giveUp(context, mail, permanent ? message : 'The mail could not be sent for a day.');
+    }
+    if (!signal.aborted) {
+      log.warn({ ...fields, reason: message }, 'a mail could not be sent; trying again later');
+      telemetry.mailAttempted('retried');
+    }
+    return store.settleMail(mail, { state: 'waiting', retryMs: signal.aborted ? 0 : mailRetryMs(attempts) });
+  }
+  telemetry.mailAttempted('sent');
+  log.info(fields, 'mail sent');
+  await store.settleMail(mail, { state: 'sent' });
+}
+
+function giveUp(context: Context, mail: ClaimedMail, reason: string): Promise<void> {
+  const initiator = { actor: { kind: 'skein' }, traceId: context.ids.event() } as const;
+  const note = auditNote(context, initiator, 'member.mail-failed', mail.userId, { reason });
+  return context.store.settleMail(mail, { state: 'failed', note });
+}

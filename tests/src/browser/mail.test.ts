@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { testPassword } from '../console/console-client.ts';
+import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { MailServer } from '../mail-server.ts';
+import { lookAt, sharedBrowser, Window } from './browser.ts';
+import { heading, openAs, shown } from './people.ts';
+
+describe('Members, with a mail server', () => {
+  let browser: Browser;
+  let server: MailServer;
+  let world: SettingsWorld;
+  before(async () => {
+    server = await MailServer.start();
+    browser = await sharedBrowser();
+    world = await startSettingsWorld(server.environment());
+  });
+  after(async () => {
+    await world?.end();
+    await server?.close();
+  });
+
+  it('invites a person, who joins through the link in the mail, and shows what was not delivered', async () => {
+    const [dora, nobody] = [world.email('dora'), world.email('nobody')];
+    server.answer = (recipient) => (recipient === nobody ? 550 : 'accept');
+    const window = await openAs(browser, world.ada.client);
+    const { page } = window;
+    const dialog = page.getByRole('dialog');
+    const row = (email: string) => page.getByRole('row').filter({ hasText: email });
+    const invite = async (email: string) => {
+      await page.getByRole('button', { name: 'Add member' }).click();
+      await dialog.getByLabel('Email address').fill(email);
+      await dialog.getByRole('button', { name: 'Add and send invitation' }).click();
+      await shown(page.getByRole('dialog', { name: `Invitation sent to ${email}` }));
+    };
+    await page.goto('/settings/members');
+    await invite(dora);
+    assert.equal(await dialog.getByTestId('secret').count(), 0, 'the admin does not see the link');
+    await lookAt(page, 'invitation-sent');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await lookAt(page, 'invitation-sent', 'phone');
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await shown(row(dora).getByText('Invited'));
+    await shown(row(dora).getByRole('button', { name: `Send again to ${dora}` }));
+
+    const guest = await Window.open(browser, world.service.baseUrl);
+    await guest.page.goto((await server.mailTo(dora)).link);
+    await guest.page.getByLabel('New password').fill(testPassword);
+    await guest.page.getByRole('button', { name: 'Set password and join' }).click();
+    await shown(heading(guest.page, 'My threads'));
+    await guest.close();
+
+    await invite(nobody);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const failed = row(nobody).getByText('Not delivered');
+    while (!(await failed.isVisible())) {
+      await page.reload();
+      await shown(row(nobody));
+    }
+    await lookAt(page, 'members-not-delivered');
+    await window.close();
+  });
+});

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { signedInMember } from './console/console-client.ts';
+import { assertDone, assertRefused, Visitor } from './console/visitor.ts';
+import { eventually } from './eventually.ts';
+import { type Answer, MailServer } from './mail-server.ts';
+import { runSkein, Service, temporaryFolder } from './service.ts';
+import { clockOffBy, clockThatLeaps } from './shifted-clock.ts';
+
+const leapMs = 120_000;
+
+describe('Invitations by mail', () => {
+  let server: MailServer;
+  let service: Service;
+  let admin: Visitor;
+  let environment: Record<string, string>;
+  let organizationId: string;
+  const folder = temporaryFolder();
+  /** What the server answers to a recipient the next times; afterwards it accepts. */
+  const answers = new Map<string, Answer[]>();
+  before(async () => {
+    server = await MailServer.start();
+    server.answer = (recipient) => answers.get(recipient)?.shift() ?? 'accept';
+    environment = { ...server.environment(), ...clockThatLeaps(leapMs), SKEIN_MODEL: 'scripted' };
+    service = await Service.start({ folder, environment });
+    organizationId = (await service.skein('org', 'create', 'Müller & <Söhne>')).id;
+    admin = new Visitor(
+      await signedInMember(service, organizationId, 'ada@example.org', 'admin'),
+      organizationId,
+    );
+  });
+  after(async () => {
+    await service?.end();
+    await server?.close();
+  });
+
+  async function invite(email: string, ...nextAnswers: Answer[]) {
+    answers.set(email, nextAnswers);
+    const body = { email, role: 'member', service: false };
+    const invited = assertDone(await admin.post('/members', body), 201);
+    assert.deepEqual([invited.link, invited.mailed], [null, true], 'the admin does not see the link');
+    return invited;
+  }
+
+  const listed = async (email: string) =>
+    assertDone(await admin.get('/members')).members.find((member: any) => member.email === email);
+  const untilState = (email: string, state: string) =>
+    eventually(
+      async () => (await listed(email)).mailState,
+      (found) => found === state,
+    );
+  const attempted = (email: string) => eventually(() => server.named.includes(email));
+  const output = () => service.output.join('\n');
+
+  it('sends the link to the person alone, who joins with it', async () => {
+    await invite('ben@example.org');
+    const { from, raw, link } = await server.mailTo('ben@example.org');
+    assert.equal(from, 'skein@example.org');
+    assert.ok(raw.includes('From: Skein <skein@example.org>'));
+    assert.ok(raw.includes('Auto-Submitted: auto-generated'));
+    assert.ok(!raw.includes('<Söhne>'), 'the name is escaped');
+    assert.ok(link.startsWith(`${service.baseUrl}/invitation#`), raw);
+    await untilState('ben@example.org', 'sent');
+    await Visitor.accept(organizationId, link);
+    assert.equal((await listed('ben@example.org')).state, 'active');
+    assert.ok(!output().includes(link.split('#')[1]!), 'the link is not logged');
+  });
+
+  it('sends a new link again, which replaces the old one', async () => {
+    const { id } = await invite('carl@example.org');
+    const first = await server.mailTo('carl@example.org');
+    assertDone(await admin.post(`/members/${id}/invitation`), 201);
+    const { link } = await server.mailTo('carl@example.org', 2);
+    await assert.rejects(Visitor.accept(organizationId, first.link));
+    await Visitor.accept(organizationId, link);
+  });
+
+  it('sends to addresses with non-ASCII characters', async () => {
+    await invite('jörg@bücher.example');
+    const { to } = (await eventually(
+      () => server.received.find((mail) => mail.to.startsWith('jörg@')),
+      (mail) => mail !== undefined,
+    )) as { to: string };
+    assert.match(to, /^jörg@(bücher|xn--bcher-kva)\.example$/);
+  });
+
+  it('never puts an address into a mail that could name another one', async () => {
+    for (const email of ['a,b@example.org', 'x>@example.org', '"dee"@example.org', 'dee@[127.0.0.1]']) {
+      await invite(email);
+      await untilState(email, 'failed');
+    }
+    assert.deepEqual(
+      server.named.filter((name) => /[,>"[]/.test(name)),
+      [],
+    );
+    const body = { email: 'dee@example.org\r\nRCPT TO:<eve@example.org>', role: 'member', service: false };
+    assertRefused(await admin.post('/members', body), 400, /not an email address/);
+  });
+
+  it('tries again after the server or the connection failed', async () => {
+    await invite('dora@example.org', 451, 'drop');
+    for (const attempts of [1, 2]) {
+      await eventually(
+        () =>
+          output().includes(`"attempts":${attempts},"reason":"`) &&
+          server.named.filter((name) => name === 'dora@example.org').length === attempts,
+      );
+      service.signal('SIGUSR2');
+    }
+    await server.mailTo('dora@example.org');
+    await untilState('dora@example.org', 'sent');
+    assert.match(output(), /the mail server answered 451[ \d.]* to RCPT TO/);
+  });
+
+  it('gives up when the server rejects the recipient, and says so in the audit log', async () => {
+    const { id } = await invite('fred@example.org', 550);
+    await untilState('fred@example.org', 'failed');
+    const { events } = assertDone(await admin.get('/audit?limit=10'));
+    const failed = events.find(
+      ({ action, subject }: any) => action === 'member.mail-failed' && subject === id,
+    );
+    assert.match(failed.detail.reason, /^the mail server answered 550/);
+    assert.equal((await listed('fred@example.org')).state, 'invited', 'the operator can still create a link');
+  });
+
+  it('limits the mails to one person', async () => {
+    const { id } = await invite('gus@example.org');
+    for (let count = 2; count <= 5; count += 1) {
+      assertDone(await admin.post(`/members/${id}/invitation`), 201);
+    }
+    assertRefused(await admin.post(`/members/${id}/invitation`), 429, /5 invitations by mail a day/);
+  });
+
+  it('also sends the links that the operator creates, and shows them', async () => {
+    const words = ['member', 'add', 'Müller & <Söhne>', 'hans@example.org'];
+    const { stdout } = await runSkein(folder, words, environment);
+    assert.match(stdout, /\n\s+https?:\S+\/invitation#inv_\S+\n.*also sends it to hans@example\.org by mail/);
+    const { link } = await server.mailTo('hans@example.org');
+    assert.ok(stdout.includes(link.split('#')[1]!));
+    await Visitor.accept(organizationId, `${service.baseUrl}/#${link.split('#')[1]}`);
+    const reset = ['member', 'invite', 'Müller & <Söhne>', 'hans@example.org', '--json'];
+    assert.deepEqual(Object.keys(JSON.parse((await runSkein(folder, reset, environment)).stdout)), [
+      'id',
+      'invitation',
+    ]);
+    assert.match(
+      (await server.mailTo('hans@example.org', 2)).raw,
+      /Subject: =\?UTF-8\?Q\?Set_a_new_password/,
+    );
+  });
+
+  it('loses none when the service stops while the server hangs', async () => {
+    await invite('ida@example.org', 'hang');
+    await attempted('ida@example.org');
+    assert.equal(await service.end('SIGTERM'), 0);
+    service = await Service.start({ folder, environment });
+    await server.mailTo('ida@example.org');
+  });
+
+  it('loses none when the service is killed between the commit and the mail', async () => {
+    admin = new Visitor(
+      await signedInMember(service, organizationId, 'jo@example.org', 'admin'),
+      organizationId,
+    );
+    await invite('kim@example.org', 'hang');
+    await attempted('kim@example.org');
+    assert.equal(await service.end('SIGKILL'), 'SIGKILL');
+    assert.ok(server.received.every(({ to }) => to !== 'kim@example.org'));
+    // By then the claim of the killed process has expired.
+    service = await Service.start({ folder, environment: { ...environment, ...clockOffBy(3_600_000) } });
+    await server.mailTo('kim@example.org');
+  });
+});
+
+describe('skein mail test', () => {
+  let server: MailServer;
+  before(async () => {
+    server = await MailServer.start({});
+  });
+  after(() => server.close());
+
+  const test = (environment: Record<string, string>, address = 'ada@example.org') =>
+    runSkein(temporaryFolder(), ['mail', 'test', address], environment);
+
+  async function fails(environment: Record<string, string>, reason: RegExp, address?: string): Promise<void> {
+    const { exitCode, stdout } = await test(environment, address);
+    assert.deepEqual([exitCode, stdout.startsWith('FAIL  ')], [1, true], stdout);
+    assert.match(stdout, reason);
+    assert.ok(!stdout.includes('p%40ss') && !stdout.includes('p@ss'), stdout);
+  }
+
+  it('sends a mail over STARTTLS', async () => {
+    const { exitCode, stdout } = await test(server.environment());
+    assert.deepEqual([exitCode, stdout], [0, 'ok    localhost accepted a mail to ada@example.org\n']);
+    assert.match((await server.mailTo('ada@example.org')).raw, /Subject: Test mail from Skein/);
+  });
+
+  it('says why the server cannot be used', async () => {
+    const settings = server.environment();
+    await fails({ ...settings, NODE_EXTRA_CA_CERTS: '' }, /self-signed certificate/);
+    await fails({ ...settings, SKEIN_SMTP_URL: 'smtp://127.0.0.1:1' }, /ECONNREFUSED/);
+    const wrong = settings.SKEIN_SMTP_URL!.replace('word', 'key');
+    await fails({ ...settings, SKEIN_SMTP_URL: wrong }, /answered 535[ \d.]* to AUTH/);
+    server.answer = () => 550;
+    await fails(settings, /answered 550[ \d.]* to RCPT TO/);
+    server.answer = () => 'drop';
+    await fails(settings, /[Cc]onnection closed|ECONNRESET/);
+    const without = await test({});
+    assert.match(without.stderr, /set SKEIN_SMTP_URL and SKEIN_MAIL_FROM/);
+  });
+
+  it('sends nothing over an unencrypted connection to another machine', async (context) => {
+    const plain = await MailServer.start({ disabledCommands: ['STARTTLS'], authOptional: true });
+    context.after(() => plain.close());
+    const at = (url: string) => ({ ...plain.environment(), SKEIN_SMTP_URL: url });
+    assert.equal((await test(at(`smtp://127.0.0.1:${plain.port}`))).exitCode, 0, 'this machine may');
+    // Reaches this machine, but is not one of its loopback addresses.
+    const other = `smtp://0.0.0.0:${plain.port}`;
+    await fails(at(other), /STARTTLS|TLS/);
+    assert.equal((await test(at(`${other}?tls=off`))).exitCode, 0, 'the operator allows it');
+  });
+
+  it('is a check of skein doctor', async () => {
+    server.answer = () => 'accept';
+    const doctor = async (environment: Record<string, string>) => {
+      const { stdout } = await runSkein(temporaryFolder(), ['doctor', '--json'], environment);
+      return JSON.parse(stdout).findings.find(({ check }: any) => check === 'mail');
+    };
+    const settings = server.environment();
+    assert.deepEqual(await doctor(settings), {
+      check: 'mail',
+      ok: true,
+      detail: 'localhost accepts mail from skein@example.org',
+    });
+    assert.equal((await doctor({ ...settings, SKEIN_SMTP_URL: 'smtps://127.0.0.1:1' })).ok, false);
+    assert.equal((await doctor({})).ok, true);
+  });
+});
