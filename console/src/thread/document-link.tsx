@@ -5,7 +5,7 @@ import type { SourceJson } from '../api/contract.ts';
 /** When the reply was written: a document may have been replaced since. */
 export const WrittenAt = createContext<string | undefined>(undefined);
 
-interface DocumentLinkProps extends Pick<LinkComponentProps, 'className' | 'children'> {
+interface DocumentLinkProps extends Omit<LinkComponentProps<'a'>, 'to' | 'params' | 'search'> {
   readonly source: SourceJson;
   /** The words of the reply that cite the source. */
   readonly cited?: string | undefined;

@@ -1,9 +1,9 @@
 import { Tooltip, UnstyledButton } from '@mantine/core';
-import { createContext, memo, type ReactNode, useContext, useDeferredValue, useMemo, useRef } from 'react';
+import { createContext, memo, type ReactNode, useContext, useDeferredValue, useMemo } from 'react';
 import Markdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import type { SourceJson } from '../api/contract.ts';
-import { citedTextBefore } from './cited-text.ts';
+import { Citation } from './citation.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { closeOpenMarks } from './growing-text.ts';
 import classes from './markdown.module.css';
@@ -11,7 +11,6 @@ import { headingLevels, markdownParts } from './markdown-parts.ts';
 import { hideFormulas, showFormulas } from './math.ts';
 import { type HtmlNode, markReply } from './reply-marks.ts';
 import { outside, safeLink } from './safe-link.ts';
-import { SourcePopover } from './source-popover.tsx';
 import { markUnsupported, type Span } from './unsupported.ts';
 
 export interface ReplyTextProps {
@@ -132,7 +131,7 @@ function OutsideLink({ href, children }: { href: string; children: ReactNode }) 
 type MarkProps = { children?: ReactNode; 'data-citation'?: string; 'data-unsupported'?: string } & ExtraProps;
 
 function ReplyButton(props: MarkProps) {
-  return props['data-unsupported'] === undefined ? <Citation {...props} /> : <UnsupportedFlag />;
+  return props['data-unsupported'] === undefined ? <CitationMark {...props} /> : <UnsupportedFlag />;
 }
 
 /** The button after a statement that was not found. A word joiner keeps it on the same line as the last word. */
@@ -155,10 +154,9 @@ function UnsupportedFlag() {
   );
 }
 
-function Citation(props: MarkProps) {
+function CitationMark(props: MarkProps) {
   const number = Number(props['data-citation']);
   const source = useContext(Sources)[number - 1];
-  const chip = useRef<HTMLButtonElement>(null);
   if (source === undefined) {
     return (
       <span className={classes.citation} data-pending title="The source is listed when the reply is complete">
@@ -166,23 +164,5 @@ function Citation(props: MarkProps) {
       </span>
     );
   }
-  return (
-    <SourcePopover
-      source={source}
-      number={number}
-      citedText={() => (chip.current === null ? '' : citedTextBefore(chip.current))}
-    >
-      {(toggle) => (
-        <UnstyledButton
-          ref={chip}
-          className={classes.citation}
-          data-citation={number}
-          onClick={toggle}
-          aria-label={`Source ${number}: ${source.title}`}
-        >
-          {number}
-        </UnstyledButton>
-      )}
-    </SourcePopover>
-  );
+  return <Citation source={source} number={number} />;
 }

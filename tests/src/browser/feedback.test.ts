@@ -43,7 +43,7 @@ describe('Feedback on replies', () => {
   it('reaches an admin: ask, open a source, mark the reply as wrong, see it', async () => {
     const { page } = member;
     await askInPage(question);
-    await page.getByRole('link', { name: /Refund and exchange policy/ }).click();
+    await page.getByRole('link', { name: 'Source 1: Refund and exchange policy' }).click();
     await shown(heading(page, 'Refund and exchange policy'));
     await shown(page.getByRole('region', { name: /cited$/ }).getByText(/within 30 days of purchase/));
     await page.goBack();

@@ -93,13 +93,12 @@ describe('A reply in the console', () => {
         .getByTestId('verdict')
         .getByText(/^The statement was found in/),
     );
-    await reply()
-      .getByRole('button', { name: /^Source 1: / })
-      .click();
-    const passage = page.getByRole('dialog', { name: /^Source 1: / });
+    const citation = reply().getByRole('link', { name: /^Source 1: / });
+    const passage = page.getByTestId('passage');
+    await citation.hover();
     await shown(passage.getByText(/within 30 days of purchase/));
     await lookAt(page, 'passage');
-    await passage.getByRole('link', { name: 'Open document' }).click();
+    await citation.click();
     await shown(heading(page, 'Refund and exchange policy'));
     const cited = page.getByRole('region', { name: /, cited$/ });
     await shown(cited.locator('mark').getByText(/within 30 days of purchase/));
@@ -115,9 +114,7 @@ describe('A reply in the console', () => {
     }
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.goBack();
-    await reply()
-      .getByRole('button', { name: /^Source 1: / })
-      .click();
+    await citation.focus();
     await shown(passage);
     await page.keyboard.press('Escape');
     await passage.waitFor({ state: 'hidden' });

@@ -1,0 +1,51 @@
+import { Text, Tooltip } from '@mantine/core';
+import { useRef, useState } from 'react';
+import type { SourceJson } from '../api/contract.ts';
+import { citedTextBefore } from './cited-text.ts';
+import { DocumentLink } from './document-link.tsx';
+import classes from './markdown.module.css';
+
+/** The number of a source in a reply. It opens the document at the passage; hover and focus show the passage. */
+export function Citation({ source, number }: { source: SourceJson; number: number }) {
+  const chip = useRef<HTMLAnchorElement>(null);
+  const [cited, setCited] = useState('');
+  // Read before a click follows the link. While the reply is rendered, the words before the citation may be missing.
+  const readCited = () => setCited(chip.current === null ? '' : citedTextBefore(chip.current));
+  return (
+    <Tooltip
+      label={<Preview source={source} number={number} />}
+      data-testid="passage"
+      events={{ hover: true, focus: true, touch: false }}
+      openDelay={150}
+      position="bottom-start"
+      multiline
+      w="min(26rem, calc(100vw - 2rem))"
+    >
+      <DocumentLink
+        ref={chip}
+        source={source}
+        cited={cited}
+        className={classes.citation}
+        data-citation={number}
+        onPointerEnter={readCited}
+        onFocus={readCited}
+        aria-label={`Source ${number}: ${source.title}`}
+      >
+        {number}
+      </DocumentLink>
+    </Tooltip>
+  );
+}
+
+function Preview({ source: { title, snippet }, number }: { source: SourceJson; number: number }) {
+  return (
+    <>
+      <Text fw={600} size="sm" className={classes.preview}>
+        {number}. {title}
+      </Text>
+      <Text size="sm" lineClamp={8} className={classes.preview}>
+        {snippet === '' ? 'No excerpt available for this source.' : snippet}
+      </Text>
+    </>
+  );
+}
