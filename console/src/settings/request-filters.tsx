@@ -12,6 +12,9 @@ const statuses = [
   { value: '3xx', label: '3xx not modified' },
   { value: '4xx', label: '4xx client error' },
   { value: '5xx', label: '5xx server error' },
+  ...['INVALID_PARAMS', 'UNAUTHORIZED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMITED', 'INTERNAL_ERROR'].map(
+    (code) => ({ value: code, label: code }),
+  ),
 ];
 
 /** The filters are in the address, so that a filtered log can be linked to. */

@@ -14,11 +14,6 @@ export function operationName({ method, operation }: Pick<RequestJson, 'method' 
   return operation === 'unknown' ? `${method} unknown route` : (operations[operation] ?? operation);
 }
 
-/** The filter of the request log that has the requests with this error code. */
-export function statusClassOf(code: string): string {
-  return code === 'INTERNAL_ERROR' ? '5xx' : '4xx';
-}
-
 export function statusColor(status: number): string {
   if (status >= 500) return 'red';
   if (status >= 400) return 'orange';

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { TrafficJson } from '../api/contract.ts';
 import { EmptyState } from './empty-state.tsx';
-import { latencyText, operations, statusClassOf } from './request-words.ts';
+import { latencyText, operations } from './request-words.ts';
 import classes from './usage-page.module.css';
 
 interface TrafficProps {
@@ -81,7 +81,7 @@ function Errors({ errors, days }: { errors: TrafficJson['errors']; days: Days })
                 <Table.Td>
                   <Link
                     to="/settings/requests"
-                    search={{ status: statusClassOf(code), ...days }}
+                    search={{ status: code, ...days }}
                     className={classes.link ?? ''}
                   >
                     {code}

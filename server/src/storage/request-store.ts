@@ -27,6 +27,7 @@ export interface RequestFilter {
   readonly credentialId?: string | undefined;
   /** 4 for every status from 400 to 499. */
   readonly statusClass?: number | undefined;
+  readonly code?: string | undefined;
 }
 
 export interface RequestQuery extends RequestFilter {

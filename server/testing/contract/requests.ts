@@ -80,7 +80,7 @@ export function describeRequests(world: () => World): void {
       assert.deepEqual(found, ['t4', 't3', 't2', 't1', 't0']);
     });
 
-    it('is filtered by status, operation, credential and time', async () => {
+    it('is filtered by status, error code, operation, credential and time', async () => {
       const { store } = world();
       const organization = await world().organization();
       await store.addRequests(
@@ -95,6 +95,8 @@ export function describeRequests(world: () => World): void {
       );
       assert.deepEqual(await traces(store, organization, { statusClass: 4 }), [4, 2]);
       assert.deepEqual(await traces(store, organization, { statusClass: 3 }), []);
+      assert.deepEqual(await traces(store, organization, { code: 'INTERNAL_ERROR' }), [5]);
+      assert.deepEqual(await traces(store, organization, { code: 'FORBIDDEN' }), []);
       assert.deepEqual(await traces(store, organization, { operation: 'listThreads' }), [3]);
       assert.deepEqual(await traces(store, organization, { credentialId: 'app_1', statusClass: 4 }), [4]);
       assert.deepEqual(

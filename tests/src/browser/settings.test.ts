@@ -321,6 +321,7 @@ describe('Settings in the console', () => {
     await errors.getByRole('link', { name: 'NOT_FOUND' }).click();
     await shown(eve.page.getByRole('row').filter({ hasText: 'Get thread' }));
     await gone(eve.page.getByRole('row').filter({ hasText: 'List threads' }));
+    assert.equal(new URL(eve.page.url()).searchParams.get('status'), 'NOT_FOUND');
     await eve.close();
   });
 

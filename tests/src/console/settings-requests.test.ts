@@ -88,6 +88,9 @@ describeOnEachEngine('The request log in the console', (engine) => {
     assert.deepEqual(await operationsOf('?status=2xx&operation=createThread'), new Set(['createThread']));
     const failures = (await list('?status=4xx')).requests;
     assert.ok(failures.length >= 3 && failures.every(({ status }: any) => status >= 400 && status < 500));
+    const missing = (await list('?status=NOT_FOUND')).requests;
+    assert.ok(missing.length >= 1 && missing.length < failures.length);
+    assert.ok(missing.every(({ error }: any) => error.code === 'NOT_FOUND'));
     assert.equal((await list(`?credentialId=${key.id}`)).requests.length > 3, true);
     assert.deepEqual((await list('?credentialId=key_other')).requests, []);
     const today = new Date().toISOString().slice(0, 10);

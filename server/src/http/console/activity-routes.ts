@@ -39,7 +39,7 @@ const requests = ({ limits }: ConsoleOptions) =>
       const page = await listRequests(context, organizationId, {
         ...query,
         limit,
-        statusClass: status && Number(status[0]),
+        ...(status && (/^\dxx$/.test(status) ? { statusClass: Number(status[0]) } : { code: status })),
         ...timesOf({ from, to }),
       });
       const keptMs = context.kept.requests;

@@ -242,7 +242,7 @@ describe('Responses of the console routes', () => {
     await call('GET /model');
     await call('POST /model/test');
     await call('GET /usage');
-    await call('GET /requests', { query: '?status=4xx&from=2026-01-01' });
+    await call('GET /requests', { query: '?status=NOT_FOUND&from=2026-01-01' });
     assert.ok((await call<AuditJson>('GET /audit')).events.length > 10);
   });
 

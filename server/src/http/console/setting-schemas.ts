@@ -1,3 +1,4 @@
+import { errorCodes } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { count, type Json, nullable, object, Type, text, textFormat, time } from '../schema.ts';
 import { role } from './session-schemas.ts';
@@ -306,7 +307,8 @@ export type AuditJson = Json<typeof auditSchema>;
 /** A filter of the request log. Days are in UTC, both included. */
 export const requestQuery = {
   traceId: Type.Optional(text(1, 255)),
-  status: Type.Optional(Type.Enum(['2xx', '3xx', '4xx', '5xx'])),
+  /** A class of statuses, or an error code. */
+  status: Type.Optional(Type.Enum(['2xx', '3xx', '4xx', '5xx', ...errorCodes])),
   operation: Type.Optional(text(1, 64)),
   credentialId: Type.Optional(text(1, 64)),
   from: Type.Optional(day),

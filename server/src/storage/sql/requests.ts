@@ -57,7 +57,7 @@ const findSearchEnd = statement('find-end-of-request-search')`
 const search = statement('search-requests')`
   SELECT ${columns} FROM request WHERE ${older} AND at >= :endAt AND (at, id) >= (:endAt, :endId)
     AND (:operation = '' OR operation = :operation) AND (:credentialId = '' OR credential_id = :credentialId)
-    AND (:statusClass = 0 OR status / 100 = :statusClass)
+    AND (:statusClass = 0 OR status / 100 = :statusClass) AND (:code = '' OR code = :code)
   ${newestFirst} LIMIT :limit`;
 const find = statement('find-request')`
   SELECT ${columns} FROM request WHERE organization_id = :organizationId AND id = :traceId`;
@@ -127,11 +127,11 @@ export function requests({ runsLocally, read, write, writeUnsynced }: Transactio
     },
 
     async listRequests(organizationId, { before, since, limit, ...filter }) {
-      const { operation = '', credentialId = '', statusClass = 0 } = filter;
+      const { operation = '', credentialId = '', statusClass = 0, code = '' } = filter;
       const page = { organizationId, beforeAt: before.at, beforeId: before.traceId, since, limit };
-      const isFiltered = operation !== '' || credentialId !== '' || statusClass !== 0;
+      const isFiltered = operation !== '' || credentialId !== '' || statusClass !== 0 || code !== '';
       const { found, end } = isFiltered
-        ? await read(() => searchFor({ ...page, operation, credentialId, statusClass }))
+        ? await read(() => searchFor({ ...page, operation, credentialId, statusClass, code }))
         : { found: await read(() => rows<LoggedRequest>(list, page)), end: undefined };
       const last = found.length === limit ? found.at(-1) : end;
       return { requests: found, searched: last ? { at: last.at, traceId: last.traceId } : null };
