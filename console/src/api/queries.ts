@@ -112,7 +112,7 @@ export function recentOptions(organizationId: string) {
       request<ThreadListJson>(
         'GET',
         inOrganization(organizationId, `/threads${query({ scope: 'mine', limit: recentThreads })}`),
-        { signal },
+        { signal, headers: { 'x-skein-background': '1' } },
       ),
     refetchInterval: ({ state: { data } }) =>
       data?.threads.some(({ state }) => state === 'in_progress') ? 1500 : 10_000,

@@ -60,6 +60,17 @@ describe('A session', () => {
     assertRefused(await client.get(client.at('/usage')), 'UNAUTHORIZED');
   });
 
+  it('is not kept alive by what the page asks for by itself', async () => {
+    const client = nobody();
+    assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);
+    const headers = { 'x-skein-background': '1' };
+    const poll = () => client.call('GET', client.at('/threads?scope=mine&limit=6'), { headers });
+    await leap();
+    assert.equal((await poll()).status, 200);
+    await leap();
+    assertRefused(await poll(), 'UNAUTHORIZED', 'eight days after a person used it');
+  });
+
   it('ends thirty days after it started, even if it is in use', async () => {
     const client = nobody();
     assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);

@@ -58,13 +58,15 @@ async function admit(
 ): Promise<void> {
   if (token === undefined) throw signedOut();
   const tokenHash = context.sha256(token);
+  // What the page asks for by itself must not keep an unattended session alive.
+  const extend = request.headers['x-skein-background'] === undefined;
   if (caller === 'person') {
-    request.signedIn = await readSession(context, tokenHash);
+    request.signedIn = await readSession(context, tokenHash, extend);
     request.personId = request.signedIn.session.userId;
     return;
   }
   const { organizationId } = request.params as { organizationId: string };
-  const entered = await enterOrganization(context, tokenHash, organizationId);
+  const entered = await enterOrganization(context, tokenHash, organizationId, extend);
   request.signedIn = entered;
   request.personId = entered.session.userId;
   request.principal = entered.principal;

@@ -57,8 +57,8 @@ export async function startSession(
 }
 
 /** Reads the store on every call: a session that was ended on any node is `UNAUTHORIZED` from then on. */
-export async function readSession(context: Context, tokenHash: string): Promise<SignedIn> {
-  return { session: await currentSession(context, tokenHash, undefined), tokenHash };
+export async function readSession(context: Context, tokenHash: string, extend = true): Promise<SignedIn> {
+  return { session: await currentSession(context, tokenHash, undefined, extend), tokenHash };
 }
 
 /** `NOT_FOUND` both for an unknown organization and for one that the session may not enter. */
@@ -66,9 +66,10 @@ export async function enterOrganization(
   context: Context,
   tokenHash: string,
   organizationId: string,
+  extend = true,
 ): Promise<EnteredSession> {
   const known = isOrganizationId(organizationId) ? organizationId : undefined;
-  const session = await currentSession(context, tokenHash, known);
+  const session = await currentSession(context, tokenHash, known, extend);
   const { membership, userId } = session;
   if (membership === undefined) throw new ServiceError('NOT_FOUND', 'No such organization.');
   return { session, tokenHash, membership, principal: personIn(membership.organizationId, userId) };
@@ -121,10 +122,12 @@ async function currentSession(
   { store, limits: { sessionIdleMs } }: Context,
   tokenHash: string,
   organizationId: OrganizationId | undefined,
+  extend: boolean,
 ): Promise<Session> {
   const session = await store.findSession(tokenHash, organizationId);
   if (session === undefined) throw signedOut();
   const touchPauseMs = Math.min(touchPauseMsMax, sessionIdleMs / touchesPerIdle);
-  if (session.now - session.seenAt >= touchPauseMs) await store.touchSession(tokenHash, sessionIdleMs);
+  if (extend && session.now - session.seenAt >= touchPauseMs)
+    await store.touchSession(tokenHash, sessionIdleMs);
   return session;
 }
