@@ -3,10 +3,11 @@ import type {
   AccountsJson,
   ApplicationsJson,
   AuditJson,
-  ClosestPassagesJson,
   DocumentsJson,
   ExamplesJson,
   FirstStepsJson,
+  FoundPassagesJson,
+  HomeJson,
   KeysJson,
   MembersJson,
   ModelJson,
@@ -16,7 +17,6 @@ import type {
   RequestsJson,
   SessionJson,
   SignInOffer,
-  ThreadHomeJson,
   ThreadListJson,
   ThreadRowJson,
   ThreadViewJson,
@@ -163,17 +163,16 @@ export function closestPassagesOptions(organizationId: string, question: string,
   return queryOptions({
     queryKey: [...keys.closestPassages(organizationId), question, accountId],
     queryFn: ({ signal }) =>
-      request<ClosestPassagesJson>(
-        'GET',
-        inOrganization(organizationId, `/passages${query({ question, accountId: accountId ?? undefined })}`),
-        { signal },
-      ),
+      request<FoundPassagesJson>('POST', inOrganization(organizationId, '/documents/search'), {
+        body: { question, ...(accountId !== null && { accountId }), asked: true },
+        signal,
+      }),
   });
 }
 
-/** Finds the person's organization that has the thread. */
-export function readThreadHome(threadId: string): Promise<ThreadHomeJson> {
-  return request<ThreadHomeJson>('GET', `/threads/${encodeURIComponent(threadId)}/home`);
+/** Finds the person's organization that has the thread or the document. */
+export function readHome(id: string): Promise<HomeJson> {
+  return request<HomeJson>('GET', `/home/${encodeURIComponent(id)}`);
 }
 
 export function accountsOptions(organizationId: string, prefix: string) {

@@ -11,7 +11,7 @@ import {
   type Citation,
   documentOptions,
   type ListSearch,
-  readThreadHome,
+  readHome,
   sessionOptions,
   signInOfferOptions,
   threadOptions,
@@ -120,7 +120,10 @@ const newThread = createRoute({
 const thread = createRoute({
   getParentRoute: () => door,
   path: '/threads/$threadId',
-  loader: ({ params, preload }) => enterHome(params.threadId, preload),
+  loader: ({ params: { threadId }, preload }) =>
+    enterHome(threadId, preload, (organizationId) =>
+      queryClient.ensureQueryData(threadOptions(organizationId, threadId)),
+    ),
   component: lazyRouteComponent(() => import('../thread/thread-page.tsx'), 'ThreadPage'),
   notFoundComponent: NotFoundPage,
 });
@@ -134,33 +137,34 @@ const document = createRoute({
     ...(typeof since === 'string' && { since }),
   }),
   loaderDeps: ({ search }) => search,
-  loader: async ({ params, deps }) => {
-    const session = await queryClient.ensureQueryData(sessionOptions);
-    const options = documentOptions(currentOrganization(session).id, params.documentId, deps);
-    await queryClient.ensureQueryData(options).catch((error: unknown) => {
-      throw isNotFound(error) ? notFound() : error;
-    });
-  },
+  loader: ({ params: { documentId }, deps, preload }) =>
+    enterHome(documentId, preload, (organizationId) =>
+      queryClient.ensureQueryData(documentOptions(organizationId, documentId, deps)),
+    ),
   component: lazyRouteComponent(() => import('../document/document-page.tsx'), 'DocumentPage'),
   notFoundComponent: NotFoundPage,
 });
 
-/** A link to a thread of another of the person's organizations opens it there. */
-async function enterHome(threadId: string, preload: boolean): Promise<void> {
+/** A link to a thread or document of another of the person's organizations opens it there. */
+async function enterHome(
+  id: string,
+  preload: boolean,
+  load: (organizationId: string) => Promise<unknown>,
+): Promise<void> {
   const session = await queryClient.ensureQueryData(sessionOptions);
   try {
-    await queryClient.ensureQueryData(threadOptions(currentOrganization(session).id, threadId));
+    await load(currentOrganization(session).id);
   } catch (error) {
     if (!isNotFound(error) || preload) throw error;
-    const organizationId = await homeOf(threadId);
-    await queryClient.ensureQueryData(threadOptions(organizationId, threadId));
+    const organizationId = await homeOf(id);
+    await load(organizationId);
     switchOrganization(organizationId);
   }
 }
 
-async function homeOf(threadId: string): Promise<string> {
+async function homeOf(id: string): Promise<string> {
   try {
-    return (await readThreadHome(threadId)).organizationId;
+    return (await readHome(id)).organizationId;
   } catch (error) {
     throw isNotFound(error) ? notFound() : error;
   }

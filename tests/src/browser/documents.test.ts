@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { signedInMember, testPassword } from '../console/console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
 import { assertDone } from '../console/visitor.ts';
 import { lookAt, sharedBrowser, type Window } from './browser.ts';
@@ -89,6 +90,23 @@ describe('A document in the console', () => {
     await shown(note.getByText('Parcels are carried by pigeons.'));
     await lookAt(page, 'replaced-document');
     window.assertFaultless();
+  });
+
+  it('opens in its own organization for a person who is in another one', async () => {
+    const { service, acme, globex } = world;
+    const guest = await signedInMember(service, globex, world.email('gia'), 'member');
+    const { invitation } = await service.skein('member', 'add', acme, world.email('gia'));
+    assertDone(await guest.acceptInvitation(invitation, testPassword));
+    const there = await openAs(browser, guest);
+    const switcher = there.page.getByRole('button', { name: /^Switch organization/ });
+    await there.page.goto('/');
+    await shown(switcher.filter({ hasText: 'Globex' }));
+    await there.page.goto(citing('In chapter 70 a parcel weighs 70 kilograms.'));
+    await shown(there.page.getByRole('region', { name: 'Passage 70, cited', exact: true }));
+    await shown(switcher.filter({ hasText: 'Acme' }));
+    await there.page.goto('/documents/doc_missing');
+    await shown(heading(there.page, 'Page not found'));
+    await there.close();
   });
 
   it('is not shown to another organization, or once it is removed', async () => {

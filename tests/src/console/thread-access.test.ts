@@ -58,7 +58,6 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
         assertRefused(await visitor.intrude(world.acme, 'GET', '/unanswered'), 404);
       }
       assertRefused(await ben.get('/unanswered'), 403);
-      assertRefused(await ben.get('/passages?question=x'), 403);
     });
 
     it('unless the request is invalid', async () => {
@@ -76,8 +75,6 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
       assertRefused(await rate(ada, thread.id, { messageId: messages[0].id, value: 'up' }), 404);
       assertRefused(await rate(ada, 'thr_missing', { messageId, value: 'up' }), 404);
       assertRefused(await ada.get('/unanswered?cursor=x'), 400, /cursor/);
-      assertRefused(await ada.get('/passages'), 400, /question/);
-      assertRefused(await ada.get(`/passages?question=${'x'.repeat(501)}`), 400, /question/);
     });
   });
 
@@ -123,10 +120,8 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
     it('with any id', async () => {
       for (const id of ['thr_missing', 'x', 'thr_00000000000000000000000000', '%00', '..%2fkeys']) {
         for (const call of calls) assertRefused(await send(ada, id, call), 404);
-        for (const path of [...reads, '/home']) {
-          const answer = path === '/home' ? await ada.client.get(at(id, path)) : await ada.get(at(id, path));
-          assertRefused(answer, 404);
-        }
+        for (const path of reads) assertRefused(await ada.get(at(id, path)), 404);
+        assertRefused(await ada.client.get(`/home/${id}`), 404);
       }
     });
   });

@@ -222,14 +222,17 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
   it('are found in any of a person’s organizations', async () => {
     const invited = await world.service.skein('member', 'add', world.globex, world.email('ben'));
     const { thread: atAcme } = await ask(ben, 'x');
-    const home = (id: string) => ben.client.get(at(id, '/home'));
+    const home = (id: string) => ben.client.get(`/home/${id}`);
     assert.deepEqual(assertDone(await home(atAcme.id)), { organizationId: world.acme });
 
     const { thread: atGlobex } = await ask(eve, 'x');
     assertDone(await publish(eve, atGlobex.id));
     assertRefused(await home(atGlobex.id), 404);
+    const { id: documentId } = assertDone(await eve.upload({ name: 'a.md' }, '# A\n\nText.\n'), 201);
+    assertRefused(await home(documentId), 404);
     assertDone(await ben.client.acceptInvitation(invited.invitation, 'violin sky harbour'));
     assert.deepEqual(assertDone(await home(atGlobex.id)), { organizationId: world.globex });
+    assert.deepEqual(assertDone(await home(documentId)), { organizationId: world.globex });
     assertDone(await ben.intrude(world.globex, 'GET', at(atGlobex.id)));
     assertRefused(await ben.get(at(atGlobex.id)), 404);
     assertRefused(await ben.intrude(world.globex, 'GET', at(atAcme.id)), 404);

@@ -165,7 +165,7 @@ describe('Responses of the console routes', () => {
     await call('PUT /threads/:id/published', { id, body: { published: true } });
     assert.equal((await call<ThreadListJson>('GET /threads', { query: '?limit=1' })).threads.length, 1);
     assert.deepEqual((await call<AccountsJson>('GET /accounts')).accounts, ['acc_1']);
-    await call('GET /threads/:id/home', { id });
+    await call('GET /home/:id', { id });
     assert.equal(
       (await call<ThreadViewJson>('GET /threads/:id', { id, as: member })).messages.at(-1)?.role,
       'assistant',

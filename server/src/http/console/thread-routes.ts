@@ -13,7 +13,7 @@ import {
   undoMs,
 } from '../../usecases/threads/change-thread.ts';
 import { createThread } from '../../usecases/threads/create-thread.ts';
-import { findThreadHome, getThreadView } from '../../usecases/threads/get-thread.ts';
+import { findHome, getThreadView } from '../../usecases/threads/get-thread.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
 import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
 import { whileConnected } from '../held-requests.ts';
@@ -28,12 +28,12 @@ import {
   closestPassagesSchema,
   deletedSchema,
   followUpBody,
+  homeSchema,
   newThreadBody,
   publishedBody,
   ratingBody,
   ratingsSchema,
   renameBody,
-  threadHomeSchema,
   threadListSchema,
   threadViewSchema,
   unansweredPageSchema,
@@ -98,10 +98,10 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
       response: null,
       handle: (call) => streams.follow(call, call.path.id),
     }),
-    defineConsoleRoute('GET /threads/:id/home', 'person', {
-      response: threadHomeSchema,
+    defineConsoleRoute('GET /home/:id', 'person', {
+      response: homeSchema,
       async handle({ context, session, path }) {
-        return { organizationId: await findThreadHome(context, session, path.id) };
+        return { organizationId: await findHome(context, session, path.id) };
       },
     }),
   ];

@@ -69,9 +69,9 @@ export type ThreadListJson = Json<typeof threadListSchema>;
 export const accountsSchema = object({ accounts: Type.Array(Type.String()) });
 export type AccountsJson = Json<typeof accountsSchema>;
 
-/** The organization of the person that has the thread. */
-export const threadHomeSchema = object({ organizationId: Type.String() });
-export type ThreadHomeJson = Json<typeof threadHomeSchema>;
+/** The organization of the person that has the thread or the document. */
+export const homeSchema = object({ organizationId: Type.String() });
+export type HomeJson = Json<typeof homeSchema>;
 
 /** How long a deleted thread can be restored. */
 export const deletedSchema = object({ undoSeconds: Type.Number() });

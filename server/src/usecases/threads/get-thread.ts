@@ -1,4 +1,4 @@
-import { threadNotFound } from '../../domain/errors.ts';
+import { ServiceError, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
 import { deriveThreadStatus, type ThreadStatus } from '../../domain/message.ts';
 import { canRead, type Principal, type UserPrincipal } from '../../domain/principal.ts';
@@ -81,19 +81,23 @@ export async function getThreadVersion(
   return version;
 }
 
-/** The organization of a thread that the person can read, among those the session may enter: thread links do not name it. */
-export async function findThreadHome(
+/**
+ * The organization of a thread or document that the person can read, among those the session may enter: links to them do
+ * not name it.
+ */
+export async function findHome(
   { store }: Context,
   { session: { userId, access } }: Pick<SignedIn, 'session'>,
-  threadId: string,
+  id: string,
 ): Promise<OrganizationId> {
-  if (!isThreadId(threadId)) throw threadNotFound();
   const { entered } = await store.listMemberships(userId, access);
   for (const { organizationId } of entered) {
-    const version = await store.threadVersion(organizationId, threadId, { userId });
-    if (version !== undefined) return organizationId;
+    const found = isThreadId(id)
+      ? await store.threadVersion(organizationId, id, { userId })
+      : await store.findDocument(organizationId, id);
+    if (found !== undefined) return organizationId;
   }
-  throw threadNotFound();
+  throw new ServiceError('NOT_FOUND', 'No such thread or document.');
 }
 
 export function readerOf(principal: Principal): Reader {
