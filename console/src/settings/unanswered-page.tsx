@@ -152,6 +152,7 @@ function Actions({ row, threadId }: { row: UnansweredJson; threadId: string }) {
   );
 }
 
+const passagesShown = 3;
 /** Enough to find the passage in its document. */
 const snippetLengthMax = 300;
 
@@ -174,7 +175,7 @@ function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }
   }
   return (
     <ol className={classes.passages} aria-label="Closest passages">
-      {data.passages.map(({ documentId, title, url, heading, text }) => (
+      {data.passages.slice(0, passagesShown).map(({ documentId, title, url, heading, text }) => (
         <li key={`${documentId} ${heading} ${text}`}>
           <Text size="sm" fw={600} className={classes.breaks}>
             <DocumentLink

@@ -19,7 +19,7 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
     });
     after(() => world?.end());
 
-    it('for a person, whether they start a thread, follow up or retry', async () => {
+    it('for a person, whether they start a thread, follow up, retry or test a question', async () => {
       const { ada } = world;
       const { thread } = await ask(ada, '#fail');
       await untilEnded(ada, thread.id);
@@ -31,11 +31,14 @@ describeOnEachEngine('Prompts in the console', ({ freshStore }) => {
         await send(ada),
         await ada.call('POST', at(thread.id, '/messages'), { body: { prompt: 'Once more' } }),
         await ada.call('POST', at(thread.id, '/retry'), {}),
+        await ada.post('/documents/search', { question: 'Anything new?' }),
       ];
       for (const answer of refused) {
         assertRefused(answer, 429, /^You have sent 3 prompts today/);
       }
       assert.equal((await untilEnded(ada, thread.id)).messages.length, ended.messages.length);
+      // As the page of unanswered questions does.
+      assertDone(await ada.post('/documents/search', { question: 'And now?', asked: true }));
     });
 
     it('for all members together, but not for other organizations', async () => {

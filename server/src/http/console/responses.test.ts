@@ -19,10 +19,16 @@ import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { HeldRequests } from '../held-requests.ts';
 import { consoleRoutes } from './index.ts';
 import type { SessionJson } from './session-schemas.ts';
-import type { ApplicationsJson, AuditJson, DocumentsJson, KeysJson, MembersJson } from './setting-schemas.ts';
+import type {
+  ApplicationsJson,
+  AuditJson,
+  DocumentsJson,
+  FoundPassagesJson,
+  KeysJson,
+  MembersJson,
+} from './setting-schemas.ts';
 import {
   type AccountsJson,
-  type ClosestPassagesJson,
   type RatingsJson,
   type ThreadListJson,
   type ThreadViewJson,
@@ -230,11 +236,10 @@ describe('Responses of the console routes', () => {
     assert.equal((await call<DocumentsJson>('GET /documents')).documents.length, 1);
     await call('GET /documents/:id', { id: document.id, query: '?cited=Thirty%20days.' });
     await call('GET /documents/:id/passages', { id: document.id, query: '?skip=0&limit=10' });
-    const { passages } = await call<ClosestPassagesJson>('GET /passages', {
-      query: '?question=Thirty+days%3F',
-    });
+    await call('GET /home/:id', { id: document.id });
+    const question = { question: 'Thirty days?', asked: true };
+    const { passages } = await call<FoundPassagesJson>('POST /documents/search', { body: question });
     assert.equal(passages.length, 1);
-    await call('POST /documents/search', { body: { question: 'How many days?' } });
     await call('DELETE /documents/:id', { id: document.id });
 
     await call('GET /examples');

@@ -167,6 +167,8 @@ export type PassagesJson = Json<typeof passagesSchema>;
 export const questionBody = object({
   question: text(1, 1_000),
   accountId: Type.Optional(text(1, limits.linkLengthMax.default)),
+  /** Whether somebody has asked it already: it then does not count as a prompt. */
+  asked: Type.Optional(Type.Boolean()),
 });
 
 /** The passages that a reply to the question would use, best first. */
@@ -177,6 +179,7 @@ export const foundPassagesSchema = object({
     object({
       documentId: Type.String(),
       title: Type.String(),
+      url: nullable(Type.String()),
       heading: Type.String(),
       text: Type.String(),
       /** From 0: how much of the question the passage has. */

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/iso-time.ts';
 import { formerMember } from '../../domain/organization.ts';
-import { findClosestPassages } from '../../usecases/documents/documents.ts';
 import { addPrompt, cancelReply, retryReply } from '../../usecases/replies/change-reply.ts';
 import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
 import { listRatings, listUnanswered, rateReply } from '../../usecases/replies/rate-replies.ts';
@@ -25,7 +24,6 @@ import { presentRow, presentThread, presentView } from './thread-presentation.ts
 import {
   accountsSchema,
   changedThreadSchema,
-  closestPassagesSchema,
   deletedSchema,
   followUpBody,
   homeSchema,
@@ -195,8 +193,6 @@ function idempotencyKeyOf({ reply }: Pick<AnyCall, 'reply'>, lengthMax: number):
   throw new ServiceError('INVALID_PARAMS', `Idempotency-Key: must have 1 to ${lengthMax} characters.`);
 }
 
-const questionLengthMax = 500;
-
 /** Ratings of replies, and what admins do about questions that the documents do not answer. */
 export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
   return [
@@ -231,27 +227,6 @@ export function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[
           })),
         }));
         return { replies: shown, nextCursor };
-      },
-    }),
-    defineConsoleRoute('GET /passages', 'admin', {
-      query: Type.Object({
-        question: text(1, questionLengthMax),
-        accountId: Type.Optional(text(0, limits.linkLengthMax)),
-      }),
-      response: closestPassagesSchema,
-      async handle({ context, organizationId, query: { question, accountId = null } }) {
-        const { searched, passages } = await findClosestPassages(
-          context,
-          organizationId,
-          accountId,
-          question,
-        );
-        return {
-          searched,
-          passages: passages.map(({ documentId, title, url, heading, text }) => {
-            return { documentId, title, url, heading, text };
-          }),
-        };
       },
     }),
   ];

@@ -182,21 +182,6 @@ export const unansweredPageSchema = object({
 });
 export type UnansweredPageJson = Json<typeof unansweredPageSchema>;
 
-/** The passages of the documents that are closest to a question, best first. */
-export const closestPassagesSchema = object({
-  searched: count,
-  passages: Type.Array(
-    object({
-      documentId: Type.String(),
-      title: Type.String(),
-      url: nullable(Type.String()),
-      heading: Type.String(),
-      text: Type.String(),
-    }),
-  ),
-});
-export type ClosestPassagesJson = Json<typeof closestPassagesSchema>;
-
 const viewProperties = {
   thread: object({ ...threadProperties, createdBy: Type.String() }),
   messages: Type.Array(Type.Union([userMessageSchema, replySchema])),

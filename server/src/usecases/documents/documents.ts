@@ -2,7 +2,7 @@ import type { Initiator } from '../../domain/audit.ts';
 import { type Document, type FileSource, UnreadableDocument } from '../../domain/document.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
-import type { Findings, Library } from '../../domain/library.ts';
+import type { Library } from '../../domain/library.ts';
 import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { withoutInvisible } from '../../domain/text.ts';
@@ -130,33 +130,28 @@ function documentNotFound(initiator: Initiator, documentId: string): ServiceErro
   return new ServiceError('NOT_FOUND', withCommand(initiator, fact, "'skein doc list' shows those it has"));
 }
 
-const closestMax = 3;
-
-/** The passages that are closest to a question, best first. For admins, who may read every document. */
-export function findClosestPassages(
-  { library }: Context,
-  organizationId: OrganizationId,
-  accountId: string | null,
-  question: string,
-): Promise<Findings> {
-  return library.search(organizationId, accountId, question, closestMax);
-}
-
 const passagesMax = 5;
 
-/** The passages that a reply to the question would use. A test counts as a prompt of the console. */
+/**
+ * The passages that a reply to the question would use. A test counts as a prompt of the console, unless the question was
+ * asked before.
+ */
 export async function testQuestion(
   context: Context,
   principal: UserPrincipal,
   search: Library['search'],
-  { question, accountId = null }: { question: string; accountId?: string | null },
+  {
+    question,
+    accountId = null,
+    asked = false,
+  }: { question: string; accountId?: string | null; asked?: boolean },
 ) {
-  await limitPrompts(context, principal);
+  if (!asked) await limitPrompts(context, principal);
   const found = await search(principal.organizationId, accountId, question, passagesMax);
   return {
     searched: found.searched,
-    passages: found.passages.map(({ documentId, title, heading, text }, place) => {
-      return { documentId, title, heading, text, score: found.scores?.[place] ?? 0 };
+    passages: found.passages.map(({ documentId, title, url, heading, text }, place) => {
+      return { documentId, title, url, heading, text, score: found.scores?.[place] ?? 0 };
     }),
   };
 }
