@@ -117,7 +117,7 @@ export function threadRemoval(removal: Removal) {
         most = Math.min(removal.rowsAtOnce, limit - gone.messages - gone.threads);
         removed = yield* count(removeMessages, { ...values, limit: most });
         gone.messages += removed;
-        if (gone.messages + gone.threads >= limit || isLate()) return gone;
+        if (gone.messages + gone.threads >= limit || (removed > 0 && isLate())) return gone;
       } while (removed === most);
       gone.idempotencyKeys += yield* count(removeKeys, values);
       yield* run(removeThread, values);
@@ -125,6 +125,10 @@ export function threadRemoval(removal: Removal) {
     }
     return gone;
   };
+}
+
+interface Owner {
+  readonly id: OrganizationId;
 }
 
 export function retention({ read, writeUnsynced }: Transactions, removal: Removal): Retention {
@@ -148,11 +152,39 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
   }
 
   /** Removes at most `limit` expired threads, or messages of them. */
-  function* removeExpiredThreads(organizationId: OrganizationId, keepMs: number, limit: number): Work<Batch> {
+  function* removeExpiredThreads(
+    organizationId: OrganizationId,
+    keepMs: number,
+    limit: number,
+    isLate: () => boolean,
+  ): Work<Batch> {
     const values = { organizationId, keepMs, limit };
     const threads = yield* rows<{ id: ThreadId }>(statements.remove.deleted_threads, values);
-    const gone = yield* removeThreads(organizationId, threads, limit, deadline(removal));
+    const gone = yield* removeThreads(organizationId, threads, limit, isLate);
     return { removed: gone.threads, more: gone.threads < threads.length || threads.length === limit };
+  }
+
+  /** Removes due rows of one organization after the other, until `limit` is reached or the transaction should end. */
+  function* removeOfOwners(
+    kind: RetentionKind,
+    keepMs: number,
+    owners: readonly Owner[],
+    limit: number,
+  ): Work<Batch & { readonly done: number }> {
+    const isLate = deadline(removal);
+    let [removed, done] = [0, 0];
+    for (const { id } of owners) {
+      const left = limit - removed;
+      const batch =
+        kind === 'deleted_threads'
+          ? yield* removeExpiredThreads(id, keepMs, left, isLate)
+          : yield* removeRows(kind, id, keepMs, left);
+      removed += batch.removed;
+      if (batch.more) return { removed, done, more: true };
+      done += 1;
+      if (removed === limit || isLate()) break;
+    }
+    return { removed, done, more: false };
   }
 
   return {
@@ -162,24 +194,18 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         const removed = await writeUnsynced(() => count(statements.remove.sessions, values));
         return { removed, next: removed === batchRows ? place : null };
       }
-      type Owner = { readonly id: OrganizationId };
       const { pageEnd, owners } = await read(function* () {
         const pageEnd = (yield* row<Owner>(findPageEnd, { place }))?.id ?? null;
         const values = { place, pageEnd: pageEnd ?? end, keepMs };
         return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
       });
-      let [removed, last] = [0, place];
-      for (const { id } of owners) {
-        const left = batchRows - removed;
-        const batch = await writeUnsynced(() =>
-          kind === 'deleted_threads'
-            ? removeExpiredThreads(id, keepMs, left)
-            : removeRows(kind, id, keepMs, left),
-        );
+      let [removed, done] = [0, 0];
+      while (done < owners.length) {
+        const [rest, left] = [owners.slice(done), batchRows - removed];
+        const batch = await writeUnsynced(() => removeOfOwners(kind, keepMs, rest, left));
         removed += batch.removed;
-        if (batch.more) return { removed, next: last };
-        last = id;
-        if (removed === batchRows) return { removed, next: last };
+        done += batch.done;
+        if (batch.more || removed === batchRows) return { removed, next: owners[done - 1]?.id ?? place };
       }
       return { removed, next: pageEnd };
     },
