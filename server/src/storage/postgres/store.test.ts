@@ -29,8 +29,8 @@ after(async () => {
 });
 
 /**
- * Brings all tables back to the rows of a new store. This takes 5 ms; a new database for each test takes 300 ms. One
- * statement removes all rows, so that foreign keys are checked when all of them are gone.
+ * Brings all tables back to the rows of a new store. This takes 6 ms; a new database for each test takes 70 ms in memory
+ * and 100 ms on disk. One statement removes all rows, so that foreign keys are checked when all of them are gone.
  */
 async function empty(): Promise<void> {
   const removals = tables.map((name, place) => `removal_${place} AS (DELETE FROM ${name})`);
