@@ -124,11 +124,15 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
         walk(ada, { scope: 'mine', accountId, search: words, limit: '1', ...change });
       const titles = async (...asked: Parameters<typeof search>) =>
         titlesOf({ threads: await search(...asked) });
-      // The index follows within a second or so.
-      const [found] = await eventually(
-        () => search('resume'),
-        ({ length }) => length > 0,
-      );
+      // The index follows within a second or so, thread by thread.
+      const untilFound = (...asked: Parameters<typeof search>) =>
+        eventually(
+          () => search(...asked),
+          ({ length }) => length > 0,
+        );
+      const [found] = await untilFound('resume');
+      await untilFound('policy');
+      await untilFound('resume', { scope: 'published' });
       assert.deepEqual(found.found.title, [
         { text: 'Résumé', hit: true },
         { text: ' of Ada', hit: false },

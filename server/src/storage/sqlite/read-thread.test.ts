@@ -6,6 +6,10 @@ import { after, before, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { ReadThread } from './read-thread.ts';
 
+/** Takes far longer than to close the thread. */
+const long = `WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted LIMIT 2000000)
+  SELECT max(n) FROM counted`;
+
 describe('The read thread', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-reads-'));
   const file = join(folder, 'x.db');
@@ -18,7 +22,7 @@ describe('The read thread', () => {
     const next = reads.all('SELECT 1', {});
     await assert.rejects(failing, /missing/);
     assert.deepEqual(await next, [[1]]);
-    const asked = Promise.allSettled([1, 2, 3].map(() => reads.all('SELECT 1', {})));
+    const asked = Promise.allSettled([1, 2, 3].map(() => reads.all(long, {})));
     await reads.close();
     for (const { status } of await asked) assert.equal(status, 'rejected');
     await assert.rejects(reads.all('SELECT 1', {}), /was closed/);
