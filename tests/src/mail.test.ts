@@ -128,7 +128,10 @@ describe('Invitations by mail', () => {
     for (let count = 2; count <= 5; count += 1) {
       assertDone(await admin.post(`/members/${id}/invitation`), 201);
     }
-    assertRefused(await admin.post(`/members/${id}/invitation`), 429, /5 invitations by mail a day/);
+    assertRefused(await admin.post(`/members/${id}/invitation`), 429, /5 invitations/);
+    assertDone(await admin.call('DELETE', `/members/${id}`));
+    const again = { email: 'gus@example.org', role: 'member', service: false };
+    assertRefused(await admin.post('/members', again), 429, /5 invitations/);
   });
 
   it('also sends the links that the operator creates, and shows them', async () => {

@@ -25,6 +25,7 @@ export interface Sender {
 
 /** What `send` needs of an `AbortSignal`, which is not a part of the language. */
 interface Signal {
+  readonly aborted: boolean;
   addEventListener(event: 'abort', listener: () => void): void;
   removeEventListener(event: 'abort', listener: () => void): void;
 }

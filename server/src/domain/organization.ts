@@ -34,12 +34,15 @@ export interface Member {
 /**
  * One spelling per address, so that `Ada@x` and `ada@x` are the same person. Undefined if the text is not an address.
  * Rejects U+212A (Kelvin sign): it is the only non-ASCII character whose lower case is ASCII, so `\u212Aim@x` would
- * become `kim@x`, an address of somebody else.
+ * become `kim@x`, an address of somebody else. For the same reason rejects domains in forms of letters and dots that mail
+ * programs replace, such as full-width ones.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
   const isAddress = email.length <= 254 && /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(email);
-  return isAddress && !text.includes('\u212A') ? email : undefined;
+  const domain = email.split('@').at(-1)!;
+  const isOneSpelling = domain === domain.normalize('NFKC') && !/[\u3002\uff61]/.test(domain);
+  return isAddress && isOneSpelling && !text.includes('\u212A') ? email : undefined;
 }
 
 /**

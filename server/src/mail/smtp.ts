@@ -13,6 +13,10 @@ export function createSmtpMailer({ from, tls, ...server }: MailServer & { from: 
     secure: tls === 'implicit',
     requireTLS: tls === 'required',
     ignoreTLS: tls === 'off',
+    // Without it, a server that offers no login would be sent mails without one.
+    forceAuth: server.auth !== undefined,
+    // Less than `sendMsMax`: an address that is found later would open the ended connection.
+    dnsTimeout: sendMsMax / 2,
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -47,6 +51,7 @@ async function connected(
   const timer = setTimeout(end(`the mail server did not finish within ${sendMsMax / 1000} s`), sendMsMax);
   const stopped = end('the service is stopping');
   stop?.addEventListener('abort', stopped);
+  if (stop?.aborted) stopped();
   try {
     await Promise.race([use(createTransport({ ...options, socket })), ended.promise]);
   } catch (error) {
@@ -68,10 +73,14 @@ interface SmtpError extends Error {
 function toMailError(error: SmtpError): MailError {
   if (error instanceof MailError) return error;
   const { command = 'the connection', responseCode, response = '' } = error;
+  if (responseCode === undefined && response !== '')
+    return new MailError(`the mail server gave an invalid answer to ${command.split(' ', 1)[0]}`);
   if (responseCode === undefined) return new MailError(error.message.slice(0, 200));
   const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3}) /.exec(response)?.[1];
   const answer = status === undefined ? `${responseCode}` : `${responseCode} ${status}`;
-  // 5yz is permanent (RFC 5321 §4.2.1). For other commands it is about the settings, which the operator can correct.
-  const permanent = responseCode >= 500 && /^(RCPT TO|DATA)$/.test(command);
+  // 5yz is permanent (RFC 5321 §4.2.1), but of its reasons only an address (5.1) or a mailbox (5.2) is about the person.
+  // The others are about settings or policies, which the operator can correct.
+  const isOfPerson = status === undefined || /^5\.[12]\./.test(status);
+  const permanent = responseCode >= 500 && isOfPerson && /^(RCPT TO|DATA)$/.test(command);
   return new MailError(`the mail server answered ${answer} to ${command}`, permanent);
 }

@@ -194,6 +194,16 @@ export function describeInvitations(world: () => World): void {
       await people.join(organization, userId, 'first', { resets: true });
     });
 
+    it('no longer replaces a password that the person has changed since', async () => {
+      const { store, people, organization, userId } = await oneMembership(world());
+      await people.join(organization, userId, 'first', { byOperator: true });
+      const reset = await people.invite(organization, userId, { resets: true });
+      assert.equal(await people.changePassword(userId, 'first', 'second'), 'changed');
+      assert.equal(await store.findInvitation(reset), undefined);
+      assert.deepEqual(await people.accept(reset, 'third'), { outcome: 'missing' });
+      assert.deepEqual(await people.hashes(email), ['second']);
+    });
+
     it('starts over for a person who has come back', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
       await people.join(organization, userId, 'first', { byOperator: true });

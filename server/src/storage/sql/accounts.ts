@@ -55,6 +55,8 @@ const closeMemberships = statement('close-memberships')`UPDATE member SET opened
 // Keys made by the operator have no creator. They stay: they were not made in a session of the password.
 const revokeKeys = statement('revoke-own-keys')`UPDATE api_key SET revoked_at = :now
   WHERE organization_id = :organizationId AND user_id = :userId AND created_by IS NOT NULL AND ${keyIsLive}`;
+/** Whoever has such a link could undo the change. */
+const removeResets = statement('remove-resets')`DELETE FROM invitation WHERE user_id = :userId AND resets`;
 const removePassword = statement('remove-password')`DELETE FROM password WHERE id = :passwordId`;
 
 /**
@@ -127,6 +129,7 @@ export function accounts({
         const { id: passwordId, proven } = password;
         const access = { proof: 'password', passwordId, proven } as const;
         yield* run(change, { next: replacement.next, passwordId });
+        yield* run(removeResets, { userId });
         yield* run(endOthers, { userId, keptTokenHash, covered: coveredPassword(access) ?? null });
         yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
         return 'changed';

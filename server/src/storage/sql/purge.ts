@@ -98,8 +98,8 @@ const ownersOf: Partial<Record<TableName, Sql>> = {
   thread: sql`user_id AS "userId"`,
 };
 
-/** Foreign key violation in PostgreSQL. */
-const isReferenced = (error: unknown) => (error as { code?: string }).code === '23503';
+/** In PostgreSQL, a foreign key violation or a deadlock. */
+const isDisturbed = (error: unknown) => /^(23503|40P01)$/.test((error as { code?: string }).code ?? '');
 
 /** The purges of a store, except for the remains that removed rows leave in its files. */
 export function purges({ read, write }: Transactions, removal: Removal): Omit<Purges, 'finishPurge'> {
@@ -153,8 +153,8 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       try {
         return await write(() => purgeStep(organizationId));
       } catch (error) {
-        // Another node has written a row in the meantime: the next step removes it.
-        if (isReferenced(error)) return { removed: {}, done: false };
+        // Another node has written rows in the meantime: the next step removes them.
+        if (isDisturbed(error)) return { removed: {}, done: false };
         throw error;
       }
     },

@@ -27,16 +27,18 @@ const accountTerm = (accountId: string) => `¤${hash('sha256', accountId).slice(
 /** Every term of a thread, in the scope of its owner and, if it is published, in that of its organization. */
 export function scopedTerms({ thread, state, terms }: IndexedThread): string {
   const { organizationId, userId, accountId, published } = thread;
-  const beginnings = terms
-    .filter((term) => term.length >= beginningLength)
-    .map((term) => beginningTerm(term.slice(0, beginningLength)));
+  // Each after its first term, so that a long thread keeps those of its title.
+  const withBeginnings = new Set(
+    terms.flatMap((term) =>
+      term.length < beginningLength ? [term] : [term, beginningTerm(term.slice(0, beginningLength))],
+    ),
+  );
   const scopes = [scopeOf(organizationId, userId), ...(published ? [scopeOf(organizationId)] : [])];
   const all = [
     anyThread,
     stateTerm(state),
     ...(accountId === null ? [] : [accountTerm(accountId)]),
-    ...terms,
-    ...new Set(beginnings),
+    ...withBeginnings,
   ];
   const scoped: string[] = [];
   let length = 0;

@@ -34,6 +34,9 @@ const addPrompt = statement('add-prompt-use')`
       ELSE prompt_use.started_at END,
     prompts = CASE WHEN prompt_use.started_at < excluded.started_at THEN 1 ELSE prompt_use.prompts + 1 END
   RETURNING prompts`;
+/** People who get mails are counted by address, and there may be others every day. */
+const removeMailUses = statement('remove-mail-uses')`DELETE FROM prompt_use
+  WHERE organization_id = :organizationId AND period = 'mail' AND user_id <> '' AND started_at < :startedAt`;
 const wholeOrganization = '';
 
 export function usages({ read, writeUnsynced }: Transactions): Usages {
@@ -59,6 +62,7 @@ export function usages({ read, writeUnsynced }: Transactions): Usages {
           const values = { organizationId, period, userId: user, startedAt };
           return (yield* row<{ prompts: number }>(addPrompt, values))!.prompts;
         }
+        if (period === 'mail') yield* run(removeMailUses, { organizationId, startedAt });
         if ((yield* count(userId)) > personMax) return 'person-limit';
         return (yield* count(wholeOrganization)) > organizationMax ? 'organization-limit' : 'counted';
       }),

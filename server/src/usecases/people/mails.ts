@@ -4,6 +4,7 @@ import { invitationMail, type MailError, mailAttemptsMax, mailRetryMs } from '..
 import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
+import { countUse } from '../replies/limit-prompts.ts';
 
 /** How many mails one process sends at once. */
 const atOnceMax = 4;
@@ -26,14 +27,15 @@ export function sealLink({ seal }: Pick<Context, 'seal'>, tokenHash: string, lin
  * not limited.
  */
 export async function limitMails(
-  { context: { store, limits, now, mailer }, organizationId, initiator }: Change,
-  userId: UserId,
+  { context: { store, limits, now, mailer, sha256 }, organizationId, initiator }: Change,
+  email: string,
 ): Promise<void> {
   if (mailer === undefined || initiator.actor.kind === 'operator') return;
   const { mailsPerPerson: personMax, mailsPerDay: organizationMax } = limits;
   const startedAt = Math.floor(now() / dayMs) * dayMs;
   const limit = { period: 'mail', startedAt, personMax, organizationMax } as const;
-  const outcome = await store.countPrompt(organizationId, userId, limit);
+  // Counted by address: a person who is removed and added again is still the same reader.
+  const outcome = await countUse(store, organizationId, sha256(email) as UserId, limit);
   if (outcome === 'counted') return;
   const [who, count] =
     outcome === 'person-limit' ? ['this person', personMax] : ['this organization', organizationMax];

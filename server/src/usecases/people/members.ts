@@ -34,8 +34,8 @@ export async function addMember(
   const withoutThreads = service && initiator.actor.kind !== 'operator';
   const member = { candidateUserId, ...detail, withoutThreads };
   if (!service) {
-    const known = await store.findPerson(address);
-    await limitMails(change, known?.userId ?? candidateUserId);
+    if ((await store.findMember(organizationId, address)) !== undefined) throw alreadyMember(address);
+    await limitMails(change, address);
   }
   const result = await store.addMember(organizationId, member, note);
   switch (result.outcome) {
@@ -45,7 +45,7 @@ export async function addMember(
       return { userId, invitation };
     }
     case 'already-member':
-      throw new ServiceError('INVALID_PARAMS', `${address} is already a member.`);
+      throw alreadyMember(address);
     case 'has-threads':
       throw new ServiceError(
         'INVALID_PARAMS',
@@ -54,6 +54,10 @@ export async function addMember(
     case 'organization-missing':
       throw organizationNotFound(organizationId);
   }
+}
+
+function alreadyMember(address: string): ServiceError {
+  return new ServiceError('INVALID_PARAMS', `${address} is already a member.`);
 }
 
 /** Takes effect with the member's next request. */
@@ -178,7 +182,8 @@ export async function inviteMember(
   { resets }: { resets: boolean },
 ): Promise<IssuedInvitation> {
   if (!resets) await rejectJoined(change.context, change.organizationId, userId);
-  await limitMails(change, userId);
+  const { email } = await findMemberById(change.context, change.organizationId, userId);
+  await limitMails(change, email);
   return issueInvitation(change, userId, resets);
 }
 

@@ -1,7 +1,9 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { FairQueue } from '../../domain/fair-queue.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { LimitName } from '../../domain/limits.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import type { PromptLimit } from '../../storage/store.ts';
+import type { PromptLimit, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 
 const periods: readonly {
@@ -25,7 +27,7 @@ export async function limitPrompts(
 ): Promise<void> {
   for (const { name, ms, person, organization } of periods) {
     const startedAt = Math.floor(now() / ms) * ms;
-    const outcome = await store.countPrompt(organizationId, userId, {
+    const outcome = await countUse(store, organizationId, userId, {
       period: name,
       startedAt,
       personMax: limits[person],
@@ -43,4 +45,36 @@ function limited(who: string, limit: number, period: (typeof periods)[number]['n
       : ['today', 'The limit resets at 00:00 UTC.'];
   const prompts = limit === 1 ? '1 prompt' : `${limit.toLocaleString('en')} prompts`;
   return new ServiceError('RATE_LIMITED', `${who} sent ${prompts} ${within}, which is the limit. ${until}`);
+}
+
+type Outcome = Awaited<ReturnType<Store['countPrompt']>>;
+
+/** Counts lock rows: a flood by one organization must not hold every connection to the store. */
+const counting = new FairQueue<OrganizationId>(2, 1);
+/** What was refused, and the start of its period, by what was counted. It stays refused until the next period. */
+const refusals = new WeakMap<object, Map<string, number>>();
+const refusalsMax = 10_000;
+
+/** Counts one use, of the person and of the organization. Above a limit, the store is not asked again in that period. */
+export async function countUse(
+  store: Pick<Store, 'countPrompt'>,
+  organizationId: OrganizationId,
+  person: UserId,
+  limit: PromptLimit,
+): Promise<Outcome> {
+  const refused = refusals.get(store) ?? new Map<string, number>();
+  refusals.set(store, refused);
+  const keyOf = (outcome: Outcome) =>
+    JSON.stringify([organizationId, limit.period, outcome === 'person-limit' && person]);
+  await counting.acquire(organizationId);
+  try {
+    for (const outcome of ['person-limit', 'organization-limit'] as const)
+      if (refused.get(keyOf(outcome)) === limit.startedAt) return outcome;
+    const outcome = await store.countPrompt(organizationId, person, limit);
+    if (refused.size >= refusalsMax) refused.clear();
+    if (outcome !== 'counted') refused.set(keyOf(outcome), limit.startedAt);
+    return outcome;
+  } finally {
+    counting.release(organizationId);
+  }
 }

@@ -90,6 +90,7 @@ export async function findHome(
   { session: { userId, access } }: Pick<SignedIn, 'session'>,
   id: string,
 ): Promise<OrganizationId> {
+  if (!/^\w+$/.test(id)) throw new ServiceError('NOT_FOUND', 'No such thread or document.');
   const { entered } = await store.listMemberships(userId, access);
   for (const { organizationId } of entered) {
     const found = isThreadId(id)
