@@ -89,9 +89,7 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
     <Modal
       opened={invited !== null}
       onClose={onClose}
-      title={
-        invited?.mailed ? `Invitation sent to ${invited.email}` : `Invitation for ${invited?.email ?? ''}`
-      }
+      title={`Invitation for ${invited?.email ?? ''}`}
       size="lg"
       closeOnClickOutside={invited?.mailed === true}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -100,10 +98,10 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
         <Stack>
           <Text size="sm">
             {invited.mailed
-              ? 'They get an email with a link to join.'
+              ? 'Skein sends them a link by email.'
               : `Send this link only to ${invited.email}. Anyone who has it can join in their place.`}
             {invited.expiresAt !== null && (
-              <> It works once, until {momentOf(new Date(invited.expiresAt))}.</>
+              <> The link works once, until {momentOf(new Date(invited.expiresAt))}.</>
             )}
           </Text>
           {invited.link !== null && (

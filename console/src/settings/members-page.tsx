@@ -42,7 +42,6 @@ function Members() {
       { method: 'PATCH', path: `/members/${userId}`, body: { role } },
       { onSuccess: () => announce(`${email} is now ${role === 'admin' ? 'an admin' : 'a member'}`) },
     );
-  const failed = roleChange.error ?? renewal.error;
 
   return (
     <Page
@@ -56,7 +55,10 @@ function Members() {
       }
     >
       {error !== null && <Failure error={error} title="Couldn’t load members" onRetry={() => refetch()} />}
-      {failed !== null && <Failure error={failed} title="Member not changed" />}
+      {roleChange.isError && <Failure error={roleChange.error} title="Member not changed" />}
+      {renewal.isError && (
+        <Failure error={renewal.error} title={sendsMail ? 'Invitation not sent' : 'Member not changed'} />
+      )}
       {error === null && (
         <DataTable
           caption="Members"
@@ -178,7 +180,7 @@ function MemberState({ service, state, invitedUntil, mailState }: MemberJson) {
         miw="max-content"
         color="red"
         variant="light"
-        title="The mail server did not accept the invitation. Check the address."
+        title="The invitation could not be delivered. Check the address, or send it again."
       >
         Not delivered
       </Badge>

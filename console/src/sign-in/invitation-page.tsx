@@ -70,8 +70,8 @@ function Gone() {
     <Doorstep title="This invitation is no longer valid">
       <Stack>
         <Alert color="yellow" variant="light" icon={<IconMailOff aria-hidden />}>
-          It may have been used, expired, or the link may be incomplete. Ask the person who sent it for a new
-          one. If you already set a password, sign in.
+          It may have been used, expired, or the link may be incomplete. Ask an admin of the organization for
+          a new one. If you already set a password, sign in.
         </Alert>
         <Button component={Link} to="/sign-in" variant="default">
           Go to sign in

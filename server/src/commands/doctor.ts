@@ -76,13 +76,15 @@ export const mailTest: BareCommand = {
 async function checkMail({ mail }: Config): Promise<Diagnosis> {
   const check = 'mail';
   if (mail === undefined) {
-    const detail = 'off: admins hand over invitation links themselves; set SKEIN_SMTP_URL to send them';
+    const detail =
+      'off: admins hand over invitation links themselves; set SKEIN_SMTP_URL and SKEIN_MAIL_FROM to send them';
     return { check, ok: true, detail };
   }
   try {
     const { createMailer } = await import('../compose.ts');
     await createMailer(mail).check();
-    return { check, ok: true, detail: `${mail.host} accepts mail from ${mail.from.address}` };
+    const detail = `connected to ${mail.host}${mail.auth === undefined ? '' : ' and signed in'}`;
+    return { check, ok: true, detail };
   } catch (error) {
     return { check, ok: false, detail: `${mail.host}: ${(error as Error).message}` };
   }

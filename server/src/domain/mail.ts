@@ -77,14 +77,14 @@ export function invitationMail({ email, id, link, resets, expiresAt, ...mail }: 
         'Set a new password',
       ]
     : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
-  const note = `The link works once, until ${until}. Do not forward it: whoever opens it first can sign in as you.`;
-  const ignore = 'If you did not expect this mail, you can ignore it.';
+  const note = `The link works once, until ${until}. Do not forward it: whoever uses it first can sign in as you.`;
+  const unexpected = `If you did not expect this mail, ${resets ? 'tell the operator' : 'you can ignore it'}.`;
   return {
     to: email,
     id,
     subject,
-    text: `${reason}\n\n${action}:\n${link}\n\n${note}\n\n${ignore}\n`,
-    html: [reason, `<a href="${escaped(link)}">${action}</a>`, note, ignore]
+    text: `${reason}\n\n${action}:\n${link}\n\n${note}\n\n${unexpected}\n`,
+    html: [reason, `<a href="${escaped(link)}">${action}</a>`, note, unexpected]
       .map((part) => `<p>${part.startsWith('<a ') ? part : escaped(part)}</p>`)
       .join('\n'),
   };

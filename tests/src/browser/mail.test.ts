@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { testPassword } from '../console/console-client.ts';
 import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
+import { assertDone } from '../console/visitor.ts';
 import { MailServer } from '../mail-server.ts';
 import { lookAt, sharedBrowser, Window } from './browser.ts';
 import { heading, openAs, shown } from './people.ts';
@@ -32,7 +33,7 @@ describe('Members, with a mail server', () => {
       await page.getByRole('button', { name: 'Add member' }).click();
       await dialog.getByLabel('Email address').fill(email);
       await dialog.getByRole('button', { name: 'Add and send invitation' }).click();
-      await shown(page.getByRole('dialog', { name: `Invitation sent to ${email}` }));
+      await shown(page.getByRole('dialog', { name: `Invitation for ${email}` }));
     };
     await page.goto('/settings/members');
     await invite(dora);
@@ -60,6 +61,16 @@ describe('Members, with a mail server', () => {
       await shown(row(nobody));
     }
     await lookAt(page, 'members-not-delivered');
+
+    const { members } = assertDone(await world.ada.get('/members'));
+    const { id } = members.find((member: any) => member.email === nobody);
+    for (let count = 2; count <= 5; count += 1) {
+      assertDone(await world.ada.post(`/members/${id}/invitation`), 201);
+    }
+    await row(nobody)
+      .getByRole('button', { name: `Send again to ${nobody}` })
+      .click();
+    await shown(page.getByRole('alert').filter({ hasText: 'Invitation not sent' }));
     await window.close();
   });
 });
