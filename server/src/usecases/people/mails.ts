@@ -37,12 +37,11 @@ export async function limitMails(
   // Counted by address: a person who is removed and added again is still the same reader.
   const outcome = await countUse(store, organizationId, sha256(email) as UserId, limit);
   if (outcome === 'counted') return;
-  const [who, count] =
-    outcome === 'person-limit' ? ['this person', personMax] : ['this organization', organizationMax];
-  throw new ServiceError(
-    'RATE_LIMITED',
-    `The limit for ${who} is ${count} invitations by mail a day. It resets at 00:00 UTC.`,
-  );
+  const sent =
+    outcome === 'person-limit'
+      ? `This person was sent ${personMax} invitations today`
+      : `This organization has sent ${organizationMax} invitations by mail today`;
+  throw new ServiceError('RATE_LIMITED', `${sent}, which is the limit. It resets at 00:00 UTC.`);
 }
 
 /**
