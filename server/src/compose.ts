@@ -36,6 +36,7 @@ import type { SuggestQuestions } from './usecases/documents/example-questions.ts
 import { Drain } from './usecases/drain.ts';
 import { RequestRecorder, recordReplies, UsageCounter } from './usecases/organization/request-recorder.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
+import { SearchQueue } from './usecases/search-queue.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
 import { noTelemetry, noTracing, type Telemetry, type Tracing } from './usecases/telemetry.ts';
 import { FollowedThreads } from './usecases/threads/followed-threads.ts';
@@ -310,7 +311,7 @@ export async function composeApp(
 
 const questionMsMax = 10_000;
 
-/** Searches documents off the event loop, in a thread that starts with the first search. */
+/** Searches documents off the event loop, one at a time, in a thread that starts with the first search. */
 function threadedQuestions(config: Config, { store }: Context) {
   const open = async () => {
     const { ModelThreads, threadedSearch } = await import('./generation/threads/model-threads.ts');
@@ -318,10 +319,14 @@ function threadedQuestions(config: Config, { store }: Context) {
     return { threads, library: threadedSearch(threads) };
   };
   let opened: ReturnType<typeof open> | undefined;
-  const search: Library['search'] = async (organizationId, accountId, question, limit) => {
-    opened ??= open();
-    const { library } = await opened;
-    return library.search(organizationId, accountId, question, limit, AbortSignal.timeout(questionMsMax));
+  const queue = new SearchQueue(1);
+  const search: Library['search'] = (organizationId, accountId, question, limit) => {
+    const signal = AbortSignal.timeout(questionMsMax);
+    return queue.run(organizationId, signal, async () => {
+      opened ??= open();
+      const { library } = await opened;
+      return library.search(organizationId, accountId, question, limit, signal);
+    });
   };
   return { search, close: async () => (await opened)?.threads.close() };
 }

@@ -5,6 +5,7 @@ import { Service } from '../service.ts';
 import { clockThatLeaps } from '../shifted-clock.ts';
 import { assertRefused } from './assertions.ts';
 import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
+import { ThreadStream } from './thread-stream.ts';
 
 const dayMs = 86_400_000;
 const leapDays = 4;
@@ -69,6 +70,20 @@ describe('A session', () => {
     assert.equal((await poll()).status, 200);
     await leap();
     assertRefused(await poll(), 'UNAUTHORIZED', 'eight days after a person used it');
+  });
+
+  it('is not kept alive by an open thread, which reconnects by itself', async () => {
+    const client = nobody();
+    assert.equal((await client.signIn('ada@demo.example', testPassword)).status, 200);
+    const { status, body } = await client.post(client.at('/threads'), { prompt: 'Hello' });
+    assert.equal(status, 201);
+    const connect = () => ThreadStream.open(client, client.at(`/threads/${body.thread.id}/events`));
+    await leap();
+    const stream = await connect();
+    await stream.until(({ view }) => view !== undefined);
+    await stream.close();
+    await leap();
+    await assert.rejects(connect(), /401 .*UNAUTHORIZED/, 'eight days after a person used it');
   });
 
   it('ends thirty days after it started, even if it is in use', async () => {

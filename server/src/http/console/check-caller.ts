@@ -12,7 +12,7 @@ import {
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nothingHere } from '../error-response.ts';
 import { sessionToken } from './cookies.ts';
-import type { Caller, ConsoleOptions } from './route.ts';
+import type { ConsoleOptions, ConsoleRoute } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,12 +27,12 @@ declare module 'fastify' {
  * The checks before anything else of a request is read: it was sent by our page (403), has a session (401) that may enter
  * the organization in the URL (404), and is an admin's where the route needs one (403).
  */
-export function checkCaller(context: SurfaceContext, options: ConsoleOptions, caller: Caller) {
+export function checkCaller(context: SurfaceContext, options: ConsoleOptions, route: ConsoleRoute) {
   return async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
     const token = sessionToken(request, options);
     if (request.method !== 'GET')
-      proveOwnRequest(context, options, request, caller === 'anyone' ? undefined : token);
-    if (caller !== 'anyone') await admit(context, request, token, caller);
+      proveOwnRequest(context, options, request, route.caller === 'anyone' ? undefined : token);
+    await admit(context, request, token, route);
     // No id has such characters, and PostgreSQL rejects them in queries.
     if (!Object.values(request.params as Record<string, string>).every(isKeepable)) {
       throw nothingHere();
@@ -41,25 +41,22 @@ export function checkCaller(context: SurfaceContext, options: ConsoleOptions, ca
 }
 
 /** For a change, after its body has arrived: the session, the membership or the role may have ended in the meantime. */
-export function recheckCaller(
-  context: SurfaceContext,
-  options: ConsoleOptions,
-  caller: Exclude<Caller, 'anyone'>,
-) {
+export function recheckCaller(context: SurfaceContext, options: ConsoleOptions, route: ConsoleRoute) {
   return (request: FastifyRequest): Promise<void> =>
-    admit(context, request, sessionToken(request, options), caller);
+    admit(context, request, sessionToken(request, options), route);
 }
 
 async function admit(
   context: SurfaceContext,
   request: FastifyRequest,
   token: string | undefined,
-  caller: Exclude<Caller, 'anyone'>,
+  { caller, isBackground }: ConsoleRoute,
 ): Promise<void> {
+  if (caller === 'anyone') return;
   if (token === undefined) throw signedOut();
   const tokenHash = context.sha256(token);
   // What the page asks for by itself must not keep an unattended session alive.
-  const extend = request.headers['x-skein-background'] === undefined;
+  const extend = !isBackground && request.headers['x-skein-background'] === undefined;
   if (caller === 'person') {
     request.signedIn = await readSession(context, tokenHash, extend);
     request.personId = request.signedIn.session.userId;

@@ -80,7 +80,7 @@ function mount(
   const { query } = route;
   const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
-  const recheck = route.caller === 'anyone' ? async () => {} : recheckCaller(context, options, route.caller);
+  const recheck = recheckCaller(context, options, route);
   app.route({
     method: route.method,
     url: addressOf(route),
@@ -135,9 +135,9 @@ async function handleUpload(
 }
 
 /** A caller who may upload gets a slot, and more time for the body, before it is read. */
-function checkOf(context: SurfaceContext, options: ConsoleOptions, { caller, takesFile }: ConsoleRoute) {
-  const open = checkCaller(context, options, caller);
-  if (!takesFile) return open;
+function checkOf(context: SurfaceContext, options: ConsoleOptions, route: ConsoleRoute) {
+  const open = checkCaller(context, options, route);
+  if (!route.takesFile) return open;
   const places = new UploadPlaces(options.limits.uploadsMax);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     await open(request, reply);

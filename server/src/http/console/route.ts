@@ -79,6 +79,8 @@ interface Definition<
   readonly body?: Body;
   /** The body is a file, and reaches the handler as the path of a temporary file; undefined without a body. */
   readonly takesFile?: true;
+  /** The page calls it by itself, so it does not extend the session. */
+  readonly isBackground?: true;
   /** 200 by default. */
   readonly status?: 201;
   /** What the handler returns, or the pieces of its JSON; `{}` is sent by default. Null where it answers by itself: redirects and streams. */

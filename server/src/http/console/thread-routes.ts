@@ -93,6 +93,8 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
       handle: (call) => viewFor(call, call.path.id),
     }),
     defineConsoleRoute('GET /threads/:id/events', 'member', {
+      // Browsers reconnect by themselves, and cannot send a header with it.
+      isBackground: true,
       response: null,
       handle: (call) => streams.follow(call, call.path.id),
     }),

@@ -1,12 +1,11 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { HitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
-import type { OrganizationId } from '../../domain/id.ts';
 import type { Message, ThreadState } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadSummary } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
+import { SearchQueue } from '../search-queue.ts';
 import { nextTurn } from '../turns.ts';
 import type { ThreadSelection } from './list-threads.ts';
 
@@ -36,9 +35,7 @@ const partOfThread = { limit: 20, bytesMax: 32_768 };
 const pieceLength = 8_000;
 
 /** A search may read the entries of all threads of a person: one organization runs one at a time, and others take turns. */
-const searches = new FairQueue<OrganizationId>(2, 1);
-/** How many searches of one organization may wait. */
-const waitingMax = 8;
+const searches = new SearchQueue(2, 1);
 
 /**
  * One page of the threads that the person may read and that contain all words, most recent activity first. Rejects with
@@ -60,7 +57,7 @@ export async function searchThreads(
     throw new ServiceError('INVALID_PARAMS', 'cursor: was not returned by this search.');
   const query = { ...input, userId, terms: words?.terms ?? [], last: words?.last };
   // One more, to know whether another page follows.
-  const found = await inTurn(organizationId, signal, () =>
+  const found = await searches.run(organizationId, signal, () =>
     store.searchThreads(organizationId, query, limit + 1, after),
   );
   const page = found.slice(0, limit);
@@ -77,27 +74,6 @@ export async function searchThreads(
     ),
     nextCursor: found.length > limit ? seal.seal(listing, page.at(-1)!.place) : null,
   };
-}
-
-async function inTurn<T>(
-  organizationId: OrganizationId,
-  signal: AbortSignal | undefined,
-  search: () => Promise<T>,
-): Promise<T> {
-  if (searches.waiting(organizationId) >= waitingMax) {
-    const sentence = `Your organization has ${waitingMax} searches waiting: try again in a moment.`;
-    throw new ServiceError('RATE_LIMITED', sentence);
-  }
-  try {
-    await searches.acquire(organizationId, signal);
-  } catch {
-    throw new ServiceError('RATE_LIMITED', 'The search waited too long: try again in a moment.');
-  }
-  try {
-    return await search();
-  } finally {
-    searches.release(organizationId);
-  }
 }
 
 /** The rows of a list, without those whose thread is gone since. */
