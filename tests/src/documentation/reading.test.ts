@@ -25,8 +25,17 @@ describe('The documentation in a browser', () => {
     await page.goto('/docs/');
     await page.getByRole('button', { name: 'Search' }).click();
     const field = page.getByRole('dialog').locator('input').first();
+    const result = (name: string) => page.getByRole('dialog').getByRole('link', { name, exact: true });
+    await field.fill('docker');
+    await result('Containers').first().waitFor();
+    const results = await page.getByRole('dialog').getByRole('link').allInnerTexts();
+    assert.equal(results[0], 'Containers');
+    assert.ok(
+      !results.includes('Documents'),
+      `whole words, not everything with "doc": ${results.join(', ')}`,
+    );
     await field.fill('idempotency');
-    const found = page.getByRole('dialog').getByRole('link', { name: 'Errors and retries', exact: true });
+    const found = result('Errors and retries');
     await found.waitFor();
     await keepScreenshot(page, 'documentation-search');
     await found.click();
