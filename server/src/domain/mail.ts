@@ -77,7 +77,7 @@ export function invitationMail({ email, id, link, resets, expiresAt, ...mail }: 
         'Set a new password',
       ]
     : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
-  const note = `The link works once, until ${until}. Do not forward it: whoever uses it first can sign in as you.`;
+  const note = `The link works once, until ${until}. Do not forward it: anyone who uses it first can sign in as you.`;
   const unexpected = `If you did not expect this mail, ${resets ? 'tell the operator' : 'you can ignore it'}.`;
   return {
     to: email,

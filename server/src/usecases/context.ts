@@ -37,7 +37,7 @@ export interface Context {
   readonly failedSignIns: FailedSignIns;
   /** Undefined if people sign in by password only. */
   readonly identityProvider: IdentityProvider | undefined;
-  /** Undefined if no mail is sent: links are then shown to whoever created them. */
+  /** Undefined if mail is not configured: links are then shown to the person who created them. */
   readonly mailer: Mailer | undefined;
   /** The public URL of the service. */
   readonly baseUrl: () => string;

@@ -11,7 +11,7 @@ import { Nodes } from './nodes.ts';
 const count = 4;
 /** Sometimes something else makes the database keep the claims. There is nothing to observe then, so the test tries again. */
 const attemptsMax = 20;
-/** Both workers take seconds, so that a busy machine does not miss the moment at which all have begun. */
+/** Replies take seconds, so that even a busy machine sees all of them in progress at once. */
 const prompt = ['#say First, ', '#wait 3000', '#say and still first.', '!drip 1000'];
 const ofSecond = { content: 'The documents do not say.', model: 'openai-compatible/second' };
 

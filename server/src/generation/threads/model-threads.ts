@@ -199,7 +199,7 @@ class ModelThread {
     else this.#running?.reject(errorOf(message.failure));
   }
 
-  /** Rejects only if the task is aborted, which the thread is told apart from this. */
+  /** Rejects only if the task is aborted, which the thread learns by a message of its own. */
   async #answer({ id, method, args }: StoreCall): Promise<void> {
     const running = this.#running;
     if (running === undefined || running.signal.aborted) return;

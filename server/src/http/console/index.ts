@@ -98,7 +98,7 @@ function mount(
     }),
     ...(route.method !== 'GET' && { preHandler: recheck }),
     handler: async (request, reply) => {
-      const call = { ...callOf(context, request, reply), recheck: () => recheck(request) };
+      const call = callOf(context, request, reply, () => recheck(request));
       const body = await (route.takesFile ? handleUpload(options, route, call, request) : route.handle(call));
       if (route.response === null) return reply;
       return reply
@@ -162,9 +162,10 @@ function callOf(
   context: SurfaceContext,
   request: FastifyRequest,
   reply: FastifyReply,
-): Omit<Parameters<ConsoleRoute['handle']>[0], 'recheck'> {
+  recheck: () => Promise<void>,
+): Parameters<ConsoleRoute['handle']>[0] {
   const session = request.signedIn as EnteredSession;
-  const call: Omit<ConsoleCall<'member', unknown, unknown, unknown>, 'recheck'> = {
+  const call: ConsoleCall<'member', unknown, unknown, unknown> = {
     context,
     // Undefined only for routes that anyone may call.
     session,
@@ -175,10 +176,11 @@ function callOf(
     query: request.query,
     body: request.body,
     traceId: request.id,
+    recheck,
     address: request.ip,
     reply,
   };
-  return call as ReturnType<typeof callOf>;
+  return call as Parameters<ConsoleRoute['handle']>[0];
 }
 
 /** Bodies stay unread: `handleUpload` reads them. */

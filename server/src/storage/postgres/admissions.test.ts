@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
-import { World } from '../../../testing/contract/fixture.ts';
-import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
-import { openPostgresStore } from './open.ts';
+import type pg from 'pg';
+import type { World } from '../../../testing/contract/fixture.ts';
+import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 
 const day = 20_000;
 
 describe('Quota counts that were lost with a database server', () => {
-  let database: Awaited<ReturnType<typeof openTestDatabase>>;
   let operator: pg.Client;
   let world: World;
+  let close: () => Promise<void>;
   before(async () => {
-    database = await openTestDatabase();
-    operator = new pg.Client({ connectionString: database.url });
-    await operator.connect();
-    world = await World.open((clock) => openPostgresStore(database.url, poolSettings, clock));
+    ({ operator, world, close } = await openPostgresWorld());
   });
-  after(async () => {
-    await operator?.end();
-    await world?.close();
-    await database.close();
-  });
+  after(() => close?.());
 
   /** What a standby without the last commits has. */
   const loseCounts = (change: string) => operator.query(change);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
-import { World } from '../../../testing/contract/fixture.ts';
-import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
+import type pg from 'pg';
+import type { World } from '../../../testing/contract/fixture.ts';
+import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ClaimedReply } from '../store.ts';
-import { openPostgresStore } from './open.ts';
 
 const day = 20_000;
 const leaseMs = 60_000;
@@ -13,20 +12,13 @@ const progress = { status: 'in_progress', content: 'So far', steps: [] } as cons
 const result = { status: 'completed', content: 'Done', steps: [], sources: null, model: 'm' } as const;
 
 describe('A lock that somebody else holds on rows of one organization', () => {
-  let database: Awaited<ReturnType<typeof openTestDatabase>>;
   let operator: pg.Client;
   let world: World;
+  let close: () => Promise<void>;
   before(async () => {
-    database = await openTestDatabase();
-    operator = new pg.Client({ connectionString: database.url });
-    await operator.connect();
-    world = await World.open((clock) => openPostgresStore(database.url, poolSettings, clock));
+    ({ operator, world, close } = await openPostgresWorld());
   });
-  after(async () => {
-    await operator?.end();
-    await world?.close();
-    await database.close();
-  });
+  after(() => close?.());
 
   /** Runs `work` while the operator has locked all rows of the organization in the table. */
   async function whileLocked(table: string, organization: OrganizationId, work: () => Promise<void>) {
