@@ -25,27 +25,13 @@ import type {
 } from './contract.ts';
 import { inOrganization, keepCsrfToken, query, request } from './request.ts';
 
-/** The query keys, with one prefix per page for `invalidateQueries`. */
+/** The keys of queries that other files read, change or invalidate. The first part is the organization. */
 export const keys = {
   session: ['session'] as const,
   threads: (organizationId: string) => [organizationId, 'threads'] as const,
   thread: (organizationId: string, threadId: string) => [organizationId, 'thread', threadId] as const,
   ratings: (organizationId: string, threadId: string) => [organizationId, 'ratings', threadId] as const,
   unanswered: (organizationId: string) => [organizationId, 'unanswered'] as const,
-  closestPassages: (organizationId: string) => [organizationId, 'closest-passages'] as const,
-  accounts: (organizationId: string) => [organizationId, 'accounts'] as const,
-  apiKeys: (organizationId: string) => [organizationId, 'keys'] as const,
-  applications: (organizationId: string) => [organizationId, 'applications'] as const,
-  members: (organizationId: string) => [organizationId, 'members'] as const,
-  documents: (organizationId: string) => [organizationId, 'documents'] as const,
-  document: (organizationId: string, documentId: string) =>
-    [...keys.documents(organizationId), documentId] as const,
-  examples: (organizationId: string) => [organizationId, 'examples'] as const,
-  firstSteps: (organizationId: string) => [organizationId, 'first-steps'] as const,
-  model: (organizationId: string) => [organizationId, 'model'] as const,
-  usage: (organizationId: string) => [organizationId, 'usage'] as const,
-  requests: (organizationId: string) => [organizationId, 'requests'] as const,
-  audit: (organizationId: string) => [organizationId, 'audit'] as const,
 };
 
 export async function readSession(signal?: AbortSignal): Promise<SessionJson> {
@@ -67,6 +53,38 @@ export const signInOfferOptions = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+/** Reads `path` of an organization. */
+function organizationQuery<Answer>(
+  organizationId: string,
+  path: string,
+  queryKey: readonly unknown[] = [organizationId, path],
+) {
+  return queryOptions({
+    queryKey,
+    queryFn: ({ signal }) => request<Answer>('GET', inOrganization(organizationId, path), { signal }),
+  });
+}
+
+/** Reads `path` of an organization page by page. */
+function pagedQuery<Page extends { readonly nextCursor: string | null }>(
+  organizationId: string,
+  path: string,
+  filter: Parameters<typeof query>[0] = {},
+  queryKey: readonly unknown[] = [organizationId, path, filter],
+) {
+  return infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ pageParam, signal }) =>
+      request<Page>(
+        'GET',
+        inOrganization(organizationId, `${path}${query({ ...filter, cursor: pageParam ?? undefined })}`),
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+}
+
 /** The filter of a list, as it is in the URL. */
 export interface ListSearch {
   readonly account?: string;
@@ -86,20 +104,8 @@ export interface ThreadFilter {
 }
 
 export function threadsOptions(organizationId: string, filter: ThreadFilter, limit = 30) {
-  return infiniteQueryOptions({
-    queryKey: [...keys.threads(organizationId), filter, limit],
-    queryFn: ({ pageParam, signal }) =>
-      request<ThreadListJson>(
-        'GET',
-        inOrganization(
-          organizationId,
-          `/threads${query({ ...filter, cursor: pageParam ?? undefined, limit })}`,
-        ),
-        { signal },
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  });
+  const key = [...keys.threads(organizationId), filter, limit];
+  return pagedQuery<ThreadListJson>(organizationId, '/threads', { ...filter, limit }, key);
 }
 
 const recentThreads = 6;
@@ -120,48 +126,24 @@ export function recentOptions(organizationId: string) {
 }
 
 export function threadOptions(organizationId: string, threadId: string) {
-  return queryOptions({
-    queryKey: keys.thread(organizationId, threadId),
-    queryFn: ({ signal }) =>
-      request<ThreadViewJson>(
-        'GET',
-        inOrganization(organizationId, `/threads/${encodeURIComponent(threadId)}`),
-        { signal },
-      ),
-  });
+  const path = `/threads/${encodeURIComponent(threadId)}`;
+  return organizationQuery<ThreadViewJson>(organizationId, path, keys.thread(organizationId, threadId));
 }
 
 /** The person's own ratings. They change only through this page. */
 export function ratingsOptions(organizationId: string, threadId: string) {
-  return queryOptions({
-    queryKey: keys.ratings(organizationId, threadId),
-    queryFn: ({ signal }) =>
-      request<RatingsJson>(
-        'GET',
-        inOrganization(organizationId, `/threads/${encodeURIComponent(threadId)}/ratings`),
-        { signal },
-      ),
-    staleTime: 60_000,
-  });
+  const path = `/threads/${encodeURIComponent(threadId)}/ratings`;
+  const key = keys.ratings(organizationId, threadId);
+  return { ...organizationQuery<RatingsJson>(organizationId, path, key), staleTime: 60_000 };
 }
 
 export function unansweredOptions(organizationId: string) {
-  return infiniteQueryOptions({
-    queryKey: keys.unanswered(organizationId),
-    queryFn: ({ pageParam, signal }) =>
-      request<UnansweredPageJson>(
-        'GET',
-        inOrganization(organizationId, `/unanswered${query({ cursor: pageParam ?? undefined })}`),
-        { signal },
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  });
+  return pagedQuery<UnansweredPageJson>(organizationId, '/unanswered', {}, keys.unanswered(organizationId));
 }
 
 export function closestPassagesOptions(organizationId: string, question: string, accountId: string | null) {
   return queryOptions({
-    queryKey: [...keys.closestPassages(organizationId), question, accountId],
+    queryKey: [organizationId, 'closest-passages', question, accountId],
     queryFn: ({ signal }) =>
       request<FoundPassagesJson>('POST', inOrganization(organizationId, '/documents/search'), {
         body: { question, ...(accountId !== null && { accountId }), asked: true },
@@ -176,46 +158,22 @@ export function readHome(id: string): Promise<HomeJson> {
 }
 
 export function accountsOptions(organizationId: string, prefix: string) {
-  return queryOptions({
-    queryKey: [...keys.accounts(organizationId), prefix],
-    queryFn: ({ signal }) =>
-      request<AccountsJson>('GET', inOrganization(organizationId, `/accounts${query({ prefix })}`), {
-        signal,
-      }),
+  return {
+    ...organizationQuery<AccountsJson>(organizationId, `/accounts${query({ prefix })}`),
     staleTime: 60_000,
-  });
+  };
 }
 
-export function keysOptions(organizationId: string) {
-  return queryOptions({
-    queryKey: keys.apiKeys(organizationId),
-    queryFn: ({ signal }) => request<KeysJson>('GET', inOrganization(organizationId, '/keys'), { signal }),
-  });
-}
+export const keysOptions = (organizationId: string) => organizationQuery<KeysJson>(organizationId, '/keys');
 
-export function applicationsOptions(organizationId: string) {
-  return queryOptions({
-    queryKey: keys.applications(organizationId),
-    queryFn: ({ signal }) =>
-      request<ApplicationsJson>('GET', inOrganization(organizationId, '/applications'), { signal }),
-  });
-}
+export const applicationsOptions = (organizationId: string) =>
+  organizationQuery<ApplicationsJson>(organizationId, '/applications');
 
-export function membersOptions(organizationId: string) {
-  return queryOptions({
-    queryKey: keys.members(organizationId),
-    queryFn: ({ signal }) =>
-      request<MembersJson>('GET', inOrganization(organizationId, '/members'), { signal }),
-  });
-}
+export const membersOptions = (organizationId: string) =>
+  organizationQuery<MembersJson>(organizationId, '/members');
 
-export function documentsOptions(organizationId: string) {
-  return queryOptions({
-    queryKey: keys.documents(organizationId),
-    queryFn: ({ signal }) =>
-      request<DocumentsJson>('GET', inOrganization(organizationId, '/documents'), { signal }),
-  });
-}
+export const documentsOptions = (organizationId: string) =>
+  organizationQuery<DocumentsJson>(organizationId, '/documents');
 
 /** What a link from a reply to a document says about the passage that it cites. */
 export interface Citation {
@@ -228,19 +186,8 @@ export interface Citation {
 }
 
 export function documentOptions(organizationId: string, documentId: string, { cited, snippet }: Citation) {
-  return queryOptions({
-    queryKey: [...keys.document(organizationId, documentId), cited ?? null, snippet ?? null],
-    queryFn: ({ signal }) =>
-      request<OpenedDocumentJson>(
-        'GET',
-        inOrganization(
-          organizationId,
-          `/documents/${encodeURIComponent(documentId)}${query({ cited, snippet })}`,
-        ),
-        { signal },
-      ),
-    staleTime: 30_000,
-  });
+  const path = `/documents/${encodeURIComponent(documentId)}${query({ cited, snippet })}`;
+  return { ...organizationQuery<OpenedDocumentJson>(organizationId, path), staleTime: 30_000 };
 }
 
 export const passagesPerPage = 40;
@@ -250,7 +197,7 @@ export function passagesOptions(organizationId: string, document: OpenedDocument
   const { id, addedAt, passages } = document;
   return infiniteQueryOptions({
     // A replaced document keeps its id.
-    queryKey: [...keys.document(organizationId, id), 'passages', addedAt, start],
+    queryKey: [organizationId, 'passages', id, addedAt, start],
     queryFn: ({ pageParam, signal }) =>
       request<PassagesJson>(
         'GET',
@@ -268,85 +215,31 @@ export function passagesOptions(organizationId: string, document: OpenedDocument
   });
 }
 
-export function examplesOptions(organizationId: string, accountId: string) {
-  return queryOptions({
-    queryKey: [...keys.examples(organizationId), accountId],
-    queryFn: ({ signal }) =>
-      request<ExamplesJson>('GET', inOrganization(organizationId, `/examples${query({ accountId })}`), {
-        signal,
-      }),
-  });
-}
+export const examplesOptions = (organizationId: string, accountId: string) =>
+  organizationQuery<ExamplesJson>(organizationId, `/examples${query({ accountId })}`);
 
-export function firstStepsOptions(organizationId: string) {
-  return queryOptions({
-    queryKey: keys.firstSteps(organizationId),
-    queryFn: ({ signal }) =>
-      request<FirstStepsJson>('GET', inOrganization(organizationId, '/first-steps'), { signal }),
-  });
-}
+export const firstStepsOptions = (organizationId: string) =>
+  organizationQuery<FirstStepsJson>(organizationId, '/first-steps');
 
-export function modelOptions(organizationId: string) {
-  return queryOptions({
-    queryKey: keys.model(organizationId),
-    queryFn: ({ signal }) => request<ModelJson>('GET', inOrganization(organizationId, '/model'), { signal }),
-  });
-}
+export const modelOptions = (organizationId: string) =>
+  organizationQuery<ModelJson>(organizationId, '/model');
 
-export function usageOptions(organizationId: string, range = '30d') {
-  return queryOptions({
-    queryKey: [...keys.usage(organizationId), range],
-    queryFn: ({ signal }) =>
-      request<UsageJson>('GET', inOrganization(organizationId, `/usage${query({ range })}`), { signal }),
-  });
-}
+export const usageOptions = (organizationId: string, range: string) =>
+  organizationQuery<UsageJson>(organizationId, `/usage${query({ range })}`);
 
-export interface AuditFilter {
-  readonly traceId?: string | undefined;
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
+export type AuditFilter = Partial<Record<'traceId' | 'actor' | 'action' | 'from' | 'to', string | undefined>>;
 
-export function auditOptions(organizationId: string, filter: AuditFilter) {
-  return infiniteQueryOptions({
-    queryKey: [...keys.audit(organizationId), filter],
-    queryFn: ({ pageParam, signal }) =>
-      request<AuditJson>(
-        'GET',
-        inOrganization(organizationId, `/audit${query({ ...filter, cursor: pageParam ?? undefined })}`),
-        { signal },
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  });
-}
+export const auditOptions = (organizationId: string, filter: AuditFilter) =>
+  pagedQuery<AuditJson>(organizationId, '/audit', { ...filter });
 
 /** The address of the matching entries as CSV. */
 export function auditExportUrl(organizationId: string, filter: AuditFilter): string {
   return `/console${inOrganization(organizationId, `/audit/export${query({ ...filter })}`)}`;
 }
 
-export interface RequestFilter {
-  readonly traceId?: string | undefined;
-  readonly status?: string | undefined;
-  readonly operation?: string | undefined;
-  readonly credentialId?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
+export type RequestFilter = Partial<
+  Record<'traceId' | 'status' | 'operation' | 'credentialId' | 'from' | 'to', string | undefined>
+>;
 
-export function requestsOptions(organizationId: string, filter: RequestFilter) {
-  return infiniteQueryOptions({
-    queryKey: [...keys.requests(organizationId), filter],
-    queryFn: ({ pageParam, signal }) =>
-      request<RequestsJson>(
-        'GET',
-        inOrganization(organizationId, `/requests${query({ ...filter, cursor: pageParam ?? undefined })}`),
-        { signal },
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  });
-}
+export const requestsOptions = (organizationId: string, filter: RequestFilter) =>
+  pagedQuery<RequestsJson>(organizationId, '/requests', { ...filter });

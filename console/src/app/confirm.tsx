@@ -10,9 +10,9 @@ interface ConfirmProps {
   readonly title: string;
   /** The verb on the button: "Revoke". */
   readonly confirmLabel: string;
-  /** Whether something is lost by it. */
+  /** Whether it deletes something. */
   readonly destructive?: boolean;
-  /** The dialog closes once it resolves, and stays with the reason where it rejects. */
+  /** The dialog closes when this resolves. When it rejects, the dialog stays open and shows the error. */
   readonly onConfirm: () => Promise<unknown>;
   /** What it will do. */
   readonly children: ReactNode;
@@ -27,13 +27,7 @@ export function Confirm(props: ConfirmProps) {
     onClose();
   };
   return (
-    <Modal
-      opened={opened}
-      onClose={close}
-      title={title}
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened={opened} onClose={close} title={title} centered>
       <Stack gap="md">
         <div>{children}</div>
         {confirming.isError && <Failure error={confirming.error} />}

@@ -7,12 +7,7 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 export default function KeyboardHelp({ opened }: { opened: boolean }) {
   const [singleKeys, setSingleKeys] = useSingleKeys();
   return (
-    <Modal
-      opened={opened}
-      onClose={closeOverlay}
-      title="Keyboard shortcuts"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened={opened} onClose={closeOverlay} title="Keyboard shortcuts">
       <Stack>
         <Table withRowBorders={false} verticalSpacing={6}>
           <Table.Thead>

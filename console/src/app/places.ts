@@ -12,7 +12,7 @@ import {
   IconWorld,
 } from '@tabler/icons-react';
 
-/** Where one can go: the sidebar and the palette offer the same. */
+/** The pages that the sidebar and the palette offer. */
 export const threadPlaces = [
   { to: '/', label: 'My threads', hint: 'Threads you started', Icon: IconMessages },
   {
@@ -23,19 +23,20 @@ export const threadPlaces = [
   },
 ] as const;
 
+/** `admin`: only for admins. `beta`: only for organizations that may use the public API. */
 export const settingPlaces = [
-  { to: '/settings/keys', label: 'API keys', admin: false, Icon: IconKey },
-  { to: '/settings/applications', label: 'Applications', admin: true, Icon: IconApps },
-  { to: '/settings/members', label: 'Members', admin: true, Icon: IconUsers },
-  { to: '/settings/documents', label: 'Documents', admin: false, Icon: IconFiles },
-  { to: '/settings/unanswered', label: 'Unanswered', admin: true, Icon: IconHelpCircle },
-  { to: '/settings/model', label: 'Model', admin: true, Icon: IconRobot },
-  { to: '/settings/usage', label: 'Usage', admin: false, Icon: IconActivity },
-  { to: '/settings/requests', label: 'Requests', admin: true, Icon: IconListSearch },
-  { to: '/settings/audit', label: 'Audit log', admin: true, Icon: IconHistory },
+  { to: '/settings/keys', label: 'API keys', admin: false, beta: true, Icon: IconKey },
+  { to: '/settings/applications', label: 'Applications', admin: true, beta: true, Icon: IconApps },
+  { to: '/settings/members', label: 'Members', admin: true, beta: false, Icon: IconUsers },
+  { to: '/settings/documents', label: 'Documents', admin: false, beta: false, Icon: IconFiles },
+  { to: '/settings/unanswered', label: 'Unanswered', admin: true, beta: false, Icon: IconHelpCircle },
+  { to: '/settings/model', label: 'Model', admin: true, beta: false, Icon: IconRobot },
+  { to: '/settings/usage', label: 'Usage', admin: false, beta: true, Icon: IconActivity },
+  { to: '/settings/requests', label: 'Requests', admin: true, beta: true, Icon: IconListSearch },
+  { to: '/settings/audit', label: 'Audit log', admin: true, beta: false, Icon: IconHistory },
 ] as const;
 
-/** Those that a person of this role may open. */
+/** The settings that a person with this role may open. */
 export function settingsFor(role: 'admin' | 'member') {
   return settingPlaces.filter((place) => role === 'admin' || !place.admin);
 }

@@ -6,6 +6,7 @@ import {
   notFound,
   redirect,
 } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { SessionJson } from '../api/contract.ts';
 import {
   type Citation,
@@ -177,71 +178,57 @@ function isNotFound(error: unknown): boolean {
 /** Other addresses: behind the door, too, so that they look like the application. */
 const elsewhere = createRoute({ getParentRoute: () => door, path: '$', component: NotFoundPage });
 
-const settings = createRoute({ getParentRoute: () => door, path: '/settings' });
+const settings = createRoute({
+  getParentRoute: () => door,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../settings/settings-gate.tsx'), 'SettingsGate'),
+});
+
+const inSettings = { getParentRoute: () => settings };
 
 const settingPages = [
   createRoute({
-    getParentRoute: () => settings,
+    ...inSettings,
     path: '/',
     beforeLoad: () => {
       throw redirect({ to: '/settings/keys' });
     },
   }),
+  settingPage('/keys', () => import('../settings/keys-page.tsx'), 'KeysPage'),
+  settingPage('/applications', () => import('../settings/applications-page.tsx'), 'ApplicationsPage'),
+  settingPage('/members', () => import('../settings/members-page.tsx'), 'MembersPage'),
+  settingPage('/documents', () => import('../settings/documents-page.tsx'), 'DocumentsPage'),
+  settingPage('/unanswered', () => import('../settings/unanswered-page.tsx'), 'UnansweredPage'),
+  settingPage('/model', () => import('../settings/model-page.tsx'), 'ModelPage'),
+  settingPage('/account', () => import('../settings/account-page.tsx'), 'AccountPage'),
   createRoute({
-    getParentRoute: () => settings,
-    path: '/keys',
-    component: lazyRouteComponent(() => import('../settings/keys-page.tsx'), 'KeysPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settings,
-    path: '/applications',
-    component: lazyRouteComponent(() => import('../settings/applications-page.tsx'), 'ApplicationsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settings,
-    path: '/members',
-    component: lazyRouteComponent(() => import('../settings/members-page.tsx'), 'MembersPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settings,
-    path: '/documents',
-    component: lazyRouteComponent(() => import('../settings/documents-page.tsx'), 'DocumentsPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settings,
-    path: '/unanswered',
-    component: lazyRouteComponent(() => import('../settings/unanswered-page.tsx'), 'UnansweredPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settings,
-    path: '/model',
-    component: lazyRouteComponent(() => import('../settings/model-page.tsx'), 'ModelPage'),
-  }),
-  createRoute({
-    getParentRoute: () => settings,
+    ...inSettings,
     path: '/usage',
     validateSearch: ({ range }: Record<string, unknown>): { range?: '24h' | '7d' | '30d' | '90d' } =>
       range === '24h' || range === '7d' || range === '30d' || range === '90d' ? { range } : {},
     component: lazyRouteComponent(() => import('../settings/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
-    getParentRoute: () => settings,
+    ...inSettings,
     path: '/requests',
     validateSearch: filtersOf(requestFilters),
     component: lazyRouteComponent(() => import('../settings/requests-page.tsx'), 'RequestsPage'),
   }),
   createRoute({
-    getParentRoute: () => settings,
+    ...inSettings,
     path: '/audit',
     validateSearch: filtersOf(auditFilters),
     component: lazyRouteComponent(() => import('../settings/audit-page.tsx'), 'AuditPage'),
   }),
-  createRoute({
-    getParentRoute: () => settings,
-    path: '/account',
-    component: lazyRouteComponent(() => import('../settings/account-page.tsx'), 'AccountPage'),
-  }),
 ] as const;
+
+function settingPage<const Path extends string, Name extends string>(
+  path: Path,
+  load: () => Promise<Record<Name, () => ReactNode>>,
+  name: Name,
+) {
+  return createRoute({ ...inSettings, path, component: lazyRouteComponent(load, name) });
+}
 
 export const router = createRouter({
   routeTree: root.addChildren([

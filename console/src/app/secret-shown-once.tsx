@@ -1,8 +1,11 @@
-import { Alert, Group, Stack, Text } from '@mantine/core';
+import { Alert, Code, Group, Stack, Text } from '@mantine/core';
 import { IconEyeOff } from '@tabler/icons-react';
 import { useId } from 'react';
 import { CopyButton } from './copy-button.tsx';
 import classes from './secret-shown-once.module.css';
+
+/** A click outside must not lose a secret that is shown only once. */
+export const secretDialog = { size: 'lg', closeOnClickOutside: false } as const;
 
 interface SecretShownOnceProps {
   /** "API key", "Client secret", "Invitation link". */
@@ -34,5 +37,22 @@ export function SecretShownOnce({
         {warning}
       </Alert>
     </Stack>
+  );
+}
+
+/** A command that uses the secret, to try it. */
+export function ShellCommand({ title, label, command }: { title: string; label: string; command: string }) {
+  return (
+    <div>
+      <Group justify="space-between" mb={4}>
+        <Text size="sm" fw={600}>
+          {title}
+        </Text>
+        <CopyButton value={command} label="Copy command" />
+      </Group>
+      <Code block tabIndex={0} role="region" aria-label={label}>
+        {command}
+      </Code>
+    </div>
   );
 }

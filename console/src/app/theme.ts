@@ -13,7 +13,7 @@ const indigo: MantineColorsTuple = [
   '#312e81',
 ];
 
-/** Neutrals with a breath of blue, so that the accent looks at home among them. */
+/** Greys with a hint of blue, which go with the accent colour. */
 const gray: MantineColorsTuple = [
   '#f8f9fb',
   '#f1f3f6',
@@ -52,9 +52,13 @@ export const theme = createTheme({
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   components: {
-    // An element that is no item has no place in a menu: the first item takes the focus.
+    // A menu may contain only items, so the first item gets the focus.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false, shadow: 'md' } },
-    Modal: { styles: { title: { fontWeight: 650 } } },
+    Modal: {
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+      styles: { title: { fontWeight: 650 } },
+    },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
   },
   headings: {
     fontWeight: '650',
@@ -67,8 +71,8 @@ export const theme = createTheme({
 });
 
 /**
- * Where the kit's own colours of texts have a contrast below 4.5:1 (dimmed texts 3.3:1, placeholders 2.1:1, errors 3.3:1
- * on white), these take their place.
+ * Replaces Mantine's text colours whose contrast is below 4.5:1 (on white: dimmed text 3.3:1, placeholders 2.1:1, errors
+ * 3.3:1).
  */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,18 +9,16 @@ import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { PendingInvitations } from '../sign-in/pending-invitations.tsx';
+import { Section } from './section.tsx';
 
-/** What belongs to the person, whatever organization they are in. */
+/** The settings of the person, which are the same in every organization. */
 export function AccountPage() {
   const { user, organizations, invitations, proof } = useSession();
   const current = useOrganization();
   return (
     <Page title="Your account" description={user.email}>
       <Stack gap="lg">
-        <Paper withBorder p="lg">
-          <Title order={2} mb="xs">
-            Organizations
-          </Title>
+        <Section title="Organizations">
           <Stack gap={4}>
             {organizations.map(({ id, name, role }) => (
               <Text key={id} size="sm">
@@ -29,14 +27,11 @@ export function AccountPage() {
               </Text>
             ))}
           </Stack>
-        </Paper>
+        </Section>
         {invitations.length > 0 && (
-          <Paper withBorder p="lg">
-            <Title order={2} mb="xs">
-              Invitations
-            </Title>
+          <Section title="Invitations">
             <PendingInvitations />
-          </Paper>
+          </Section>
         )}
         {proof === 'password' && <PasswordForm email={user.email} />}
         <SignOutEverywhere />
@@ -68,13 +63,10 @@ function PasswordForm({ email }: { email: string }) {
     change.mutate({ current, next });
   });
   return (
-    <Paper withBorder p="lg">
-      <Title order={2} mb="xs">
-        Password
-      </Title>
+    <Section title="Password">
       <form onSubmit={submit} noValidate>
         <Stack gap="sm" maw={420}>
-          {/* For password managers, which would not know whose password it is. */}
+          {/* Tells password managers whose password it is. */}
           <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
           <PasswordInput
             label="Current password"
@@ -105,17 +97,14 @@ function PasswordForm({ email }: { email: string }) {
           </Group>
         </Stack>
       </form>
-    </Paper>
+    </Section>
   );
 }
 
 function SignOutEverywhere() {
   const [asking, setAsking] = useState(false);
   return (
-    <Paper withBorder p="lg">
-      <Title order={2} mb="xs">
-        Sessions
-      </Title>
+    <Section title="Sessions">
       <Text size="sm" mb="md">
         Lost a device or left one signed in? End all your sessions, including this one.
       </Text>
@@ -130,7 +119,7 @@ function SignOutEverywhere() {
         destructive
         onConfirm={async () => {
           await request('POST', '/sign-out-everywhere');
-          // A fresh page: nothing of this person stays in memory.
+          // Loads a fresh page, so that nothing of this person stays in memory.
           location.assign('/sign-in');
         }}
       >
@@ -138,6 +127,6 @@ function SignOutEverywhere() {
           You will need to sign in again in every browser, including this one. API keys keep working.
         </Text>
       </Confirm>
-    </Paper>
+    </Section>
   );
 }

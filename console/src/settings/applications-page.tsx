@@ -1,4 +1,4 @@
-import { Button, Code, Group, Text } from '@mantine/core';
+import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconApps } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,34 +6,29 @@ import type { ApplicationJson, ClientSecretJson } from '../api/contract.ts';
 import { applicationsOptions } from '../api/queries.ts';
 import { Confirm } from '../app/confirm.tsx';
 import { CopyButton } from '../app/copy-button.tsx';
-import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import { SecretShownOnce, ShellCommand, secretDialog } from '../app/secret-shown-once.tsx';
 import { useOrganization } from '../app/session.tsx';
-import { AdminsOnly } from './admins-only.tsx';
-import { ClientSecretDialog, NewApplicationDialog } from './application-dialogs.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
-import { OutsideBeta } from './outside-beta.tsx';
+import { NameForm } from './name-form.tsx';
+import { RowButton, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
-import { When } from './when.tsx';
 
 const title = 'Applications';
 
 export function ApplicationsPage() {
-  const { role, apiEnabled } = useOrganization();
-  if (role !== 'admin') return <AdminsOnly title={title} />;
-  return apiEnabled ? <Applications /> : <OutsideBeta title={title} />;
-}
-
-function Applications() {
   const { id } = useOrganization();
-  const { data, error, refetch } = useQuery(applicationsOptions(id));
+  const list = useQuery(applicationsOptions(id));
   const [making, setMaking] = useState(false);
   const [rotating, setRotating] = useState<ApplicationJson | null>(null);
-  const [doomed, setDoomed] = useState<ApplicationJson | null>(null);
+  const [deleting, setDeleting] = useState<ApplicationJson | null>(null);
   const [secret, setSecret] = useState<ClientSecretJson | null>(null);
   const change = useChange<ClientSecretJson>();
-
+  const created = (made: ClientSecretJson) => {
+    setMaking(false);
+    setSecret(made);
+  };
   return (
     <Page
       title={title}
@@ -45,29 +40,47 @@ function Applications() {
         </Button>
       }
     >
-      {error !== null && (
-        <Failure error={error} title="Couldn’t load applications" onRetry={() => refetch()} />
-      )}
-      {error === null && (
-        <DataTable
-          caption={title}
-          rows={data?.applications}
-          columns={columns(setRotating, setDoomed)}
-          empty={
-            <EmptyState title="No applications yet">
-              An application reads the organization’s published threads with short-lived tokens. Create one to
-              get a client ID and secret.
-            </EmptyState>
-          }
-        />
-      )}
-      {data !== undefined && (
+      <DataTable
+        caption={title}
+        query={list}
+        failure="Couldn’t load applications"
+        rows={list.data?.applications}
+        columns={columns(setRotating, setDeleting)}
+        empty={
+          <EmptyState title="No applications yet">
+            An application reads the organization’s published threads with short-lived tokens. Create one to
+            get a client ID and secret.
+          </EmptyState>
+        }
+      />
+      {list.data !== undefined && (
         <Text size="sm" c="dimmed" mt="md">
-          Token endpoint: <Code>{data.tokenUrl}</Code>
+          Token endpoint: <Code>{list.data.tokenUrl}</Code>
         </Text>
       )}
-      <NewApplicationDialog opened={making} onClose={() => setMaking(false)} onMade={setSecret} />
-      <ClientSecretDialog secret={secret} tokenUrl={data?.tokenUrl ?? ''} onClose={() => setSecret(null)} />
+      <Modal opened={making} onClose={() => setMaking(false)} title="Create an application">
+        {making && (
+          <NameForm<ClientSecretJson>
+            path="/applications"
+            description="The program that uses this application."
+            submitLabel="Create application"
+            failure="Application not created"
+            onCreated={created}
+            onCancel={() => setMaking(false)}
+          />
+        )}
+      </Modal>
+      <Modal
+        opened={secret !== null}
+        onClose={() => setSecret(null)}
+        title="Client credentials"
+        {...secretDialog}
+      >
+        {secret !== null && <Credentials {...secret} tokenUrl={list.data?.tokenUrl ?? ''} />}
+        <Group justify="flex-end" mt="md">
+          <Button onClick={() => setSecret(null)}>Done</Button>
+        </Group>
+      </Modal>
       <Confirm
         opened={rotating !== null}
         onClose={() => setRotating(null)}
@@ -86,16 +99,35 @@ function Applications() {
         </Text>
       </Confirm>
       <Confirm
-        opened={doomed !== null}
-        onClose={() => setDoomed(null)}
-        title={`Delete ${doomed?.name}?`}
+        opened={deleting !== null}
+        onClose={() => setDeleting(null)}
+        title={`Delete ${deleting?.name}?`}
         confirmLabel="Delete"
         destructive
-        onConfirm={() => change.mutateAsync({ method: 'DELETE', path: `/applications/${doomed?.id}` })}
+        onConfirm={() => change.mutateAsync({ method: 'DELETE', path: `/applications/${deleting?.id}` })}
       >
         <Text size="sm">Its secret and all live tokens stop working immediately. This cannot be undone.</Text>
       </Confirm>
     </Page>
+  );
+}
+
+function Credentials({ id, clientSecret, tokenUrl }: ClientSecretJson & { tokenUrl: string }) {
+  const curl = `curl -s ${tokenUrl} -d grant_type=client_credentials -d client_id=${id} -d client_secret=${clientSecret}`;
+  return (
+    <Stack>
+      <div>
+        <Text size="sm" fw={600} mb={4}>
+          Client ID
+        </Text>
+        <Group gap={4}>
+          <Code>{id}</Code>
+          <CopyButton compact value={id} label="Copy client ID" />
+        </Group>
+      </div>
+      <SecretShownOnce label="Client secret" value={clientSecret} />
+      <ShellCommand title="Get a token" label="Command to get a token" command={curl} />
+    </Stack>
   );
 }
 
@@ -122,22 +154,12 @@ function columns(
       headingHidden: true,
       cell: (application) => (
         <Group gap="xs" justify="flex-end" wrap="nowrap">
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => rotate(application)}
-            aria-label={`Rotate secret for ${application.name}`}
-          >
+          <RowButton aria-label={`Rotate secret for ${application.name}`} onClick={() => rotate(application)}>
             Rotate secret
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => remove(application)}
-            aria-label={`Delete ${application.name}`}
-          >
+          </RowButton>
+          <RowButton aria-label={`Delete ${application.name}`} onClick={() => remove(application)}>
             Delete
-          </Button>
+          </RowButton>
         </Group>
       ),
     },

@@ -2,44 +2,27 @@ import { Button, Code, Group, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import type { AuditEventJson } from '../api/contract.ts';
 import { auditExportUrl, auditOptions, membersOptions } from '../api/queries.ts';
 import { CopyButton } from '../app/copy-button.tsx';
-import { Failure } from '../app/failure.tsx';
 import type { AuditSearch } from '../app/log-search.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
-import { AdminsOnly } from './admins-only.tsx';
 import { actions, describeAction, describeDetail } from './audit-words.ts';
 import tableClasses from './data-table.module.css';
-import { type Column, DataTable } from './data-table.tsx';
-import { Email } from './email.tsx';
+import type { Column } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { DayFields, FilterSelect, TraceField } from './log-filters.tsx';
+import { LogTable } from './log-table.tsx';
 import filterClasses from './requests-page.module.css';
-import { When } from './when.tsx';
+import { Email, When } from './table-cells.tsx';
 
 export function AuditPage() {
-  const { role } = useOrganization();
-  return role === 'admin' ? <Audit /> : <AdminsOnly title="Audit log" />;
-}
-
-/** A search reads the log part by part. Parts without a match are skipped up to this number before a person is asked. */
-const emptyPagesMax = 5;
-
-function Audit() {
   const { id } = useOrganization();
   const search = useSearch({ from: '/door/settings/audit' });
   const { trace, ...rest } = search;
   const filter = { ...rest, traceId: trace };
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetching, isFetchingNextPage } =
-    useInfiniteQuery(auditOptions(id, filter));
-  const rows = data?.pages.flatMap(({ events }) => events);
-  const searchesOn = rows?.length === 0 && hasNextPage && data!.pages.length < emptyPagesMax;
-  useEffect(() => {
-    if (searchesOn && !isFetching) fetchNextPage();
-  }, [searchesOn, isFetching, fetchNextPage]);
+  const list = useInfiniteQuery(auditOptions(id, filter));
   return (
     <Page
       title="Audit log"
@@ -58,29 +41,19 @@ function Audit() {
       }
     >
       <AuditFilters search={search} />
-      {error !== null && (
-        <Failure error={error} title="Couldn’t load the audit log" onRetry={() => refetch()} />
-      )}
-      {error === null && (
-        <DataTable
-          caption="Audit log"
-          rows={searchesOn ? undefined : rows}
-          columns={columns}
-          empty={<NoEntries search={search} />}
-        />
-      )}
-      {hasNextPage && !searchesOn && (
-        <Group justify="center" mt="md">
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-            {rows?.length === 0 ? 'Search further back' : 'Load more'}
-          </Button>
-        </Group>
-      )}
+      <LogTable
+        caption="Audit log"
+        query={list}
+        failure="Couldn’t load the audit log"
+        rows={list.data?.pages.flatMap(({ events }) => events)}
+        columns={columns}
+        empty={<NoEntries search={search} />}
+      />
     </Page>
   );
 }
 
-/** The filters are in the address, so that a filtered log can be linked to. */
+/** The filters are in the URL, so that a filtered log can be shared. */
 function AuditFilters({ search }: { search: AuditSearch }) {
   const { id } = useOrganization();
   const { data } = useQuery(membersOptions(id));
@@ -163,36 +136,37 @@ const columns: Column<AuditEventJson>[] = [
   },
 ];
 
-/** Where the things of the log are shown, by the prefix of their ids. */
-const pages = {
+/** The pages that show the subjects of entries, by the prefixes of their ids. */
+const pages: Record<string, '/settings/members' | '/settings/keys' | '/settings/applications'> = {
   usr: '/settings/members',
   key: '/settings/keys',
   app: '/settings/applications',
-} as const;
+};
 
-/** The thing by its name, linked to where it is shown. */
+/** The name of the subject, linked to the page that shows it. */
 function Target({ subject, target }: AuditEventJson) {
-  const prefix = subject.split('_', 1)[0] as keyof typeof pages | 'thr' | 'org' | 'doc';
-  const name = target === null ? undefined : <Email address={target} />;
+  const prefix = subject.split('_', 1)[0]!;
   if (prefix === 'org') return <>The organization</>;
   if (prefix === 'thr') {
     return (
       <Link to="/threads/$threadId" params={{ threadId: subject }} title={subject}>
-        {name ?? `Thread …${subject.slice(-6)}`}
+        {target ?? `Thread …${subject.slice(-6)}`}
       </Link>
     );
   }
+  const name = target === null ? <Code>{subject}</Code> : <Email address={target} />;
   if (prefix === 'doc') {
     return (
       <Link to="/documents/$documentId" params={{ documentId: subject }} title={subject}>
-        {name ?? <Code>{subject}</Code>}
+        {name}
       </Link>
     );
   }
-  if (!(prefix in pages)) return name ?? <Code>{subject}</Code>;
+  const page = pages[prefix];
+  if (page === undefined) return name;
   return (
-    <Link to={pages[prefix]} title={subject}>
-      {name ?? <Code>{subject}</Code>}
+    <Link to={page} title={subject}>
+      {name}
     </Link>
   );
 }

@@ -1,36 +1,43 @@
 import { Button, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { Failure } from '../app/failure.tsx';
 import classes from './data-table.module.css';
 
 export interface Column<Row> {
   readonly heading: string;
-  /** Not shown above a column of buttons, and still read aloud. */
+  /** Only read by screen readers: for a column of buttons. */
   readonly headingHidden?: boolean;
-  /** Left out on a tablet, where the table would not fit otherwise. */
+  /** Hidden on tablets, where the table would not fit otherwise. */
   readonly secondary?: boolean;
   /** Makes the column sortable by this value. */
   readonly sortBy?: (row: Row) => string | number;
   readonly cell: (row: Row) => ReactNode;
 }
 
-interface DataTableProps<Row extends { readonly id: string }> {
-  /** What the table is of, for those who cannot see the heading above it. */
+export interface DataTableProps<Row extends { readonly id: string }> {
+  /** Says what the table shows, for people who cannot see the heading above it. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined while it is being loaded. */
+  /** Undefined while they are being loaded. */
   readonly rows: readonly Row[] | undefined;
   readonly empty: ReactNode;
+  /** Where the rows come from. */
+  readonly query: { readonly error: Error | null; readonly refetch: () => unknown };
+  /** The title of an error: "Couldn’t load members". */
+  readonly failure: string;
 }
 
-/** More would keep a page busy for a while: they are shown when they are asked for. */
+/** More rows would block the page for a while, so they are shown on request. */
 const rowsAtFirst = 200;
 
 /** A table that becomes a list of cards where it would not fit. */
 export function DataTable<Row extends { readonly id: string }>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, empty } = props;
+  const { caption, columns, rows, empty, query, failure } = props;
   const [whole, setWhole] = useState(false);
   const [order, setOrder] = useState<Order>();
+  if (query.error !== null)
+    return <Failure error={query.error} title={failure} onRetry={() => query.refetch()} />;
   if (rows === undefined) return <Waiting />;
   if (rows.length === 0) return <>{empty}</>;
   const sorted = inOrder(rows, columns, order);

@@ -1,15 +1,4 @@
-import {
-  Badge,
-  Button,
-  Checkbox,
-  FileButton,
-  Group,
-  Progress,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Button, Checkbox, FileButton, Group, Progress, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -20,7 +9,7 @@ import { type ApiError, inOrganization, query, upload } from '../api/request.ts'
 import { announce } from '../app/announcer.tsx';
 import { bytesInWords } from '../app/byte-words.ts';
 import { Confirm } from '../app/confirm.tsx';
-import { Failure, failureText } from '../app/failure.tsx';
+import { failureText } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import classes from './data-table.module.css';
@@ -28,13 +17,14 @@ import { type Column, DataTable } from './data-table.tsx';
 import { DocumentUpload } from './document-upload.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { QuestionTest } from './question-test.tsx';
+import { RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange, useRefresh } from './use-change.ts';
-import { When } from './when.tsx';
 
 export function DocumentsPage() {
   const { id, role } = useOrganization();
-  const { data, error, refetch } = useQuery(documentsOptions(id));
-  const [doomed, setDoomed] = useState<readonly DocumentJson[]>([]);
+  const list = useQuery(documentsOptions(id));
+  const { data } = list;
+  const [removed, setRemoved] = useState<readonly DocumentJson[]>([]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [account, setAccount] = useState('all');
   const [words, setWords] = useState('');
@@ -46,7 +36,7 @@ export function DocumentsPage() {
   const selected = shown?.filter((document) => chosen.has(document.id)) ?? [];
 
   async function remove(): Promise<void> {
-    for (const document of doomed)
+    for (const document of removed)
       await change.mutateAsync({ method: 'DELETE', path: `/documents/${document.id}` });
     setChosen(new Set());
   }
@@ -57,7 +47,6 @@ export function DocumentsPage() {
       width="wide"
       description="Replies are based on these documents. General documents are used for every thread, account documents only for that account’s threads."
     >
-      {error !== null && <Failure error={error} title="Couldn’t load documents" onRetry={() => refetch()} />}
       {isAdmin && data !== undefined && <DocumentUpload endings={data.endings} />}
       {data !== undefined && <Storage storage={data.storage} />}
       {isAdmin && data !== undefined && data.documents.length > 0 && (
@@ -79,34 +68,34 @@ export function DocumentsPage() {
             <AccountFilter documents={data.documents} value={account} onChange={setAccount} />
           )}
           {selected.length > 0 && (
-            <Button color="red" variant="light" onClick={() => setDoomed(selected)}>
+            <Button color="red" variant="light" onClick={() => setRemoved(selected)}>
               Remove {selected.length} selected
             </Button>
           )}
         </Group>
       )}
-      {error === null && (
-        <DataTable
-          caption="Documents"
-          rows={shown}
-          columns={[
-            ...(isAdmin ? [selection(chosen, setChosen)] : []),
-            ...columns,
-            ...(isAdmin ? [actions((document) => setDoomed([document]))] : []),
-          ]}
-          empty={<NoDocuments isAdmin={isAdmin} isFiltered={(data?.documents.length ?? 0) > 0} />}
-        />
-      )}
+      <DataTable
+        caption="Documents"
+        query={list}
+        failure="Couldn’t load documents"
+        rows={shown}
+        columns={[
+          ...(isAdmin ? [selection(chosen, setChosen)] : []),
+          ...columns,
+          ...(isAdmin ? [actions((document) => setRemoved([document]))] : []),
+        ]}
+        empty={<NoDocuments isAdmin={isAdmin} isFiltered={(data?.documents.length ?? 0) > 0} />}
+      />
       <Confirm
-        opened={doomed.length > 0}
-        onClose={() => setDoomed([])}
-        title={doomed.length === 1 ? `Remove ${doomed[0]?.name}?` : `Remove ${doomed.length} documents?`}
+        opened={removed.length > 0}
+        onClose={() => setRemoved([])}
+        title={removed.length === 1 ? `Remove ${removed[0]?.name}?` : `Remove ${removed.length} documents?`}
         confirmLabel="Remove"
         destructive
         onConfirm={remove}
       >
         <Text size="sm">
-          New replies won’t use {doomed.length === 1 ? 'it' : 'them'}. Existing replies keep their citations.
+          New replies won’t use {removed.length === 1 ? 'it' : 'them'}. Existing replies keep their citations.
         </Text>
       </Confirm>
     </Page>
@@ -205,13 +194,7 @@ const columns: readonly Column<DocumentJson>[] = [
     heading: 'Account',
     sortBy: ({ accountId }) => accountId ?? '',
     cell: ({ accountId }) =>
-      accountId === null ? (
-        'General'
-      ) : (
-        <Badge variant="light" color="gray" tt="none" miw="max-content">
-          {accountId}
-        </Badge>
-      ),
+      accountId === null ? 'General' : <StateBadge color="gray">{accountId}</StateBadge>,
   },
   {
     heading: 'Passages',
@@ -250,14 +233,9 @@ function actions(remove: (document: DocumentJson) => void): Column<DocumentJson>
     cell: (document) => (
       <Group gap="xs" wrap="nowrap" justify="flex-end">
         <ReplaceButton document={document} />
-        <Button
-          size="xs"
-          variant="default"
-          onClick={() => remove(document)}
-          aria-label={`Remove ${document.name}`}
-        >
+        <RowButton onClick={() => remove(document)} aria-label={`Remove ${document.name}`}>
           Remove
-        </Button>
+        </RowButton>
       </Group>
     ),
   };
@@ -289,15 +267,9 @@ function ReplaceButton({ document: { name, accountId } }: { document: DocumentJs
         inputProps={{ 'aria-label': `New file for ${name}` }}
       >
         {(props) => (
-          <Button
-            {...props}
-            size="xs"
-            variant="default"
-            loading={replacing.isPending}
-            aria-label={`Replace ${name}`}
-          >
+          <RowButton {...props} loading={replacing.isPending} aria-label={`Replace ${name}`}>
             Replace
-          </Button>
+          </RowButton>
         )}
       </FileButton>
     </>

@@ -1,21 +1,28 @@
 import { Button, Group } from '@mantine/core';
+import { Failure } from '../app/failure.tsx';
 
 interface FormActionsProps {
   readonly submitLabel: string;
-  readonly loading: boolean;
+  /** The request that the form sends. */
+  readonly change: { readonly isPending: boolean; readonly error: Error | null };
+  /** The title of an error: "Key not created". */
+  readonly failure: string;
   readonly onCancel: () => void;
 }
 
-/** The buttons at the end of a form in a dialog. */
-export function FormActions({ submitLabel, loading, onCancel }: FormActionsProps) {
+/** The end of a form in a dialog: what went wrong, and its buttons. */
+export function FormActions({ submitLabel, change, failure, onCancel }: FormActionsProps) {
   return (
-    <Group justify="flex-end">
-      <Button variant="default" onClick={onCancel}>
-        Cancel
-      </Button>
-      <Button type="submit" loading={loading}>
-        {submitLabel}
-      </Button>
-    </Group>
+    <>
+      {change.error !== null && <Failure error={change.error} title={failure} />}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={change.isPending}>
+          {submitLabel}
+        </Button>
+      </Group>
+    </>
   );
 }

@@ -1,15 +1,13 @@
-import { Badge, Button, Group, Modal, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { KeyRequestJson, NewKeyJson } from '../api/contract.ts';
 import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
-import { useLimits, useOrganization } from '../app/session.tsx';
-import { Email } from './email.tsx';
-import { FormActions } from './form-actions.tsx';
-import { MadeKey } from './new-key-dialog.tsx';
+import { secretDialog } from '../app/secret-shown-once.tsx';
+import { useOrganization } from '../app/session.tsx';
+import { MadeKey } from './key-forms.tsx';
+import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
-import { When } from './when.tsx';
 
 /** Keys that members have requested. Admins decide; only the requester sees the key. */
 export function KeyRequests({ requests }: { requests: readonly KeyRequestJson[] }) {
@@ -32,9 +30,7 @@ export function KeyRequests({ requests }: { requests: readonly KeyRequestJson[] 
         opened={revealed !== null}
         onClose={() => setRevealed(null)}
         title="Your API key"
-        size="lg"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-        closeOnClickOutside={false}
+        {...secretDialog}
       >
         {revealed !== null && <MadeKey made={revealed} onClose={() => setRevealed(null)} />}
       </Modal>
@@ -80,14 +76,9 @@ function Request({ request, onRevealed }: RequestProps) {
               <Button size="xs" onClick={() => send('approve')} aria-label={`Approve ${name}`}>
                 Approve
               </Button>
-              <Button
-                size="xs"
-                variant="default"
-                onClick={() => send('decline')}
-                aria-label={`Decline ${name}`}
-              >
+              <RowButton onClick={() => send('decline')} aria-label={`Decline ${name}`}>
                 Decline
-              </Button>
+              </RowButton>
             </>
           )}
           {mine && state === 'approved' && (
@@ -113,61 +104,5 @@ function RequestState({ state, mine }: KeyRequestJson) {
     approved: ['teal', mine ? 'Approved' : 'Approved, not revealed yet'],
     declined: ['gray', 'Declined'],
   }[state] as [string, string];
-  return (
-    <Badge tt="none" miw="max-content" color={color} variant="light">
-      {text}
-    </Badge>
-  );
-}
-
-export function RequestKeyDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title="Request an API key"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {opened && <RequestForm onClose={onClose} />}
-    </Modal>
-  );
-}
-
-function RequestForm({ onClose }: { onClose: () => void }) {
-  const change = useChange();
-  const { nameLengthMax } = useLimits();
-  const form = useForm({
-    initialValues: { name: '' },
-    validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
-  });
-  const submit = form.onSubmit(({ name }) =>
-    change.mutate(
-      { method: 'POST', path: '/key-requests', body: { name: name.trim() } },
-      {
-        onSuccess: () => {
-          announce('Key requested');
-          onClose();
-        },
-      },
-    ),
-  );
-  return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <Text size="sm">
-          An admin reviews the request. Once approved, you reveal the key here and only you see it. The key
-          acts as you: it creates threads in your name and reads your threads and all published ones.
-        </Text>
-        <TextInput
-          label="Name"
-          description="What the key is for. Admins can see this."
-          maxLength={nameLengthMax}
-          data-autofocus
-          {...form.getInputProps('name')}
-        />
-        {change.isError && <Failure error={change.error} title="Key not requested" />}
-        <FormActions submitLabel="Request key" loading={change.isPending} onCancel={onClose} />
-      </Stack>
-    </form>
-  );
+  return <StateBadge color={color}>{text}</StateBadge>;
 }

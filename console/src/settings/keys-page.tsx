@@ -1,33 +1,32 @@
-import { Badge, Button, Code, Group, Text } from '@mantine/core';
+import { Button, Code, Group, Modal, Text } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { KeyJson } from '../api/contract.ts';
 import { keysOptions } from '../api/queries.ts';
+import { announce } from '../app/announcer.tsx';
 import { Confirm } from '../app/confirm.tsx';
-import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
+import { secretDialog } from '../app/secret-shown-once.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
 import { type Column, DataTable } from './data-table.tsx';
-import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
-import { KeyRequests, RequestKeyDialog } from './key-requests.tsx';
-import { NewKeyDialog } from './new-key-dialog.tsx';
-import { OutsideBeta } from './outside-beta.tsx';
-import { RotateKeyDialog } from './rotate-key-dialog.tsx';
+import { NewKey, RotateKey } from './key-forms.tsx';
+import { KeyRequests } from './key-requests.tsx';
+import { NameForm } from './name-form.tsx';
+import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
-import { When } from './when.tsx';
 
 export function KeysPage() {
-  const { id, role, apiEnabled } = useOrganization();
-  const { data, error, refetch } = useQuery({ ...keysOptions(id), enabled: apiEnabled });
+  const { id, role } = useOrganization();
+  const list = useQuery(keysOptions(id));
   const [making, setMaking] = useState(false);
-  const [doomed, setDoomed] = useState<KeyJson | null>(null);
+  const [revoked, setRevoked] = useState<KeyJson | null>(null);
   const [rotated, setRotated] = useState<KeyJson | null>(null);
-  if (!apiEnabled) return <OutsideBeta title="API keys" />;
-
+  const change = useChange();
   const isAdmin = role === 'admin';
+  const closeMaking = () => setMaking(false);
   return (
     <Page
       title="API keys"
@@ -43,30 +42,70 @@ export function KeysPage() {
         </Button>
       }
     >
-      {error !== null && <Failure error={error} title="Couldn’t load API keys" onRetry={() => refetch()} />}
-      {data && <KeyRequests requests={data.requests} />}
-      {error === null && (
-        <DataTable
-          caption="API keys"
-          rows={data?.keys}
-          columns={columns(setDoomed, setRotated)}
-          empty={
-            <EmptyState title="No keys yet">
-              {isAdmin
-                ? 'Programs need a key to create and read threads. Create one for yourself, for a service account, or for the whole organization.'
-                : 'You don’t have any keys. Request one from an admin.'}
-            </EmptyState>
-          }
-        />
-      )}
-      {isAdmin ? (
-        <NewKeyDialog opened={making} onClose={() => setMaking(false)} />
-      ) : (
-        <RequestKeyDialog opened={making} onClose={() => setMaking(false)} />
-      )}
-      <RotateKeyDialog key={rotated?.id} rotated={rotated} onClose={() => setRotated(null)} />
-      <RevokeDialog key={doomed?.id} doomed={doomed} onClose={() => setDoomed(null)} />
+      {list.data && <KeyRequests requests={list.data.requests} />}
+      <DataTable
+        caption="API keys"
+        query={list}
+        failure="Couldn’t load API keys"
+        rows={list.data?.keys}
+        columns={columns(setRevoked, setRotated)}
+        empty={
+          <EmptyState title="No keys yet">
+            {isAdmin
+              ? 'Programs need a key to create and read threads. Create one for yourself, for a service account, or for the whole organization.'
+              : 'You don’t have any keys. Request one from an admin.'}
+          </EmptyState>
+        }
+      />
+      <Modal opened={making && isAdmin} onClose={closeMaking} title="Create an API key" {...secretDialog}>
+        {making && <NewKey onClose={closeMaking} />}
+      </Modal>
+      <Modal opened={making && !isAdmin} onClose={closeMaking} title="Request an API key">
+        {making && <RequestKey onClose={closeMaking} />}
+      </Modal>
+      <Modal
+        opened={rotated !== null}
+        onClose={() => setRotated(null)}
+        title={rotated && `Rotate ${nameOf(rotated)}`}
+        {...secretDialog}
+      >
+        {rotated !== null && <RotateKey rotated={rotated} onClose={() => setRotated(null)} />}
+      </Modal>
+      <Confirm
+        opened={revoked !== null}
+        onClose={() => setRevoked(null)}
+        title={revoked === null ? '' : `Revoke ${nameOf(revoked)}?`}
+        confirmLabel="Revoke"
+        destructive
+        onConfirm={() => change.mutateAsync({ method: 'POST', path: `/keys/${revoked?.id}/revoke` })}
+      >
+        <Text size="sm">
+          Requests with this key will be rejected immediately. You can’t undo this, but you can create a new
+          key.
+        </Text>
+      </Confirm>
     </Page>
+  );
+}
+
+function RequestKey({ onClose }: { onClose: () => void }) {
+  return (
+    <NameForm
+      path="/key-requests"
+      description="What the key is for. Admins can see this."
+      submitLabel="Request key"
+      failure="Key not requested"
+      onCreated={() => {
+        announce('Key requested');
+        onClose();
+      }}
+      onCancel={onClose}
+    >
+      <Text size="sm">
+        An admin reviews the request. Once approved, you reveal the key here and only you see it. The key acts
+        as you: it creates threads in your name and reads your threads and all published ones.
+      </Text>
+    </NameForm>
   );
 }
 
@@ -102,23 +141,13 @@ function columns(revoke: (key: KeyJson) => void, rotate: (key: KeyJson) => void)
         isLive(key) && (
           <Group gap="xs" justify="flex-end">
             {key.rotatable && (
-              <Button
-                size="xs"
-                variant="default"
-                onClick={() => rotate(key)}
-                aria-label={`Rotate ${nameOf(key)}`}
-              >
+              <RowButton aria-label={`Rotate ${nameOf(key)}`} onClick={() => rotate(key)}>
                 Rotate
-              </Button>
+              </RowButton>
             )}
-            <Button
-              size="xs"
-              variant="default"
-              onClick={() => revoke(key)}
-              aria-label={`Revoke ${nameOf(key)}`}
-            >
+            <RowButton aria-label={`Revoke ${nameOf(key)}`} onClick={() => revoke(key)}>
               Revoke
-            </Button>
+            </RowButton>
           </Group>
         ),
     },
@@ -130,53 +159,22 @@ function isLive({ revokedAt }: KeyJson): boolean {
 }
 
 function State(key: KeyJson) {
-  const { revokedAt } = key;
-  if (revokedAt !== null && isLive(key)) {
+  if (key.revokedAt === null) return <StateBadge color="teal">Live</StateBadge>;
+  const at = momentOf(new Date(key.revokedAt));
+  if (isLive(key)) {
     return (
       <Text span size="sm">
-        Works until {momentOf(new Date(revokedAt))}
+        Works until {at}
       </Text>
     );
   }
-  if (revokedAt === null) {
-    return (
-      <Badge tt="none" miw="max-content" color="teal" variant="light">
-        Live
-      </Badge>
-    );
-  }
   return (
-    <Badge
-      tt="none"
-      miw="max-content"
-      color="gray"
-      variant="light"
-      title={`Revoked ${momentOf(new Date(revokedAt))}`}
-    >
+    <StateBadge color="gray" title={`Revoked ${at}`}>
       Revoked
-    </Badge>
+    </StateBadge>
   );
 }
 
 function nameOf({ name, hint }: KeyJson): string {
   return name === '' ? hint : name;
-}
-
-function RevokeDialog({ doomed, onClose }: { doomed: KeyJson | null; onClose: () => void }) {
-  const change = useChange();
-  return (
-    <Confirm
-      opened={doomed !== null}
-      onClose={onClose}
-      title={doomed === null ? '' : `Revoke ${nameOf(doomed)}?`}
-      confirmLabel="Revoke"
-      destructive
-      onConfirm={() => change.mutateAsync({ method: 'POST', path: `/keys/${doomed?.id}/revoke` })}
-    >
-      <Text size="sm">
-        Requests with this key will be rejected immediately. You can’t undo this, but you can create a new
-        key.
-      </Text>
-    </Confirm>
-  );
 }

@@ -2,7 +2,6 @@ import { Button, Code, Group, List, Modal, Radio, Stack, Switch, Text, TextInput
 import { useForm } from '@mantine/form';
 import type { InvitedJson, MemberJson } from '../api/contract.ts';
 import { Confirm } from '../app/confirm.tsx';
-import { Failure } from '../app/failure.tsx';
 import { SecretShownOnce } from '../app/secret-shown-once.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
@@ -13,28 +12,14 @@ export interface Invited extends Pick<InvitedJson, 'link' | 'mailed' | 'expiresA
   readonly email: string;
 }
 
-interface InviteProps {
-  readonly opened: boolean;
+interface InviteFormProps {
   /** Whether invitations are sent by mail. */
   readonly sendsMail: boolean;
   readonly onClose: () => void;
   readonly onInvited: (invited: Invited) => void;
 }
 
-export function InviteDialog({ opened, onClose, ...rest }: InviteProps) {
-  return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title="Add a member"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {opened && <InviteForm onClose={onClose} {...rest} />}
-    </Modal>
-  );
-}
-
-function InviteForm({ sendsMail, onClose, onInvited }: Omit<InviteProps, 'opened'>) {
+export function InviteForm({ sendsMail, onClose, onInvited }: InviteFormProps) {
   const change = useChange<InvitedJson>();
   const form = useForm({
     initialValues: { email: '', role: 'member', service: false },
@@ -67,7 +52,6 @@ function InviteForm({ sendsMail, onClose, onInvited }: Omit<InviteProps, 'opened
           description="For automation. Owns keys and threads but can’t sign in."
           {...form.getInputProps('service', { type: 'checkbox' })}
         />
-        {change.isError && <Failure error={change.error} title="Member not added" />}
         <FormActions
           submitLabel={
             form.values.service
@@ -76,7 +60,8 @@ function InviteForm({ sendsMail, onClose, onInvited }: Omit<InviteProps, 'opened
                 ? 'Add and send invitation'
                 : 'Add and create link'
           }
-          loading={change.isPending}
+          change={change}
+          failure="Member not added"
           onCancel={onClose}
         />
       </Stack>
@@ -92,7 +77,6 @@ export function InvitationDialog({ invited, onClose }: { invited: Invited | null
       title={`Invitation for ${invited?.email ?? ''}`}
       size="lg"
       closeOnClickOutside={invited?.mailed === true}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {invited !== null && (
         <Stack>
@@ -143,13 +127,13 @@ export function RemoveMemberDialog({ member, onClose }: { member: MemberJson | n
           {isSelf ? 'You lose' : 'They lose'} access immediately. Published threads stay. Revoked keys don’t
           come back if they rejoin.
         </Text>
-        {member !== null && <DyingKeys keys={member.keys} />}
+        {member !== null && <RevokedKeys keys={member.keys} />}
       </Stack>
     </Confirm>
   );
 }
 
-function DyingKeys({ keys }: Pick<MemberJson, 'keys'>) {
+function RevokedKeys({ keys }: Pick<MemberJson, 'keys'>) {
   if (keys.length === 0) return <Text size="sm">No personal keys will be revoked.</Text>;
   return (
     <div>

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Select, Text } from '@mantine/core';
+import { Button, Group, Modal, Select, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,29 +9,23 @@ import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
-import { AdminsOnly } from './admins-only.tsx';
 import { type Column, DataTable } from './data-table.tsx';
-import { Email } from './email.tsx';
 import { EmptyState } from './empty-state.tsx';
-import { InvitationDialog, InviteDialog, type Invited, RemoveMemberDialog } from './member-dialogs.tsx';
+import { InvitationDialog, type Invited, InviteForm, RemoveMemberDialog } from './member-dialogs.tsx';
+import { Email, RowButton, StateBadge, When } from './table-cells.tsx';
 import { useChange } from './use-change.ts';
-import { When } from './when.tsx';
 
 export function MembersPage() {
-  const { role } = useOrganization();
-  return role === 'admin' ? <Members /> : <AdminsOnly title="Members" />;
-}
-
-function Members() {
   const { id } = useOrganization();
-  const { data, error, refetch } = useQuery(membersOptions(id));
-  const sendsMail = data?.sendsMail === true;
+  const list = useQuery(membersOptions(id));
+  const sendsMail = list.data?.sendsMail === true;
   const [inviting, setInviting] = useState(false);
   const [invited, setInvited] = useState<Invited | null>(null);
   const [leaving, setLeaving] = useState<MemberJson | null>(null);
   const renewal = useChange<InvitedJson>();
   const roleChange = useChange();
 
+  const closeInviting = () => setInviting(false);
   const renew = ({ id: userId, email }: MemberJson) =>
     renewal.mutate(
       { method: 'POST', path: `/members/${userId}/invitation` },
@@ -54,25 +48,21 @@ function Members() {
         </Button>
       }
     >
-      {error !== null && <Failure error={error} title="Couldn’t load members" onRetry={() => refetch()} />}
       {roleChange.isError && <Failure error={roleChange.error} title="Member not changed" />}
       {renewal.isError && (
         <Failure error={renewal.error} title={sendsMail ? 'Invitation not sent' : 'Member not changed'} />
       )}
-      {error === null && (
-        <DataTable
-          caption="Members"
-          rows={data?.members}
-          columns={columns({ sendsMail, setRole, renew, remove: setLeaving })}
-          empty={<EmptyState title="No members yet">Add people by email address.</EmptyState>}
-        />
-      )}
-      <InviteDialog
-        opened={inviting}
-        sendsMail={sendsMail}
-        onClose={() => setInviting(false)}
-        onInvited={setInvited}
+      <DataTable
+        caption="Members"
+        query={list}
+        failure="Couldn’t load members"
+        rows={list.data?.members}
+        columns={columns({ sendsMail, setRole, renew, remove: setLeaving })}
+        empty={<EmptyState title="No members yet">Add people by email address.</EmptyState>}
       />
+      <Modal opened={inviting} onClose={closeInviting} title="Add a member">
+        {inviting && <InviteForm sendsMail={sendsMail} onClose={closeInviting} onInvited={setInvited} />}
+      </Modal>
       <InvitationDialog invited={invited} onClose={() => setInvited(null)} />
       <RemoveMemberDialog key={leaving?.id} member={leaving} onClose={() => setLeaving(null)} />
     </Page>
@@ -115,9 +105,7 @@ function columns({ sendsMail, setRole, renew, remove }: Actions): Column<MemberJ
       cell: (member) => (
         <Group gap="xs" justify="flex-end" wrap="nowrap">
           {member.state !== 'active' && (
-            <Button
-              size="xs"
-              variant="default"
+            <RowButton
               onClick={() => renew(member)}
               aria-label={`${sendsMail ? 'Send again to' : 'New link for'} ${member.email}`}
               title={
@@ -127,16 +115,11 @@ function columns({ sendsMail, setRole, renew, remove }: Actions): Column<MemberJ
               }
             >
               {sendsMail ? 'Send again' : 'New link'}
-            </Button>
+            </RowButton>
           )}
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => remove(member)}
-            aria-label={`Remove ${member.email}`}
-          >
+          <RowButton onClick={() => remove(member)} aria-label={`Remove ${member.email}`}>
             Remove
-          </Button>
+          </RowButton>
         </Group>
       ),
     },
@@ -159,43 +142,22 @@ function Address({ id, email }: MemberJson) {
 }
 
 function MemberState({ service, state, invitedUntil, mailState }: MemberJson) {
-  if (service) {
-    return (
-      <Badge tt="none" miw="max-content" color="gray" variant="light">
-        Service account
-      </Badge>
-    );
-  }
-  if (state === 'active') {
-    return (
-      <Badge tt="none" miw="max-content" color="teal" variant="light">
-        Active
-      </Badge>
-    );
-  }
+  if (service) return <StateBadge color="gray">Service account</StateBadge>;
+  if (state === 'active') return <StateBadge color="teal">Active</StateBadge>;
   if (state === 'invited' && mailState === 'failed') {
     return (
-      <Badge
-        tt="none"
-        miw="max-content"
+      <StateBadge
         color="red"
-        variant="light"
         title="The invitation could not be delivered. Check the address, or send it again."
       >
         Not delivered
-      </Badge>
+      </StateBadge>
     );
   }
   const until = invitedUntil === null ? undefined : `Until ${momentOf(new Date(invitedUntil))}`;
   return (
-    <Badge
-      tt="none"
-      miw="max-content"
-      color={state === 'invited' ? 'indigo' : 'orange'}
-      variant="light"
-      title={until}
-    >
+    <StateBadge color={state === 'invited' ? 'indigo' : 'orange'} title={until}>
       {state === 'invited' ? 'Invited' : 'Link expired'}
-    </Badge>
+    </StateBadge>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Blockquote, Button, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Blockquote, Button, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconPlayerPlay } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ModelJson, ModelTestJson } from '../api/contract.ts';
@@ -8,13 +8,11 @@ import { announce } from '../app/announcer.tsx';
 import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
-import { AdminsOnly } from './admins-only.tsx';
+import { Section } from './section.tsx';
 
 export function ModelPage() {
-  const { id, role } = useOrganization();
-  const isAdmin = role === 'admin';
-  const { data, error, refetch } = useQuery({ ...modelOptions(id), enabled: isAdmin });
-  if (!isAdmin) return <AdminsOnly title="Model" />;
+  const { id } = useOrganization();
+  const { data, error, refetch } = useQuery(modelOptions(id));
   return (
     <Page
       title="Model"
@@ -36,10 +34,7 @@ export function ModelPage() {
 
 function Configuration({ name, provider }: ModelJson) {
   return (
-    <Paper withBorder p="lg" component="section" aria-labelledby="configuration">
-      <Title order={2} id="configuration" mb="xs">
-        Configuration
-      </Title>
+    <Section title="Configuration">
       <Text size="sm">Provider: {provider ?? 'none'}</Text>
       <Text size="sm">Model: {provider === null ? name : name.slice(provider.length + 1)}</Text>
       {provider === null && (
@@ -47,7 +42,7 @@ function Configuration({ name, provider }: ModelJson) {
           This model runs inside the service, so there is no provider to test.
         </Text>
       )}
-    </Paper>
+    </Section>
   );
 }
 
@@ -58,10 +53,7 @@ function ModelTest() {
     onSuccess: ({ result }) => announce(result?.ok ? 'The model answered' : 'The test failed'),
   });
   return (
-    <Paper withBorder p="lg" component="section" aria-labelledby="model-test">
-      <Title order={2} id="model-test" mb="xs">
-        Test
-      </Title>
+    <Section title="Test">
       <Text size="sm" mb="md">
         Asks the provider one short question. A test counts as a prompt of yours; you can run five in ten
         minutes.
@@ -77,7 +69,7 @@ function ModelTest() {
         {test.isError && <Failure error={test.error} title="The model could not be tested" />}
         {test.data?.result != null && <Result result={test.data.result} />}
       </Stack>
-    </Paper>
+    </Section>
   );
 }
 

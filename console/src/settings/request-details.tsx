@@ -20,7 +20,6 @@ export function RequestDetails({ request, onClose }: RequestDetailsProps) {
       position="right"
       size="lg"
       title={request && operationName(request)}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {request && <Details {...request} />}
     </Drawer>

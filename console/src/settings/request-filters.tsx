@@ -17,7 +17,7 @@ const statuses = [
   ),
 ];
 
-/** The filters are in the address, so that a filtered log can be linked to. */
+/** The filters are in the URL, so that a filtered log can be shared. */
 export function RequestFilters({ search }: { search: RequestSearch }) {
   const navigate = useNavigate({ from: '/settings/requests' });
   const set = (change: RequestSearch) =>

@@ -1,48 +1,29 @@
 import { Badge, Button, Code, Group, Text, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { RequestJson } from '../api/contract.ts';
 import { requestsOptions } from '../api/queries.ts';
-import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { momentOf } from '../app/time-words.ts';
-import { AdminsOnly } from './admins-only.tsx';
-import { type Column, DataTable } from './data-table.tsx';
+import type { Column } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
-import { OutsideBeta } from './outside-beta.tsx';
+import { LogTable } from './log-table.tsx';
 import { RequestDetails } from './request-details.tsx';
 import { RequestFilters } from './request-filters.tsx';
 import { latencyText, operationName, statusColor } from './request-words.ts';
 import classes from './requests-page.module.css';
-import { When } from './when.tsx';
+import { When } from './table-cells.tsx';
 
 export function RequestsPage() {
-  const { role, apiEnabled } = useOrganization();
-  if (role !== 'admin') return <AdminsOnly title="Requests" />;
-  return apiEnabled ? <Requests /> : <OutsideBeta title="Requests" />;
-}
-
-/** A filter searches the log part by part. Parts without a match are skipped up to this number before a person is asked. */
-const emptyPagesMax = 5;
-
-function Requests() {
   const { id } = useOrganization();
   const search = useSearch({ from: '/door/settings/requests' });
   const [opened, setOpened] = useState<RequestJson>();
   const { trace, credential, ...filter } = search;
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetching, isFetchingNextPage } =
-    useInfiniteQuery(requestsOptions(id, { ...filter, traceId: trace, credentialId: credential }));
-  const pages = data?.pages ?? [];
-  const rows = data && pages.flatMap(({ requests }) => requests);
-  const searchesOn = rows?.length === 0 && hasNextPage && pages.length < emptyPagesMax;
-  useEffect(() => {
-    if (searchesOn && !isFetching) fetchNextPage();
-  }, [searchesOn, isFetching, fetchNextPage]);
-  const searchedTo = pages.at(-1)?.searchedTo ?? null;
-  const keptDays = pages[0]?.keptDays ?? null;
-
+  const list = useInfiniteQuery(requestsOptions(id, { ...filter, traceId: trace, credentialId: credential }));
+  const pages = list.data?.pages;
+  const keptDays = pages?.[0]?.keptDays ?? null;
   return (
     <Page
       title="Requests"
@@ -54,30 +35,22 @@ function Requests() {
         <Button
           variant="default"
           size="xs"
-          loading={isFetching && !isFetchingNextPage}
-          onClick={() => refetch()}
+          loading={list.isFetching && !list.isFetchingNextPage}
+          onClick={() => list.refetch()}
         >
           Refresh
         </Button>
       }
     >
       <RequestFilters search={search} />
-      {error !== null && <Failure error={error} title="Couldn’t load requests" onRetry={() => refetch()} />}
-      {error === null && (
-        <DataTable
-          caption="Requests"
-          rows={searchesOn ? undefined : rows}
-          columns={columns(setOpened)}
-          empty={<NoRequests search={search} searchedTo={searchedTo} />}
-        />
-      )}
-      {hasNextPage && !searchesOn && (
-        <Group justify="center" mt="md">
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-            {rows?.length === 0 ? 'Search further back' : 'Load more'}
-          </Button>
-        </Group>
-      )}
+      <LogTable
+        caption="Requests"
+        query={list}
+        failure="Couldn’t load requests"
+        rows={pages?.flatMap(({ requests }) => requests)}
+        columns={columns(setOpened)}
+        empty={<NoRequests search={search} searchedTo={pages?.at(-1)?.searchedTo ?? null} />}
+      />
       <RequestDetails request={opened} onClose={() => setOpened(undefined)} />
     </Page>
   );

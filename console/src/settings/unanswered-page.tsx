@@ -11,19 +11,14 @@ import { Page } from '../app/page.tsx';
 import { RelativeTime } from '../app/relative-time.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { DocumentLink } from '../thread/document-link.tsx';
-import { AdminsOnly } from './admins-only.tsx';
 import { EmptyState } from './empty-state.tsx';
+import { LoadMore } from './log-table.tsx';
 import classes from './unanswered-page.module.css';
-
-export function UnansweredPage() {
-  const { role } = useOrganization();
-  return role === 'admin' ? <Unanswered /> : <AdminsOnly title="Unanswered questions" />;
-}
 
 /** A page of the listing can be empty although more follow, so pages are loaded until there are this many rows. */
 const rowsMin = 10;
 
-function Unanswered() {
+export function UnansweredPage() {
   const { id } = useOrganization();
   const list = useInfiniteQuery(unansweredOptions(id));
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
@@ -66,13 +61,7 @@ function Unanswered() {
           ))}
         </ul>
       )}
-      {hasNextPage && !isLoading && (
-        <Group justify="center" mt="md">
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-            Load more
-          </Button>
-        </Group>
-      )}
+      {!isLoading && <LoadMore query={list} />}
     </Page>
   );
 }
@@ -156,7 +145,7 @@ const passagesShown = 3;
 /** Enough to find the passage in its document. */
 const snippetLengthMax = 300;
 
-/** Searched for now: a document that was added since may be among them. */
+/** Searches again, because a document may have been added since. */
 function ClosestPassages({ row: { prompt, accountId } }: { row: UnansweredJson }) {
   const { id } = useOrganization();
   const { data, error, refetch } = useQuery(closestPassagesOptions(id, prompt, accountId));

@@ -8,11 +8,10 @@ import { Failure } from '../app/failure.tsx';
 import { Page } from '../app/page.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { EmptyState } from './empty-state.tsx';
-import { OutsideBeta } from './outside-beta.tsx';
 import { type Dimension, dimensions, type Series, toSeries } from './usage-series.ts';
 import { Traffic } from './usage-traffic.tsx';
 
-/** Charts are half as large again as all the rest of the page. */
+/** Loaded separately: the charts are half the size of the rest of the page. */
 const UsageChart = lazy(() =>
   import('./usage-chart.tsx').then(({ UsageChart: chart }) => ({ default: chart })),
 );
@@ -22,10 +21,9 @@ const ranges = { '24h': '24 hours', '7d': '7 days', '30d': '30 days', '90d': '90
 export type Range = keyof typeof ranges;
 
 export function UsagePage() {
-  const { id, role, apiEnabled } = useOrganization();
+  const { id, role } = useOrganization();
   const { range = '30d' } = useSearch({ from: '/door/settings/usage' });
-  const { data, error, refetch } = useQuery({ ...usageOptions(id, range), enabled: apiEnabled });
-  if (!apiEnabled) return <OutsideBeta title="Usage" />;
+  const { data, error, refetch } = useQuery(usageOptions(id, range));
   return (
     <Page
       title="Usage"

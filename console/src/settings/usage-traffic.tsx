@@ -1,9 +1,9 @@
-import { Grid, Paper, Table, Text, Title } from '@mantine/core';
+import { Grid, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { TrafficJson } from '../api/contract.ts';
 import { EmptyState } from './empty-state.tsx';
 import { latencyText, operations } from './request-words.ts';
+import { Section } from './section.tsx';
 import classes from './usage-page.module.css';
 
 interface TrafficProps {
@@ -39,7 +39,7 @@ interface Days {
 function Latency({ operations: rows, days }: { operations: TrafficJson['operations']; days: Days }) {
   if (rows.length === 0) return null;
   return (
-    <Section id="latency" title="Latency by operation">
+    <Section title="Latency by operation">
       <Table horizontalSpacing={4} className={`${classes.figures} ${classes.latency}`}>
         <Heads names={['Operation', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
         <Table.Tbody>
@@ -69,7 +69,7 @@ function Latency({ operations: rows, days }: { operations: TrafficJson['operatio
 
 function Errors({ errors, days }: { errors: TrafficJson['errors']; days: Days }) {
   return (
-    <Section id="errors" title="Errors by code">
+    <Section title="Errors by code">
       {errors.length === 0 ? (
         <EmptyState title="No errors">Failed requests are counted here by their error code.</EmptyState>
       ) : (
@@ -100,7 +100,7 @@ function Errors({ errors, days }: { errors: TrafficJson['errors']; days: Days })
 function Replies({ completed, failed, cancelled, p50, p95 }: TrafficJson['replies']) {
   const all = completed + failed + cancelled;
   return (
-    <Section id="replies" title="Replies by outcome">
+    <Section title="Replies by outcome">
       {all === 0 ? (
         <EmptyState title="No replies">Replies are counted here when they end.</EmptyState>
       ) : (
@@ -128,17 +128,6 @@ function Replies({ completed, failed, cancelled, p50, p95 }: TrafficJson['replie
         </>
       )}
     </Section>
-  );
-}
-
-function Section({ id, title, children }: { id: string; title: string; children: ReactNode }) {
-  return (
-    <Paper withBorder p={{ base: 'sm', xs: 'lg' }} h="100%" component="section" aria-labelledby={id}>
-      <Title order={2} id={id} mb="xs">
-        {title}
-      </Title>
-      {children}
-    </Paper>
   );
 }
 

@@ -1,61 +1,29 @@
-import { Alert, Button, Code, Group, Modal, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import type { NewKeyJson } from '../api/contract.ts';
+import { type FormEvent, useState } from 'react';
+import type { KeyJson, NewKeyJson, RotateKeyBody } from '../api/contract.ts';
 import { membersOptions } from '../api/queries.ts';
-import { CopyButton } from '../app/copy-button.tsx';
-import { Failure } from '../app/failure.tsx';
-import { SecretShownOnce } from '../app/secret-shown-once.tsx';
+import { SecretShownOnce, ShellCommand } from '../app/secret-shown-once.tsx';
 import { useLimits, useOrganization, useSession } from '../app/session.tsx';
 import { FormActions } from './form-actions.tsx';
+import { nameProblem } from './name-form.tsx';
 import { useChange } from './use-change.ts';
 
-interface DialogProps {
-  readonly opened: boolean;
-  readonly onClose: () => void;
-}
-
-/** Its contents are new each time it opens: a key that was shown is gone with the dialog. */
-export function NewKeyDialog({ opened, onClose }: DialogProps) {
-  return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title="Create an API key"
-      size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-      // A click outside must not lose a key that is shown only once.
-      closeOnClickOutside={false}
-    >
-      {opened && <NewKey onClose={onClose} />}
-    </Modal>
-  );
-}
-
-function NewKey({ onClose }: { onClose: () => void }) {
-  const [made, setMade] = useState<NewKeyJson | null>(null);
-  return made === null ? (
-    <NewKeyForm onMade={setMade} onClose={onClose} />
-  ) : (
-    <MadeKey made={made} onClose={onClose} />
-  );
-}
-
-function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; onClose: () => void }) {
+/** Creates a key, then shows it once. */
+export function NewKey({ onClose }: { onClose: () => void }) {
   const { user } = useSession();
   const owners = useOwners();
   const change = useChange<NewKeyJson>();
   const form = useForm({
     initialValues: { name: '', scope: 'personal', ownerId: user.id },
-    validate: {
-      name: (name) => (name.trim() === '' ? 'Enter a name' : null),
-    },
+    validate: { name: nameProblem },
   });
   const { nameLengthMax } = useLimits();
-  const create = form.onSubmit(async ({ name, scope, ownerId }) => {
+  if (change.data !== undefined) return <MadeKey made={change.data} onClose={onClose} />;
+  const create = form.onSubmit(({ name, scope, ownerId }) => {
     const body = { name: name.trim(), scope, ...(scope === 'personal' && { ownerId }) };
-    change.mutate({ method: 'POST', path: '/keys', body }, { onSuccess: onMade });
+    change.mutate({ method: 'POST', path: '/keys', body });
   });
   return (
     <form onSubmit={create} noValidate>
@@ -94,8 +62,7 @@ function NewKeyForm({ onMade, onClose }: { onMade: (made: NewKeyJson) => void; o
             {...form.getInputProps('ownerId')}
           />
         )}
-        {change.isError && <Failure error={change.error} title="Key not created" />}
-        <FormActions submitLabel="Create key" loading={change.isPending} onCancel={onClose} />
+        <FormActions submitLabel="Create key" change={change} failure="Key not created" onCancel={onClose} />
       </Stack>
     </form>
   );
@@ -112,22 +79,51 @@ function useOwners(): { value: string; label: string }[] {
   ];
 }
 
-/** A key that is shown this once, and how to try it. */
+type Grace = RotateKeyBody['oldValidFor'];
+
+const graces: readonly { value: Grace; label: string }[] = [
+  { value: 'now', label: 'Now' },
+  { value: '1h', label: 'In 1 hour' },
+  { value: '24h', label: 'In 24 hours' },
+  { value: '7d', label: 'In 7 days' },
+];
+
+/** Replaces a key, then shows the new one once. */
+export function RotateKey({ rotated, onClose }: { rotated: KeyJson; onClose: () => void }) {
+  const [oldValidFor, setOldValidFor] = useState<Grace>('24h');
+  const change = useChange<NewKeyJson>();
+  if (change.data !== undefined) return <MadeKey made={change.data} onClose={onClose} />;
+  const rotate = (event: FormEvent) => {
+    event.preventDefault();
+    const body: RotateKeyBody = { oldValidFor };
+    change.mutate({ method: 'POST', path: `/keys/${rotated.id}/rotate`, body });
+  };
+  return (
+    <form onSubmit={rotate}>
+      <Stack>
+        <Text size="sm">
+          Rotating creates a new key with the same name and owner. You’ll see it once, in the next step.
+        </Text>
+        <Select
+          label="Revoke the old key"
+          description="Both keys work until then."
+          data={graces}
+          allowDeselect={false}
+          value={oldValidFor}
+          onChange={(value) => setOldValidFor(value as Grace)}
+        />
+        <FormActions submitLabel="Rotate key" change={change} failure="Key not rotated" onCancel={onClose} />
+      </Stack>
+    </form>
+  );
+}
+
+/** A new key, which is shown only now, and a command to try it. */
 export function MadeKey({ made, onClose }: { made: NewKeyJson; onClose: () => void }) {
   return (
     <Stack>
       <SecretShownOnce label="API key" value={made.key} />
-      <div>
-        <Group justify="space-between" mb={4}>
-          <Text size="sm" fw={600}>
-            Try it
-          </Text>
-          <CopyButton value={made.curl} label="Copy command" />
-        </Group>
-        <Code block tabIndex={0} role="region" aria-label="Command that uses the key">
-          {made.curl}
-        </Code>
-      </div>
+      <ShellCommand title="Try it" label="Command that uses the key" command={made.curl} />
       <Alert variant="light" p="xs">
         Store the key with your program’s secrets, never in its source code.
       </Alert>

@@ -1,0 +1,32 @@
+import { Outlet, useLocation } from '@tanstack/react-router';
+import { Page } from '../app/page.tsx';
+import { settingPlaces } from '../app/places.ts';
+import { useOrganization } from '../app/session.tsx';
+import { EmptyState } from './empty-state.tsx';
+
+/** Explains a settings page to a person who cannot use it: they followed a link, because the menu does not offer it. */
+export function SettingsGate() {
+  const { pathname } = useLocation();
+  const { name, role, apiEnabled } = useOrganization();
+  const place = settingPlaces.find(({ to }) => to === pathname);
+  if (place?.admin && role !== 'admin') {
+    return (
+      <Page title={place.label}>
+        <EmptyState title="This page is for admins">
+          Only admins of {name} can open this page. Ask an admin to make you one.
+        </EmptyState>
+      </Page>
+    );
+  }
+  if (place?.beta && !apiEnabled) {
+    return (
+      <Page title={place.label}>
+        <EmptyState title="The public API is in beta">
+          {name} isn’t part of the beta yet, so you can’t create credentials. Threads, documents and members
+          work as usual. To join the beta, contact the operator of this service.
+        </EmptyState>
+      </Page>
+    );
+  }
+  return <Outlet />;
+}

@@ -1,0 +1,40 @@
+import { Badge, type BadgeProps, Button, type ButtonProps, Text } from '@mantine/core';
+import { type ComponentProps, Fragment } from 'react';
+import { dayOf, momentOf } from '../app/time-words.ts';
+
+/** An address with a line break allowed after its @. */
+export function Email({ address }: { address: string }) {
+  return address.split(/(?<=@)/).map((part, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a part is identified by its position.
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+}
+
+/** A time in the reader's time zone. Without `exact` only the day is shown, and the full time on hover. */
+export function When({ iso, exact = false }: { iso: string | null; exact?: boolean }) {
+  if (iso === null) {
+    return (
+      <Text span size="sm" c="dimmed">
+        Never
+      </Text>
+    );
+  }
+  const time = new Date(iso);
+  return (
+    <time dateTime={iso} title={momentOf(time)}>
+      {exact ? momentOf(time) : dayOf(time)}
+    </time>
+  );
+}
+
+export function StateBadge(props: BadgeProps & { title?: string | undefined }) {
+  return <Badge tt="none" miw="max-content" variant="light" {...props} />;
+}
+
+/** A small button in a row. Its `aria-label` names the row. */
+export function RowButton(props: ButtonProps & ComponentProps<'button'> & { 'aria-label': string }) {
+  return <Button size="xs" variant="default" {...props} />;
+}
