@@ -30,8 +30,8 @@ const roundMs = 30_000;
 const simulatedSteps = 200_000;
 
 console.log(`Proving for about ${minutes} minutes; the seed is ${seed}.`);
-await simulate(share(0.1));
-await breakSite('embedded store, two processes', share(0.15), () => Site.embedded());
+await simulate(share(0.05));
+await breakSite('embedded store, two processes', share(0.2), () => Site.embedded());
 await breakSite('embedded store on a disk that fills up', share(0.1), () =>
   Site.embedded({ onSmallDisk: true }),
 );

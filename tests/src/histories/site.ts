@@ -158,18 +158,23 @@ export class Site {
       turn += 1;
       return turn % 2;
     };
-    const replaced = async (signal: NodeJS.Signals) => {
-      const place = next();
+    const replaced = async (place: number, signal: NodeJS.Signals) => {
       await this.#nodes[place]!.end(signal);
       this.#nodes[place] = await this.#startNode();
     };
-    const killed: Fault = { name: 'node killed', run: () => replaced('SIGKILL') };
+    const killed: Fault = { name: 'node killed', run: () => replaced(next(), 'SIGKILL') };
+    const bothKilled: Fault = {
+      name: 'both nodes killed at once',
+      run: async () => {
+        await Promise.all([replaced(0, 'SIGKILL'), replaced(1, 'SIGKILL')]);
+      },
+    };
     return [
       // Kills are the most frequent fault.
       killed,
       killed,
-      killed,
-      { name: 'node restarted', run: () => replaced('SIGTERM') },
+      bothKilled,
+      { name: 'node restarted', run: () => replaced(next(), 'SIGTERM') },
       {
         name: 'node paused past its leases',
         run: async () => {
