@@ -6,8 +6,10 @@ import {
   type Admitted,
   admit,
   authenticate,
+  type Credential,
   expectedPrincipal,
   readCredential,
+  remember,
 } from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { countHeader } from './headers.ts';
@@ -28,9 +30,15 @@ declare module 'fastify' {
  * known caller starts at the same time, so that both take one round trip to the store; `admission` then decides.
  */
 export function admitCaller(context: SurfaceContext) {
+  // What a key means never changes, so an admitted one is parsed and hashed once. The store decides each time if it is valid.
+  const parsedKeys = new Map<string, Credential>();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const credential = await readCredential(context, bearerCredential(request.raw));
-    const admission = admit(context, credential).then((admitted) => applyAdmission(admitted, request, reply));
+    const text = bearerCredential(request.raw);
+    const credential = parsedKeys.get(text ?? '') ?? (await readCredential(context, text));
+    const admission = admit(context, credential).then((admitted) => {
+      if (credential.kind === 'key') remember(parsedKeys, text!, credential);
+      applyAdmission(admitted, request, reply);
+    });
     const expected = isRead(request) ? expectedPrincipal(context, credential) : undefined;
     if (expected === undefined) return admission;
     request.admission = { expected, done: admission };

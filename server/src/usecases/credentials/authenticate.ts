@@ -92,7 +92,7 @@ export interface Admitted extends Authenticated, QuotaUse {
   readonly resetSeconds: number;
 }
 
-/** The owner of a key never changes, so the principals of recently used keys can be cached. */
+/** The owner of a key never changes, so what is known of recently used keys can be cached. */
 const knownKeysMax = 10_000;
 
 /**
@@ -137,8 +137,8 @@ export function expectedPrincipal({ knownKeys }: Context, credential: Credential
   return knownKeys.get(credential.hash);
 }
 
-function remember(knownKeys: Map<string, Principal>, hash: string, principal: Principal): void {
-  if (knownKeys.has(hash)) return;
-  knownKeys.set(hash, principal);
+export function remember<T>(knownKeys: Map<string, T>, key: string, value: T): void {
+  if (knownKeys.has(key)) return;
+  knownKeys.set(key, value);
   if (knownKeys.size > knownKeysMax) knownKeys.delete(knownKeys.keys().next().value!);
 }
