@@ -1,14 +1,17 @@
 /** A worker thread for tests of the pool. Its prompt decides how it misbehaves. */
 import { parentPort } from 'node:worker_threads';
-import type { Task, ToThread } from '../src/generation/threads/model-threads.ts';
+import type { Outcome, Task, ToThread } from '../src/generation/threads/model-threads.ts';
 
 parentPort?.on('message', (message: ToThread) => {
-  if (message.type === 'task') misbehave(message.task);
-  else if (message.type === 'abort')
-    parentPort?.postMessage({ type: 'failure', failure: { message: 'aborted' } });
+  if (message.type === 'tasks') tell(message.tasks.flatMap((task) => misbehave(task) ?? []));
+  else if (message.type === 'abort') tell([{ failure: { message: 'aborted' } }]);
 });
 
-function misbehave(task: Task): void {
+function tell(outcomes: readonly Outcome[]): void {
+  if (outcomes.length > 0) parentPort?.postMessage({ type: 'outcomes', outcomes });
+}
+
+function misbehave(task: Task): Outcome | undefined {
   const prompt = task.kind === 'reply' ? task.request.conversation[0]?.content : undefined;
   switch (prompt) {
     case 'crash':
@@ -16,8 +19,8 @@ function misbehave(task: Task): void {
     case 'loop':
       for (;;);
     case 'wait':
-      return;
+      return undefined;
     default:
-      parentPort?.postMessage({ type: 'result', result: [{ type: 'text', text: String(prompt) }] });
+      return { result: [{ type: 'text', text: String(prompt) }] };
   }
 }

@@ -1,4 +1,4 @@
-/** Runs in a worker thread of model-threads.ts: one task at a time. */
+/** Runs in a worker thread of model-threads.ts: one batch of tasks at a time. */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Findings } from '../../domain/library.ts';
@@ -6,7 +6,7 @@ import { corroborate } from '../corroboration/corroborated.ts';
 import { ModelError, type ReplyEvent } from '../model.ts';
 import { extractiveModel } from '../models/extractive.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
-import type { Failure, FromThread, PassageSource, Task, ToThread } from './model-threads.ts';
+import type { Failure, FromThread, Outcome, PassageSource, Task, ToThread } from './model-threads.ts';
 
 // On Linux 0 means this thread, not the process: the event loop gets the processor before we do.
 setPriority(0, 10);
@@ -46,18 +46,31 @@ const store: PassageStore = {
 const model = extractiveModel(store);
 
 parentPort?.on('message', (message: ToThread) => {
-  if (message.type === 'task') void run(message.task);
+  if (message.type === 'tasks') void run(message.tasks);
   else if (message.type === 'answer') answered(message.id, message.value);
   else abort.abort();
 });
 
-/** One message with the whole result: sending one costs more than its content, and a reply takes milliseconds. */
-async function run(task: Task): Promise<void> {
+/** Results do not wait longer than this for those of the next tasks, nor do tasks of other organizations. */
+const batchMs = 20;
+
+/** One message with the whole results: sending one costs more than its content, and a reply takes a millisecond. */
+async function run(tasks: readonly Task[]): Promise<void> {
   abort = new AbortController();
+  const outcomes: Outcome[] = [];
+  const startedMs = performance.now();
+  for (const task of tasks) {
+    outcomes.push(await outcomeOf(task));
+    if (abort.signal.aborted || performance.now() - startedMs >= batchMs) break;
+  }
+  tell({ type: 'outcomes', outcomes });
+}
+
+async function outcomeOf(task: Task): Promise<Outcome> {
   try {
-    tell({ type: 'result', result: await resultOf(task, abort.signal) });
+    return { result: await resultOf(task, abort.signal) };
   } catch (error) {
-    tell({ type: 'failure', failure: failureOf(error) });
+    return { failure: failureOf(error) };
   }
 }
 

@@ -147,6 +147,20 @@ describe('Model threads', () => {
     assert.deepEqual([found.passages.length, failures], [1, 6]);
   });
 
+  it('serve organizations in turn', async () => {
+    const model = threadedExtractive(new ModelThreads(noStore, { threads: 1, program }));
+    const ended: string[] = [];
+    const ask = async (organization: string) => {
+      await replyOf(model, 'fine', organization);
+      ended.push(organization);
+    };
+    await Promise.all([...Array.from({ length: 100 }, () => ask('org_1')), ask('org_2')]);
+    assert.ok(
+      ended.indexOf('org_2') < 50,
+      'a single reply does not wait for a hundred of another organization',
+    );
+  });
+
   describe('when a task misbehaves', () => {
     const misbehaving = (settings: Partial<ThreadSettings> = {}) =>
       threadedExtractive(new ModelThreads(noStore, { threads: 1, program, ...settings }));
@@ -160,6 +174,26 @@ describe('Model threads', () => {
         assert.deepEqual(await next, [{ type: 'text', text: 'fine' }]);
       });
     }
+
+    it('run the other replies of its batch again', async () => {
+      const model = misbehaving();
+      const prompts = ['fine', 'crash', 'one', 'two'];
+      const outcomes = await Promise.allSettled(prompts.map((prompt) => replyOf(model, prompt)));
+      assert.deepEqual(
+        outcomes.map((one) => (one.status === 'fulfilled' ? one.value : 'failed')),
+        prompts.map((text) => (text === 'crash' ? 'failed' : [{ type: 'text', text }])),
+      );
+    });
+
+    it('fail what waits when they are closed', async () => {
+      const threads = new ModelThreads(noStore, { threads: 1, program });
+      const failed = ['wait', 'one', 'two'].map((prompt) =>
+        assert.rejects(replyOf(threadedExtractive(threads), prompt), { transient: true }),
+      );
+      await nextTurn();
+      await threads.close();
+      await Promise.all(failed);
+    });
 
     it('free the place of an aborted task', async () => {
       const model = misbehaving({ abortMsMax: 2_000 });

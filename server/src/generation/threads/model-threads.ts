@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
 import type { FoundPassage } from '../../domain/document.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Findings } from '../../domain/library.ts';
 import type { Corroborate } from '../corroboration/corroborated.ts';
@@ -30,7 +29,8 @@ interface StoreCall {
 }
 
 export type ToThread =
-  | { readonly type: 'task'; readonly task: Task }
+  /** Tasks of one organization, to be run in order. */
+  | { readonly type: 'tasks'; readonly tasks: readonly Task[] }
   | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly type: 'abort' };
 
@@ -41,11 +41,12 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The task has ended with a result or a failure, and the thread is free, unless it calls the store. */
+export type Outcome = { readonly result: unknown } | { readonly failure: Failure };
+
 export type FromThread =
   | ({ readonly type: 'call' } & StoreCall)
-  | { readonly type: 'result'; readonly result: unknown }
-  | { readonly type: 'failure'; readonly failure: Failure };
+  /** The thread is free. It has run the first tasks of the batch, and none of the others. */
+  | { readonly type: 'outcomes'; readonly outcomes: readonly Outcome[] };
 
 export interface ThreadSettings {
   readonly threads: number;
@@ -68,9 +69,21 @@ const defaults = {
 
 type Settings = ThreadSettings & typeof defaults;
 
+/** Tasks of one organization that wait share a batch, so that their results share a message, and replies a commit. */
+const tasksPerBatch = 16;
+
+interface PendingTask {
+  readonly task: Task;
+  readonly signal: AbortSignal;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+  /** Set if its thread ended, which another task of the batch may have caused. It is run again, alone. */
+  readonly isSuspect?: boolean;
+}
+
 /**
- * Threads for work that would block the event loop: the embedded model, ranking and corroboration. Each runs one task at
- * a time, so a task that crashes or hangs affects no other task. Organizations take turns.
+ * Threads for work that would block the event loop: the embedded model, ranking and corroboration. A task that crashes or
+ * hangs fails alone: the others of its batch are run again. Organizations take turns.
  *
  * Running out of memory is different: V8 ends the whole process if a thread allocates far beyond its own limit. Therefore
  * their input is limited: prompts, passages and drafts have maximum sizes.
@@ -78,100 +91,124 @@ type Settings = ThreadSettings & typeof defaults;
 export class ModelThreads {
   readonly #store: PassageStore;
   readonly #settings: Settings;
-  readonly #queue: FairQueue<OrganizationId>;
+  /** The next organization to serve comes first. */
+  readonly #waiting = new Map<OrganizationId, PendingTask[]>();
   /** Started on first use: a service that answers no prompts does not need them. */
   readonly #threads = new Set<ModelThread>();
+  #isClosed = false;
 
   constructor(store: PassageStore, settings: ThreadSettings) {
     this.#store = store;
     this.#settings = { ...defaults, ...settings };
-    this.#queue = new FairQueue(settings.threads);
   }
 
   /** The result of the task. Rejects with a `ModelError` if its thread ended. */
   async run<Result>(organizationId: OrganizationId, task: Task, signal: AbortSignal): Promise<Result> {
-    await this.#queue.acquire(organizationId, signal);
-    try {
-      signal.throwIfAborted();
-      return await this.#freeThread().run<Result>(task, signal);
-    } catch (error) {
-      throw signal.aborted ? signal.reason : error;
-    } finally {
-      this.#queue.release(organizationId);
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    const waiting = this.#waiting.get(organizationId) ?? [];
+    waiting.push({ task, signal, resolve, reject });
+    this.#waiting.set(organizationId, waiting);
+    this.#serve();
+    return promise.finally(() => signal.removeEventListener('abort', abort));
+  }
+
+  /** Ends the threads and closes their connections to the store. Tasks that run or wait fail. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#threads].map((thread) => thread.end('the service stops')));
+    for (const { reject } of [...this.#waiting.values()].flat()) reject(ended('the service stops'));
+  }
+
+  #serve(): void {
+    for (const [organizationId, waiting] of this.#waiting) {
+      const thread = this.#freeThread();
+      if (thread === undefined) return;
+      this.#waiting.delete(organizationId);
+      const batch = this.#takeBatch(waiting);
+      if (waiting.length > 0) this.#waiting.set(organizationId, waiting);
+      if (batch.length === 0) continue;
+      void thread.run(batch).then((left) => {
+        const later = this.#waiting.get(organizationId) ?? [];
+        if (left.length > 0) this.#waiting.set(organizationId, [...left, ...later]);
+        this.#serve();
+      });
     }
   }
 
-  /** Ends the threads and closes their connections to the store. Tasks that still run fail. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#threads].map((thread) => thread.end('the service stops')));
+  /** Removes the tasks of the next batch, and those that were aborted meanwhile. */
+  #takeBatch(waiting: PendingTask[]): PendingTask[] {
+    const share = Math.min(tasksPerBatch, Math.ceil(waiting.length / this.#settings.threads));
+    return waiting.splice(0, waiting[0]!.isSuspect ? 1 : share).filter(({ signal }) => !signal.aborted);
   }
 
-  #freeThread(): ModelThread {
+  /** Undefined if all threads are busy. */
+  #freeThread(): ModelThread | undefined {
     for (const thread of this.#threads) {
       if (thread.hasEnded) this.#threads.delete(thread);
       else if (thread.isFree) return thread;
     }
-    try {
-      const thread = new ModelThread(this.#store, this.#settings);
-      this.#threads.add(thread);
-      return thread;
-    } catch (error) {
-      // The system cannot start another thread at the moment.
-      throw new ModelError(`No thread could be started: ${(error as Error).message}.`, { transient: true });
-    }
+    if (this.#isClosed || this.#threads.size >= this.#settings.threads) return undefined;
+    const thread = new ModelThread(this.#store, this.#settings);
+    this.#threads.add(thread);
+    return thread;
   }
 }
 
 interface Running {
-  readonly signal: AbortSignal;
-  readonly resolve: (result: never) => void;
+  /** Aborts when all tasks of the batch are aborted. */
+  readonly abort: AbortController;
+  readonly resolve: (outcomes: readonly Outcome[]) => void;
   readonly reject: (error: Error) => void;
 }
 
 class ModelThread {
   hasEnded = false;
-  readonly #worker: Worker;
   readonly #store: PassageStore;
   readonly #settings: Settings;
+  #worker: Worker | undefined;
   #running: Running | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
   constructor(store: PassageStore, settings: Settings) {
     this.#store = store;
     this.#settings = settings;
-    this.#worker = new Worker(settings.program, {
-      workerData: settings.passages ?? null,
-      // Not the flags of the process: a thread refuses some of them.
-      execArgv: [],
-      // Little of a task's memory outlives it. By default, V8 would keep more for every thread.
-      resourceLimits: { maxYoungGenerationSizeMb: 24 },
-    });
-    this.#worker.on('message', (message: FromThread) => this.#hear(message));
-    this.#worker.on('error', (error) => void this.end(error.message));
-    this.#worker.on('exit', (code) => void this.end(`exit code ${code}`));
-    // It serves the process and must not keep it alive. Listeners would, so they come first.
-    this.#worker.unref();
   }
 
   get isFree(): boolean {
     return this.#running === undefined;
   }
 
-  /** The thread is free again when the result settles: an aborted task has noticed then, or its thread was ended. */
-  async run<Result>(task: Task, signal: AbortSignal): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#running = { signal, resolve, reject };
-    const abort = () => {
+  /** Settles the tasks that were run and resolves to the others. Then the thread is free or was ended. */
+  async run(batch: readonly PendingTask[]): Promise<readonly PendingTask[]> {
+    const abort = new AbortController();
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Outcome[]>();
+    this.#running = { abort, resolve, reject };
+    const abortIfUnwanted = () => {
+      if (!batch.every(({ signal }) => signal.aborted)) return;
+      abort.abort();
       this.#tell({ type: 'abort' });
       this.#endAfter(this.#settings.abortMsMax);
     };
-    signal.addEventListener('abort', abort, { once: true });
-    this.#endAfter(this.#settings.taskMsMax);
-    this.#tell({ type: 'task', task });
+    for (const { signal } of batch) signal.addEventListener('abort', abortIfUnwanted, { once: true });
     try {
-      return await promise;
+      this.#worker ??= this.#start();
+      this.#endAfter(this.#settings.taskMsMax);
+      this.#tell({ type: 'tasks', tasks: batch.map(({ task }) => task) });
+      const outcomes = await promise;
+      for (const [at, outcome] of outcomes.entries()) {
+        if ('failure' in outcome) batch[at]!.reject(errorOf(outcome.failure));
+        else batch[at]!.resolve(outcome.result as never);
+      }
+      return batch.slice(outcomes.length);
+    } catch (error) {
+      if (batch.length > 1) return batch.map((pending) => ({ ...pending, isSuspect: true }));
+      batch[0]!.reject(error);
+      return [];
     } finally {
-      signal.removeEventListener('abort', abort);
+      for (const { signal } of batch) signal.removeEventListener('abort', abortIfUnwanted);
       clearTimeout(this.#deadline);
       this.#running = undefined;
     }
@@ -179,9 +216,29 @@ class ModelThread {
 
   async end(why: string): Promise<void> {
     this.hasEnded = true;
-    const error = new ModelError(`The thread that wrote the reply was ended: ${why}.`, { transient: true });
-    this.#running?.reject(error);
-    await this.#worker.terminate();
+    this.#running?.reject(ended(why));
+    await this.#worker?.terminate();
+  }
+
+  /** Throws a `ModelError` if the system cannot start another thread at the moment. */
+  #start(): Worker {
+    try {
+      const worker = new Worker(this.#settings.program, {
+        workerData: this.#settings.passages ?? null,
+        // Not the flags of the process: a thread refuses some of them.
+        execArgv: [],
+        // Little of a task's memory outlives it. By default, V8 would keep more for every thread.
+        resourceLimits: { maxYoungGenerationSizeMb: 24 },
+      });
+      worker.on('message', (message: FromThread) => this.#hear(message));
+      worker.on('error', (error) => void this.end(error.message));
+      worker.on('exit', (code) => void this.end(`exit code ${code}`));
+      // It serves the process and must not keep it alive. Listeners would, so they come first.
+      worker.unref();
+      return worker;
+    } catch (error) {
+      throw new ModelError(`No thread could be started: ${(error as Error).message}.`, { transient: true });
+    }
   }
 
   #endAfter(ms: number): void {
@@ -190,26 +247,29 @@ class ModelThread {
   }
 
   #tell(message: ToThread): void {
-    this.#worker.postMessage(message);
+    this.#worker?.postMessage(message);
   }
 
   #hear(message: FromThread): void {
-    if (message.type === 'call') void this.#answer(message).catch(() => {});
-    else if (message.type === 'result') this.#running?.resolve(message.result as never);
-    else this.#running?.reject(errorOf(message.failure));
+    if (message.type === 'outcomes') this.#running?.resolve(message.outcomes);
+    else void this.#answer(message).catch(() => {});
   }
 
-  /** Rejects only if the task is aborted, which the thread learns by a message of its own. */
+  /** Rejects only if the tasks are aborted, which the thread learns by a message of its own. */
   async #answer({ id, method, args }: StoreCall): Promise<void> {
     const running = this.#running;
-    if (running === undefined || running.signal.aborted) return;
+    if (running === undefined || running.abort.signal.aborted) return;
     clearTimeout(this.#deadline);
     const read = this.#store[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    const value = await retryStore(() => read(...args), running.signal);
-    if (running !== this.#running || running.signal.aborted) return;
+    const value = await retryStore(() => read(...args), running.abort.signal);
+    if (running !== this.#running || running.abort.signal.aborted) return;
     this.#endAfter(this.#settings.taskMsMax);
     this.#tell({ type: 'answer', id, value });
   }
+}
+
+function ended(why: string): ModelError {
+  return new ModelError(`The thread that wrote the reply was ended: ${why}.`, { transient: true });
 }
 
 function errorOf({ message, transient, retryAfterMs }: Failure): Error {
