@@ -1,4 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { AssistantMessage } from '../../domain/message.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
 import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/messages.ts';
 import { findThread, isRevoked, threadColumns, threadReads } from '../sql/thread-reads.ts';
@@ -165,6 +166,14 @@ export function sqliteThreads(
     threadVersion: async (organizationId, threadId, reader) =>
       findKept(organizationId, threadId, reader)?.version ??
       reads.threadVersion(organizationId, threadId, reader),
+
+    async getThreadHead(organizationId, threadId) {
+      const kept = findKept(organizationId, threadId);
+      if (kept === undefined) return reads.getThreadHead(organizationId, threadId);
+      const { thread, version, messages } = kept;
+      const latest = messages.findLast(({ role }) => role === 'assistant') as AssistantMessage;
+      return { thread, version, messageCount: messages.length, latest };
+    },
 
     renameThread: (organizationId, threadId, writer, title) =>
       commits.durable((clock) => renameNow(organizationId, threadId, writer, title, clock)),
