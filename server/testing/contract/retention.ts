@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import { type RetentionKind, retentionKinds } from '../../src/domain/retention.ts';
 import type { RetentionPlace, Store } from '../../src/storage/store.ts';
 import { Accounting, day, newInvitation, newSession } from './account-fixture.ts';
@@ -71,6 +72,31 @@ export function describeRetention(world: () => World): void {
       assert.ok(left > 0 && left < 502, `${left} messages left`);
       assert.equal((await removeAll('deleted_threads', day)).removed, 1);
       assert.equal(await store.getThread(organization, id), undefined);
+    });
+
+    it('removes at most 500 messages in a batch, however many organizations they belong to', async () => {
+      const { store, clock } = world();
+      const threads: { organization: OrganizationId; id: ThreadId }[] = [];
+      for (let round = 0; round < 2; round += 1) {
+        const organization = await world().organization();
+        const ada = await world().member(organization);
+        const { id } = await world().thread(organization, ada);
+        for (let turn = 0; turn < 130; turn += 1) {
+          await store.cancelReplies(organization, id);
+          assert.equal((await store.addReply(organization, id, ada, newFollowUp())).outcome, 'added');
+        }
+        await store.deleteThread(organization, id, by(ada), note());
+        threads.push({ organization, id });
+      }
+      clock.pass(2 * day);
+      await store.removeExpired('deleted_threads', day, '');
+      let left = 0;
+      for (const { organization, id } of threads)
+        left += (await store.getThread(organization, id))?.messages.length ?? 0;
+      assert.ok(left >= 2 * 262 - 500, `${left} messages left`);
+      await removeAll('deleted_threads', day);
+      for (const { organization, id } of threads)
+        assert.equal(await store.getThread(organization, id), undefined);
     });
 
     it('removes audit events, request counts and past quotas by age', async () => {

@@ -137,6 +137,8 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
 
   interface Batch {
     readonly removed: number;
+    /** Like `removed`, with the messages of threads. */
+    readonly rows: number;
     /** Whether more rows of the organization may be due. */
     readonly more: boolean;
   }
@@ -148,7 +150,7 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
     limit: number,
   ): Work<Batch> {
     const removed = yield* count(statements.remove[kind], { organizationId, keepMs, limit });
-    return { removed, more: removed === limit };
+    return { removed, rows: removed, more: removed === limit };
   }
 
   /** Removes at most `limit` expired threads, or messages of them. */
@@ -161,7 +163,8 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
     const values = { organizationId, keepMs, limit };
     const threads = yield* rows<{ id: ThreadId }>(statements.remove.deleted_threads, values);
     const gone = yield* removeThreads(organizationId, threads, limit, isLate);
-    return { removed: gone.threads, more: gone.threads < threads.length || threads.length === limit };
+    const more = gone.threads < threads.length || threads.length === limit;
+    return { removed: gone.threads, rows: gone.threads + gone.messages, more };
   }
 
   /** Removes due rows of one organization after the other, until `limit` is reached or the transaction should end. */
@@ -172,19 +175,20 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
     limit: number,
   ): Work<Batch & { readonly done: number }> {
     const isLate = deadline(removal);
-    let [removed, done] = [0, 0];
+    let [removed, taken, done] = [0, 0, 0];
     for (const { id } of owners) {
-      const left = limit - removed;
+      const left = limit - taken;
       const batch =
         kind === 'deleted_threads'
           ? yield* removeExpiredThreads(id, keepMs, left, isLate)
           : yield* removeRows(kind, id, keepMs, left);
       removed += batch.removed;
-      if (batch.more) return { removed, done, more: true };
+      taken += batch.rows;
+      if (batch.more) return { removed, rows: taken, done, more: true };
       done += 1;
-      if (removed === limit || isLate()) break;
+      if (taken >= limit || isLate()) break;
     }
-    return { removed, done, more: false };
+    return { removed, rows: taken, done, more: false };
   }
 
   return {
@@ -199,13 +203,14 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         const values = { place, pageEnd: pageEnd ?? end, keepMs };
         return { pageEnd, owners: yield* rows<Owner>(statements.findOwners[kind], values) };
       });
-      let [removed, done] = [0, 0];
+      let [removed, taken, done] = [0, 0, 0];
       while (done < owners.length) {
-        const [rest, left] = [owners.slice(done), batchRows - removed];
+        const [rest, left] = [owners.slice(done), batchRows - taken];
         const batch = await writeUnsynced(() => removeOfOwners(kind, keepMs, rest, left));
         removed += batch.removed;
+        taken += batch.rows;
         done += batch.done;
-        if (batch.more || removed === batchRows) return { removed, next: owners[done - 1]?.id ?? place };
+        if (batch.more || taken >= batchRows) return { removed, next: owners[done - 1]?.id ?? place };
       }
       return { removed, next: pageEnd };
     },

@@ -1,19 +1,3 @@
-import type {
-  Accounts,
-  ApiKeys,
-  Applications,
-  AuditSearches,
-  Audits,
-  KeyRequests,
-  Mails,
-  Members,
-  Organizations,
-  Ratings,
-  Requests,
-  SigningKeys,
-  Store,
-  Usages,
-} from '../store.ts';
 import { accounts } from './accounts.ts';
 import { apiKeys, keyRequests } from './api-keys.ts';
 import { applications, signingKeys } from './applications.ts';
@@ -33,23 +17,8 @@ const keepSecret = statement('keep-secret')`
   INSERT INTO secret (name, value) VALUES (:name, :candidate) ON CONFLICT DO NOTHING`;
 const readSecret = statement('read-secret')`SELECT value FROM secret WHERE name = :name`;
 
-type SharedStore = Organizations &
-  Members &
-  Accounts &
-  Mails &
-  ApiKeys &
-  KeyRequests &
-  Applications &
-  SigningKeys &
-  Audits &
-  Ratings &
-  AuditSearches &
-  Requests &
-  Usages &
-  Pick<Store, 'secret'>;
-
 /** The methods of a store that are written once for both databases: those that no request of the public API waits for. */
-export function sharedStore(store: Transactions): SharedStore {
+export function sharedStore(store: Transactions) {
   return {
     ...organizations(store),
     ...members(store),
@@ -66,7 +35,7 @@ export function sharedStore(store: Transactions): SharedStore {
     ...requests(store),
     ...usages(store),
 
-    secret: (name, candidate) =>
+    secret: (name: string, candidate: Uint8Array) =>
       store.write(function* () {
         yield* run(keepSecret, { name, candidate });
         return (yield* row<{ value: Buffer }>(readSecret, { name }))!.value;

@@ -99,10 +99,17 @@ CREATE TABLE invitation (
   expires_at bigint NOT NULL,
   -- Whether the operator made the link, and so is responsible for who receives it.
   by_operator boolean NOT NULL DEFAULT false,
+  -- Null: the invitation is not sent by mail.
+  mail_state text CHECK (mail_state IN ('waiting', 'sent', 'failed')),
+  -- Only while the mail waits.
+  sealed_link text,
+  mail_due_at bigint,
+  mail_attempts bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (organization_id, user_id),
   FOREIGN KEY (organization_id, user_id) REFERENCES member (organization_id, user_id) ON DELETE CASCADE
 );
 CREATE INDEX invitation_expiry ON invitation (organization_id, expires_at);
+CREATE INDEX invitation_mail ON invitation (organization_id, mail_due_at) WHERE mail_state = 'waiting';
 
 -- Belongs to a person. Which organizations it may enter is decided at every request.
 CREATE TABLE session (
@@ -180,10 +187,11 @@ CREATE TABLE quota_use (
   PRIMARY KEY (organization_id, day)
 ) WITH (fillfactor = 50);
 
--- Prompts sent in the console in the current minute and day. '' in user_id means the whole organization.
+-- Prompts sent in the console in the current minute and day, and mails of the current day. '' in user_id means the whole
+-- organization.
 CREATE TABLE prompt_use (
   organization_id text COLLATE "C" NOT NULL REFERENCES organization (id),
-  period text COLLATE "C" NOT NULL CHECK (period IN ('minute', 'day')),
+  period text COLLATE "C" NOT NULL CHECK (period IN ('minute', 'day', 'mail')),
   user_id text COLLATE "C" NOT NULL,
   started_at bigint NOT NULL,
   prompts bigint NOT NULL,

@@ -94,10 +94,17 @@ CREATE TABLE invitation (
   expires_at INTEGER NOT NULL,
   -- Whether the operator made the link, and so is responsible for who receives it.
   by_operator INTEGER NOT NULL DEFAULT 0 CHECK (by_operator IN (0, 1)),
+  -- Null: the invitation is not sent by mail.
+  mail_state TEXT CHECK (mail_state IN ('waiting', 'sent', 'failed')),
+  -- Only while the mail waits.
+  sealed_link TEXT,
+  mail_due_at INTEGER,
+  mail_attempts INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (organization_id, user_id),
   FOREIGN KEY (organization_id, user_id) REFERENCES member (organization_id, user_id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX invitation_expiry ON invitation (organization_id, expires_at);
+CREATE INDEX invitation_mail ON invitation (organization_id, mail_due_at) WHERE mail_state = 'waiting';
 
 -- Belongs to a person. Which organizations it may enter is decided at every request.
 CREATE TABLE session (
@@ -174,10 +181,11 @@ CREATE TABLE quota_use (
   PRIMARY KEY (organization_id, day)
 ) STRICT, WITHOUT ROWID;
 
--- Prompts sent in the console in the current minute and day. '' in user_id means the whole organization.
+-- Prompts sent in the console in the current minute and day, and mails of the current day. '' in user_id means the whole
+-- organization.
 CREATE TABLE prompt_use (
   organization_id TEXT NOT NULL REFERENCES organization (id),
-  period TEXT NOT NULL CHECK (period IN ('minute', 'day')),
+  period TEXT NOT NULL CHECK (period IN ('minute', 'day', 'mail')),
   user_id TEXT NOT NULL,
   started_at INTEGER NOT NULL,
   prompts INTEGER NOT NULL,
