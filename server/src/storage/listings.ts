@@ -13,16 +13,10 @@ export function accountOfKey(key: string): string | null {
 }
 
 /** `mine`: the user's own threads. `own`: the user's own and published threads. */
-export const listingKinds = [
-  'own',
-  'ownAccount',
-  'published',
-  'publishedAccount',
-  'mine',
-  'mineAccount',
-] as const;
-
-export type ListingKind = (typeof listingKinds)[number];
+export const listingScopes = ['own', 'published', 'mine'] as const;
+export type ListingScope = (typeof listingScopes)[number];
+/** A scope, and whether only threads of one account are listed. */
+export type ListingKind = `${ListingScope}${'' | 'Account'}`;
 
 /** The start of a walk: the numbers of the last thread and the last move at that time, and the store's time. */
 export interface WalkStart {
@@ -49,9 +43,8 @@ export function isExpired({ at }: WalkStart, now: number): boolean {
 export const bottom: Position = { activityAt: 0, id: '' as ThreadId };
 
 export function kindOf({ userId, ownOnly, accountId }: Listing): ListingKind {
-  if (ownOnly) return accountId === undefined ? 'mine' : 'mineAccount';
-  if (userId === null) return accountId === undefined ? 'published' : 'publishedAccount';
-  return accountId === undefined ? 'own' : 'ownAccount';
+  const scope = ownOnly ? 'mine' : userId === null ? 'published' : 'own';
+  return accountId === undefined ? scope : `${scope}Account`;
 }
 
 /** `rows` has one row more than the page if another page follows. */

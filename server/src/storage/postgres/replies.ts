@@ -1,14 +1,13 @@
 import { randomInt } from 'node:crypto';
-import type { MessageId, OrganizationId } from '../../domain/id.ts';
+import type { MessageId } from '../../domain/id.ts';
 import type { ClockJump, ClockJumps } from '../clock-jumps.ts';
 import { insertNotes, noteCalls, noteValues, withoutNote } from '../sql/audit.ts';
-import { countedMax, isRunning, startOver, sweptMax } from '../sql/messages.ts';
-import { type CallColumns, empty, type Sql, sql, statement, type Values } from '../sql/sql.ts';
-import type { ClaimedReply, FailedReply, Replies, ReplyBacklog, ReplyName } from '../store.ts';
+import { isRunning, startOver, sweptMax } from '../sql/messages.ts';
+import { isHeld, isWaiting, progressValues, replyReads, resultValues } from '../sql/replies.ts';
+import { type CallColumns, empty, opaque, type Sql, sql, statement, type Values } from '../sql/sql.ts';
+import { nextVersion } from '../sql/thread-changes.ts';
+import type { ClaimedReply, FailedReply, Replies, ReplyName } from '../store.ts';
 import { askedLocking, type Database, isLockTimeout, setLockTimeout, sharedLockMs } from './database.ts';
-import { nextVersion, opaque } from './thread-row.ts';
-
-const isWaiting = sql`NOT held AND ${isRunning}`;
 
 const threadCalls = { organizationId: 'text', threadId: 'text' } as const;
 const claimCalls = { ...threadCalls, messageId: 'text', token: 'bigint' } as const;
@@ -50,20 +49,6 @@ const unsynced = sql`(SELECT set_config('synchronous_commit', 'off', true))`;
  */
 const tokenEnd = 2 ** 48 - 1;
 
-// A skip scan: one index search for each organization with waiting replies, however many it has.
-const listWaiting = statement('organizations-waiting')`WITH RECURSIVE waiting AS (
-    (SELECT organization_id FROM message WHERE ${isWaiting} AND organization_id > :after
-     ORDER BY organization_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT message.organization_id FROM message
-      WHERE ${isWaiting} AND message.organization_id > waiting.organization_id
-      ORDER BY message.organization_id LIMIT 1)
-    FROM waiting WHERE waiting.organization_id IS NOT NULL
-  )
-  SELECT organization_id AS id FROM waiting WHERE organization_id IS NOT NULL AND EXISTS (
-    SELECT FROM message WHERE message.organization_id = waiting.organization_id AND ${isWaiting}
-      AND available_at <= :now)
-  LIMIT :limit`;
 const claim = statement('claim-replies')`WITH due AS (
     SELECT share.place, reply.* FROM unnest(:organizationIds::text[], :limits::int[])
       WITH ORDINALITY AS share (organization, places, place)
@@ -85,7 +70,7 @@ const claim = statement('claim-replies')`WITH due AS (
   FROM claimed JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
   ORDER BY place, waiting_since, claimed.id`;
 const releaseUnanswered = statement('let-go-of-unanswered-claims')`UPDATE message
-  SET held = false, available_at = :now WHERE held AND ${isRunning} AND claim_token = ANY(:tokens::bigint[])`;
+  SET held = false, available_at = :now WHERE ${isHeld} AND claim_token = ANY(:tokens::bigint[])`;
 // A claim whose row somebody else has locked for long is not lost. The next heartbeat renews it.
 const renewWith = (lock: Sql) => sql`WITH asked AS (
     SELECT held_claim.*, ${setLockTimeout}
@@ -94,17 +79,17 @@ const renewWith = (lock: Sql) => sql`WITH asked AS (
   ), claim AS (
     SELECT organization_id, thread_id, id FROM message
     JOIN asked ON organization_id = organization AND thread_id = thread AND id = reply
-    WHERE ${opaque(sql`claim_token = token AND held AND ${isRunning}`)}
+    WHERE ${opaque(sql`claim_token = token AND ${isHeld}`)}
     ORDER BY organization_id, thread_id, id FOR UPDATE OF message ${lock}
   ), renewed AS (
     UPDATE message SET available_at = :now + :leaseMs::bigint FROM claim
     WHERE message.organization_id = claim.organization_id AND message.thread_id = claim.thread_id
       AND message.id = claim.id
   )`;
-const isHeld = sql`SELECT message.id, ${unsynced} FROM asked JOIN message ON organization_id = organization
-    AND thread_id = thread AND id = reply AND ${opaque(sql`claim_token = token AND held AND ${isRunning}`)}`;
+const selectHeld = sql`SELECT message.id, ${unsynced} FROM asked JOIN message ON organization_id = organization
+    AND thread_id = thread AND id = reply AND ${opaque(sql`claim_token = token AND ${isHeld}`)}`;
 const renew = statement('renew-replies')`${renewWith(empty)} SELECT claim.id, ${unsynced} FROM claim`;
-const renewUnlocked = statement('renew-unlocked-replies')`${renewWith(sql`SKIP LOCKED`)} ${isHeld}`;
+const renewUnlocked = statement('renew-unlocked-replies')`${renewWith(sql`SKIP LOCKED`)} ${selectHeld}`;
 const progressCalls = { ...claimCalls, status: 'text', content: 'text', steps: 'text' } as const;
 const recordProgress = statement('record-reply-progress')`
   ${changeReplies(progressCalls, sql`status = new.status, content = new.content, steps = new.steps`, isClaimed)}
@@ -132,13 +117,8 @@ const release = statement('let-go-of-reply')`${changeReplies(
         ${startOver}`,
   isClaimed,
 )} SELECT place FROM changed`;
-const cancel = statement('cancel-replies')`${changeReplies(
-  threadCalls,
-  sql`held = false, status = 'cancelled', completed_at = greatest(:now, created_at)`,
-  sql`true`,
-)} SELECT place, reply_id AS id FROM changed`;
 const findAnyToSweep = statement('any-replies-to-sweep')`
-  SELECT :now AS at, EXISTS (SELECT FROM message WHERE held AND ${isRunning} AND available_at <= :now)
+  SELECT :now AS at, EXISTS (SELECT FROM message WHERE ${isHeld} AND available_at <= :now)
     OR EXISTS (SELECT FROM message WHERE ${isRunning} AND deadline_at <= :now) AS found`;
 
 /**
@@ -184,37 +164,16 @@ const moveTimes = statement('move-times-of-replies')`WITH recorded AS (
   WHERE ${isRunning} AND created_at < :datedBefore::bigint AND EXISTS (SELECT FROM recorded)`;
 const keepTime = statement('keep-time')`
   UPDATE store_clock SET latest_at = :at::bigint WHERE latest_at < :at::bigint - 1000`;
-const findEnded = statement('ended-replies')`
-  SELECT place FROM unnest(:organizationIds::text[], :threadIds::text[], :messageIds::text[])
-    WITH ORDINALITY AS asked (organization, thread, reply, place)
-  WHERE NOT EXISTS (SELECT FROM message WHERE organization_id = organization AND thread_id = thread
-    AND id = reply AND ${isRunning}) ORDER BY place`;
-const readBacklog = statement('reply-backlog')`SELECT
-    (SELECT count(*) FROM (SELECT FROM message WHERE ${isWaiting} LIMIT ${countedMax}) AS waiting) AS waiting,
-    (SELECT count(*) FROM (SELECT FROM message WHERE held AND ${isRunning} LIMIT ${countedMax}) AS held) AS held,
-    (SELECT :now - created_at FROM (SELECT created_at, deadline_at, held FROM message WHERE ${isRunning}
-      ORDER BY deadline_at LIMIT ${countedMax}) AS running
-     WHERE NOT held ORDER BY deadline_at LIMIT 1) AS "oldestWaitingMs"`;
-
 export function postgresReplies(
   database: Database,
   jumps: ClockJumps,
-): Omit<Replies, 'sendNotice' | 'onNotice'> {
+): Omit<Replies, 'cancelReplies' | 'sendNotice' | 'onNotice'> {
   const { run, time } = database;
   const organizationOf = ({ organizationId }: Values) => String(organizationId);
   const batchLimits = { batchesMax: 2, callsMax: 32, key: 'messageId', organizationOf };
   const batchProgress = database.batched(recordProgress, progressCalls, batchLimits);
   const batchSettles = database.batched(settle, settleCalls, batchLimits);
   const batchReleases = database.batched(release, releaseCalls, batchLimits);
-  const batchCancels = database.batched<{ id: MessageId }>(cancel, threadCalls, {
-    ...batchLimits,
-    key: 'threadId',
-  });
-
-  async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
-    return (await run<{ id: OrganizationId }>(listWaiting, { after, limit })).map(({ id }) => id);
-  }
-
   const moveTimesBy = ({ jumpedMs, seenByOthersFrom, datedBefore }: ClockJump, at: number) =>
     run(moveTimes, { at, seenByOthersFrom, jumpedMs, datedBefore });
 
@@ -231,13 +190,7 @@ export function postgresReplies(
   }
 
   return {
-    async organizationsWaiting(after, limit) {
-      const first = await waitingAfter(after ?? '', limit);
-      if (after === undefined || first.length === limit) return first;
-      // Continue from the beginning, up to where the first round started.
-      const rest = (await waitingAfter('', limit - first.length)).filter((id) => id <= after);
-      return [...first, ...rest];
-    },
+    ...replyReads(database),
 
     async claimReplies(shares, leaseMs) {
       const token = randomInt(1, tokenEnd);
@@ -264,28 +217,12 @@ export function postgresReplies(
       return claims.filter(({ messageId }) => !held.has(messageId));
     },
 
-    async recordReplyProgress(held, { status, content, steps }) {
-      const values = { ...held, status, content, steps: JSON.stringify(steps) };
-      return (await batchProgress(values)).length === 1;
-    },
+    recordReplyProgress: async (held, progress) =>
+      (await batchProgress({ ...held, ...progressValues(progress) })).length === 1,
 
-    async settleReply(
-      held,
-      { status, content, steps, sources, model, verdict = null, unanswered = false, failure = null, note },
-    ) {
-      const values = {
-        ...held,
-        ...(note === undefined ? withoutNote : noteValues(note)),
-        status,
-        content,
-        steps: JSON.stringify(steps),
-        sources: sources === null ? null : JSON.stringify(sources),
-        model,
-        verdict: verdict === null ? null : JSON.stringify(verdict),
-        unanswered,
-        failure,
-      };
-      return (await batchSettles(values)).length === 1;
+    settleReply: async (held, { note, ...result }) => {
+      const noted = note === undefined ? withoutNote : noteValues(note);
+      return (await batchSettles({ ...held, ...noted, ...resultValues(result) })).length === 1;
     },
 
     retryReply: async (held, { delayMs, failure }) =>
@@ -293,11 +230,6 @@ export function postgresReplies(
 
     async releaseReply(held) {
       await batchReleases({ ...held, attemptsUsed: 0, delayMs: 0, failure: null });
-    },
-
-    async cancelReplies(organizationId, threadId) {
-      const rows = await batchCancels({ organizationId, threadId });
-      return rows.map(({ id }) => id);
     },
 
     async sweepReplies({ content, overdue, abandoned }, { attemptsMax, leases }) {
@@ -324,16 +256,6 @@ export function postgresReplies(
 
     // The store cannot know which workers are alive: the leases of dead ones run out.
     releaseOrphanedReplies: async () => [],
-
-    async endedReplies(replies) {
-      if (replies.length === 0) return [];
-      const places = await run<{ place: number }>(findEnded, columnsOf(replies));
-      return places.map(({ place }) => replies[place - 1]!);
-    },
-
-    async replyBacklog() {
-      return (await run<ReplyBacklog>(readBacklog))[0]!;
-    },
   };
 }
 

@@ -1,11 +1,12 @@
 import type { MessageId } from '../../domain/id.ts';
-import { insertNote, insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
+import { insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
 import { isRunning } from '../sql/messages.ts';
-import { type Sql, sql, statement } from '../sql/sql.ts';
-import { findThread, outcomeOfNoWrite } from '../sql/thread-reads.ts';
+import { opaque, type Sql, sql, statement } from '../sql/sql.ts';
+import { nextVersion } from '../sql/thread-changes.ts';
+import { outcomeOfNoWrite } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
-import { isGranted, isOwnThread, nextVersion, opaque } from './thread-row.ts';
+import { isGranted, isOwnThread } from './thread-row.ts';
 
 /**
  * Updates the sizes of listings in the statement that changes a thread. `changed` has one row or none, with the thread's
@@ -25,14 +26,6 @@ export const adjustSizes = (changed: Sql) => sql`
       ORDER BY row_user, row_account
       ON CONFLICT (organization_id, user_id, account_key)
       DO UPDATE SET threads = size.threads + excluded.threads, published = size.published + excluded.published`;
-
-const sizeOf = (amount: Sql, user: Sql) => sql`coalesce((SELECT ${amount} FROM listing_size
-      WHERE organization_id = asked.organization_id AND user_id = ${user} AND account_key = asked.account_key), 0)`;
-
-/** Sizes of the listing that is asked for, as expressions: of the published threads, of the user's own, and of both together. */
-export const publishedSize = sizeOf(sql`published`, sql`''`);
-export const mineSize = sizeOf(sql`threads`, sql`asked.user_id`);
-export const ownSize = sql`${publishedSize} + ${sizeOf(sql`threads - published`, sql`asked.user_id`)}`;
 
 const deleteCalls = { threadId: 'text', userId: 'text', keyHash: 'text', ...noteCalls } as const;
 
@@ -75,36 +68,9 @@ const softDelete = statement('delete-thread')`WITH asked AS (
     ARRAY(SELECT id FROM cancelled WHERE cancelled.thread_id = held_thread.thread_id) AS cancelled
   FROM held_thread`;
 
-/** The organization's row is locked before the thread's, as by creates and renames. */
-const lockOrganization = sql`gate AS (SELECT FROM organization WHERE id = :organizationId FOR NO KEY UPDATE)`;
-const restore = statement('restore-thread')`WITH ${lockOrganization}, gone AS (
-    SELECT thread.* FROM gate JOIN thread ON organization_id = :organizationId AND thread.id = :threadId
-      AND user_id = :userId AND deleted_at >= :now - :withinMs::bigint FOR UPDATE OF thread
-  ), restored AS (
-    UPDATE thread SET deleted_at = NULL, ${nextVersion} FROM gone
-    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
-    RETURNING thread.user_id, thread.account_id, gone.deleted_at, 1 AS threads,
-      CASE WHEN thread.published THEN 1 ELSE 0 END AS published
-  ), sizes AS (${adjustSizes(sql`restored`)}
-  ), noted AS (${insertNote(sql`restored`, sql`:organizationId`, sql`greatest(:now, deleted_at)`)})
-  SELECT 1 FROM restored`;
-const publish = statement('publish-thread')`WITH ${lockOrganization}, shown AS (
-    SELECT thread.* FROM gate JOIN thread ON organization_id = :organizationId AND thread.id = :threadId
-      AND deleted_at IS NULL AND published <> :published FOR UPDATE OF thread
-  ), changed AS (
-    UPDATE thread SET published = :published, ${nextVersion} FROM shown
-    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
-    RETURNING thread.user_id, thread.account_id, 0 AS threads,
-      CASE WHEN thread.published THEN 1 ELSE -1 END AS published
-  ), sizes AS (${adjustSizes(sql`changed`)}
-  ), noted AS (${insertNote(sql`changed`, sql`:organizationId`, sql`:now`)})
-  SELECT 1 FROM changed`;
-
 /** The operations that add a thread to listings or remove it from them, and so change their sizes. */
-export function postgresThreadListing(
-  database: Database,
-): Pick<Threads, 'deleteThread' | 'restoreThread' | 'setThreadPublished'> {
-  const { run, read } = database;
+export function postgresThreadListing(database: Database): Pick<Threads, 'deleteThread'> {
+  const { read } = database;
   type Deletion = { deleted: boolean; cancelled: MessageId[] };
   const batchLimits = { batchesMax: 1, key: 'threadId' };
   const batchDeletes = database.batched<Deletion>(softDelete, deleteCalls, batchLimits);
@@ -117,19 +83,5 @@ export function postgresThreadListing(
     return deleteThread(organizationId, threadId, writer, note);
   };
 
-  return {
-    deleteThread,
-
-    async restoreThread(organizationId, threadId, userId, withinMs, note) {
-      const values = { organizationId, threadId, userId, withinMs, ...noteValues(note) };
-      return (await run(restore, values)).length === 1 ? 'restored' : 'missing';
-    },
-
-    async setThreadPublished(organizationId, threadId, published, note) {
-      const values = { organizationId, threadId, published, ...noteValues(note) };
-      if ((await run(publish, values)).length === 1) return 'done';
-      const thread = await read(() => findThread(organizationId, threadId));
-      return thread !== undefined && thread.deletedAt === null ? 'done' : 'missing';
-    },
-  };
+  return { deleteThread };
 }

@@ -1,6 +1,6 @@
 import type { ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { sql, statement } from '../sql/sql.ts';
+import { opaque, sql, statement } from '../sql/sql.ts';
 import { threadColumns, threadOf } from '../sql/thread-reads.ts';
 import {
   foundValues,
@@ -13,12 +13,11 @@ import {
 } from '../sql/thread-search.ts';
 import type { FoundThread, IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { Database } from './database.ts';
-import { opaque } from './thread-row.ts';
 
 /** Longer than indexing a batch takes. After a crash, another node takes its threads then. */
 const takenMs = 30_000;
 
-const dialect: QueryDialect = {
+export const queryDialect: QueryDialect = {
   and: ' & ',
   or: ' | ',
   term: (term) => `'${term}'`,
@@ -85,7 +84,7 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
     async searchThreads(organizationId, query, limit, after) {
       const values = {
         ...foundValues(organizationId, query),
-        match: matchText(organizationId, query, dialect),
+        match: matchText(organizationId, query, queryDialect),
         since: query.since ?? 0,
         limit,
       };

@@ -1,21 +1,12 @@
-import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { type MessageRow, messageBytes, messageColumns, toMessage } from '../sql/messages.ts';
 import { sql, statement } from '../sql/sql.ts';
+import { nextVersion, repeatedCreate, type ThreadDialect, threadChanges } from '../sql/thread-changes.ts';
 import { isRevoked, outcomeOfNoWrite, threadColumns, threadOf, threadReads } from '../sql/thread-reads.ts';
-import type { Threads } from '../store.ts';
+import type { Replies, Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
-import { postgresFollowUps } from './follow-ups.ts';
 import { adjustSizes, postgresThreadListing } from './thread-listing.ts';
-import { isGranted, isOwnThread, nextVersion } from './thread-row.ts';
-
-interface IdempotencyRow {
-  bodyHash: string;
-  threadId: ThreadId;
-  messageId: MessageId;
-  replyId: MessageId;
-  createdAt: number;
-}
+import { isGranted, isOwnThread } from './thread-row.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
@@ -80,13 +71,6 @@ const create = statement('create-thread')`WITH asked AS (
       token IS NOT NULL, coalesce(token, 0), at + coalesce(lease_ms, 0), 0, at + reply_deadline_ms, trace_id FROM due
   ), sizes AS (${adjustSizes(sql`made`)})
   SELECT place, at FROM due`;
-const findIdempotencyKey = statement('find-idempotency-key')`
-  SELECT body_hash AS "bodyHash", key.thread_id AS "threadId", key.message_id AS "messageId", reply_id AS "replyId",
-    message.created_at AS "createdAt"
-  FROM idempotency_key AS key
-  JOIN message ON message.organization_id = key.organization_id AND message.thread_id = key.thread_id
-    AND message.id = key.message_id
-  WHERE key.organization_id = :organizationId AND key.user_id = :userId AND key.key = :key`;
 /** A thread with more messages or bytes is read in a batch of its own, so that others do not wait for its texts. */
 const batchedMessagesMax = 32;
 const batchedBytesMax = 65_536;
@@ -136,8 +120,17 @@ const rename = statement('rename-thread')`WITH asked AS (
   FROM left_behind WHERE thread.organization_id = :organizationId AND thread.id = left_behind.thread_id
   RETURNING place, ${threadColumns}`;
 
-export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' | 'continueWalk'> {
-  const { run, read, time } = database;
+const dialect: ThreadDialect = {
+  restore: sql`deleted_at = NULL`,
+  tick: statement('tick')`UPDATE organization
+    SET latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + CAST(:moves AS bigint)
+    WHERE id = :organizationId RETURNING latest_at AS at, move_sequence AS move`,
+};
+
+export function postgresThreads(
+  database: Database,
+): Omit<Threads, 'beginWalk' | 'continueWalk'> & Pick<Replies, 'cancelReplies'> {
+  const { read, time } = database;
   const batchCreates = database.batched<{ at: number }>(create, createColumns, {
     batchesMax: 1,
     callsMax: 32,
@@ -157,10 +150,10 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
       const [made] = await batchCreates(values);
       if (made !== undefined) return { outcome: 'created', createdAt: made.at };
       if (await read(() => isRevoked(organizationId, thread))) return { outcome: 'revoked' };
-      const [first] = idempotency ? await run<IdempotencyRow>(findIdempotencyKey, values) : [];
+      const first =
+        idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
       if (first === undefined) throw new Error(`The organization ${organizationId} does not exist.`);
-      const { bodyHash: _, ...created } = first;
-      return first.bodyHash === bodyHash ? { outcome: 'repeated', ...created } : { outcome: 'key-reused' };
+      return first.result;
     },
 
     async getThread(organizationId, threadId, reader) {
@@ -183,6 +176,6 @@ export function postgresThreads(database: Database): Omit<Threads, 'beginWalk' |
 
     ...threadReads(database),
     ...postgresThreadListing(database),
-    ...postgresFollowUps(database),
+    ...threadChanges(database, dialect),
   };
 }

@@ -8,12 +8,6 @@ export const isRunning = `status IN (${runningStatuses.map((status) => `'${statu
 /** For a SET clause. A waiting reply keeps nothing of an earlier claim, so that claiming it changes nothing visible. */
 export const startOver = sql`status = 'in_progress', content = '', steps = '[]'`;
 
-/**
- * The backlog counts no further than this. On SQLite a reply takes 2 µs, so 50 ms at most; on PostgreSQL it took 3 ms with
- * 3,000 running replies among 300,000 messages.
- */
-export const countedMax = 10_000;
-
 /** One sweep changes no more than this many replies; the next one continues. */
 export const sweptMax = 500;
 

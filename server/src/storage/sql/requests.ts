@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import type { LoggedRequest, Requests, TrafficCount, TrafficReport } from '../store.ts';
-import { identifier, sql, statement, type Values } from './sql.ts';
+import { identifier, jsonRows, sql, statement, type Values } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A filter searches at most this many entries for one page. */
@@ -99,10 +99,10 @@ export function requests({ runsLocally, read, write, writeUnsynced }: Transactio
   const addAll = (entries: readonly LoggedRequest[], traffic: readonly TrafficReport[]) =>
     writeUnsynced(function* () {
       if (runsLocally) yield* addEach(entries);
-      else if (entries.length > 0) yield* run(addMany, { requests: asObject(entries) });
+      else if (entries.length > 0) yield* run(addMany, { requests: jsonRows(entries) });
       for (const unit of ['hour', 'day'] as const) {
         const counts = traffic.filter((count) => count.unit === unit);
-        if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: asObject(counts) });
+        if (counts.length > 0) yield* run(addTrafficOf[unit], { traffic: jsonRows(counts) });
       }
     });
 
@@ -151,9 +151,4 @@ export function requests({ runsLocally, read, write, writeUnsynced }: Transactio
     listTraffic: (organizationId, unit, first, last) =>
       read(() => rows<TrafficCount>(listTrafficOf[unit], { organizationId, first, last })),
   };
-}
-
-/** JSON with one member per row: `json_each` of both databases reads the members of an object. */
-function asObject(entries: readonly (LoggedRequest | TrafficReport)[]): string {
-  return JSON.stringify({ ...entries });
 }

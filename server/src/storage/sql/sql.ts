@@ -21,8 +21,19 @@ export function placeholder(name: string): Sql {
   return `:${name}` as Sql;
 }
 
+/**
+ * The same condition, but PostgreSQL's planner cannot use it to choose an index. Without statistics it takes conditions such
+ * as `deleted_at IS NULL` for more selective than an id, and would read all rows of an organization.
+ */
+export const opaque = (condition: Sql) => sql`CASE WHEN ${condition} THEN true END`;
+
 export function join(pieces: readonly Sql[], separator: Sql): Sql {
   return pieces.join(separator) as Sql;
+}
+
+/** Rows as a value for `json_each`. An object, because `json_each` of both databases reads its members. */
+export function jsonRows(rows: readonly object[]): string {
+  return JSON.stringify({ ...rows });
 }
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -43,7 +54,8 @@ export function askedOnce(columns: CallColumns): Sql {
 /**
  * A text with a name: each database parses and plans it once per connection. `:now` is the store's time. The shared texts
  * of this folder are in the common subset of both dialects, with two exceptions that one of them leaves out: SQLite has no
- * row locks (`FOR UPDATE` at the end of a line), because it has one writer, and PostgreSQL no hints (`INDEXED BY`).
+ * row locks (`FOR UPDATE` at the end of a text), because it has one writer, and PostgreSQL no hints (`INDEXED BY`). SQLite's
+ * name for `greatest` is `max`.
  */
 export interface Statement {
   readonly name: string;

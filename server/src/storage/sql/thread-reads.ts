@@ -85,11 +85,13 @@ export function* isRevoked(organizationId: OrganizationId, { userId, keyHash }: 
 }
 
 /** The outcome of a write to a thread that has changed nothing. */
+export type NoWrite = { outcome: 'revoked' | 'missing' } | { outcome: 'refused'; thread: Thread };
+
 export function* outcomeOfNoWrite(
   organizationId: OrganizationId,
   threadId: ThreadId,
   writer: Writer,
-): Work<{ outcome: 'revoked' | 'missing' } | { outcome: 'refused'; thread: Thread }> {
+): Work<NoWrite> {
   if (yield* isRevoked(organizationId, writer)) return { outcome: 'revoked' };
   const thread = yield* findThread(organizationId, threadId);
   return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };

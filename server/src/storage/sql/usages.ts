@@ -1,5 +1,5 @@
 import type { UsageCount, Usages } from '../store.ts';
-import { statement } from './sql.ts';
+import { jsonRows, statement } from './sql.ts';
 import { row, rows, run, type Transactions } from './work.ts';
 
 // Counts of an organization that was purged are dropped, without losing those of the others. Rows are written in the order
@@ -43,8 +43,7 @@ export function usages({ read, writeUnsynced }: Transactions): Usages {
   return {
     async addUsage(reports) {
       if (reports.length === 0) return;
-      // An object, because `json_each` of both databases reads its members.
-      const values = { reports: JSON.stringify({ ...reports }) };
+      const values = { reports: jsonRows(reports) };
       await writeUnsynced(function* () {
         yield* run(add, values);
         yield* run(keepLatest, values);

@@ -110,8 +110,8 @@ function grantReader<Grant extends object>(
   work: (name: string) => Work<Grant | undefined>,
   mayKeep: (name: string) => boolean = () => true,
 ) {
-  const runWork = workRunner(database);
-  const read = (name: string) => runWork(work(name), commits.now());
+  const runWork = workRunner(database, commits);
+  const read = (name: string) => runWork(work(name));
   return {
     find(name: string): Grant | undefined {
       const kept = cache.get<Grant>(name);

@@ -10,7 +10,7 @@ import { retentionStatements } from '../sql/retention.ts';
 import { migrationsFolder, openDatabase } from './database.ts';
 import { sqliteRemoval } from './purge.ts';
 import { sqliteText } from './transactions.ts';
-import { listingQueries } from './walks.ts';
+import { listingTexts } from './walks.ts';
 
 describe('The SQLite database', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-database-'));
@@ -78,13 +78,9 @@ describe('The SQLite database', () => {
     const database = openDatabase(join(folder, 'plans.db'));
     const names = ['thread_own', 'thread_own_account', 'thread_published', 'thread_published_account'];
     const used = new Set<string>();
-    for (const sql of Object.values(listingQueries()).flatMap((queries) => [
-      queries.firstPage,
-      queries.laterPage,
-      queries.moves,
-    ])) {
+    for (const sql of Object.values(listingTexts()).flatMap((texts) => Object.values(texts))) {
       const plan = database
-        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/@\w+/g, '1')}`)
+        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+/g, '1')}`)
         .all();
       for (const { detail } of plan) {
         assert.doesNotMatch(detail, /SCAN (thread|thread_move|message)\b/, sql);

@@ -1,33 +1,32 @@
 import Sqlite from 'better-sqlite3';
-import type { FoundPassage } from '../../domain/document.ts';
-import type { DocumentId } from '../../domain/id.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { accountKey } from '../listings.ts';
-import { documents, scoped } from '../sql/documents.ts';
+import { documents } from '../sql/documents.ts';
+import {
+  corporaOf,
+  outlineDocuments,
+  passageCountOf,
+  passageQuery,
+  type ReadPassage,
+  readPassages,
+} from '../sql/passages.ts';
+import type { Transactions } from '../sql/work.ts';
 import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { sqlitePassageIndex } from './document-writer.ts';
-import { sqliteTransactions } from './transactions.ts';
+import { queryDialect } from './thread-search.ts';
+import { workRunner } from './transactions.ts';
 
 type Passages = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
-interface PassageRow {
-  number: PassageNumber;
-  storedId: DocumentId;
-  heading: string;
-  text: string;
-}
-
-interface CorpusRow {
-  number: number;
-  passages: number;
-}
-
-type Source = Pick<FoundPassage, 'documentId' | 'name' | 'title' | 'url'>;
-
-export function sqliteDocuments(database: Database, commits: CommitQueue): Documents {
+export function sqliteDocuments(
+  database: Database,
+  commits: CommitQueue,
+  transactions: Transactions,
+): Documents {
   return {
-    ...documents(sqliteTransactions(database, commits), sqlitePassageIndex(database, commits)),
+    ...documents(transactions, sqlitePassageIndex(database, commits)),
     ...sqlitePassages(database),
   };
 }
@@ -40,9 +39,7 @@ export function openPassages(file: string): Passages {
 /** What a search reads. Each call is one transaction: SQLite locks the file once, not once per term. */
 function sqlitePassages(database: Database): Passages {
   const knownDocuments = new KnownDocuments(database);
-  const findCorpus = database.prepare<[object], CorpusRow>(
-    'SELECT number, passages FROM corpus WHERE organization_id = @organizationId AND account_key = @key',
-  );
+  const runWork = workRunner(database, { now: Date.now });
   const holdersOf = database
     .prepare<[object], PassageNumber>(
       'SELECT rowid FROM passage_term WHERE passage_term MATCH @anyCorpus LIMIT @limit + 0',
@@ -54,63 +51,28 @@ function sqlitePassages(database: Database): Passages {
          SELECT id FROM document WHERE organization_id = @organizationId AND state <> 'ready')`,
     )
     .pluck();
-  const readPassage = database.prepare<[object], PassageRow>(
-    `SELECT number, document_id AS storedId, heading, text FROM passage
-     WHERE number = @number AND organization_id = @organizationId`,
-  );
-  const readSource = database.prepare<[object], Source>(
-    `SELECT coalesce(kept_id, id) AS documentId, name, title, url FROM document
-     WHERE organization_id = @organizationId AND id = @storedId AND state = 'ready'`,
-  );
-  const outlined = database.prepare<[object], { id: DocumentId; title: string; opening: string }>(
-    `SELECT id, title, coalesce((SELECT text FROM passage
-       WHERE passage.organization_id = document.organization_id AND document_id = id ORDER BY number LIMIT 1), '') AS opening
-     FROM document
-     WHERE organization_id = @organizationId AND account_key IN (@general, @own) AND state = 'ready'
-     ORDER BY name LIMIT @documents`,
-  );
-  const headingsOf = database
-    .prepare<[object], string>(
-      `SELECT heading FROM passage WHERE organization_id = @organizationId AND document_id = @id AND heading <> ''
-       GROUP BY heading ORDER BY min(number) LIMIT @headings`,
-    )
-    .pluck();
-
-  const outlineDocuments = database.transaction(
-    (
-      organizationId: string,
-      accountId: string | null,
-      { documents, headings }: Parameters<Passages['outlineDocuments']>[2],
-    ) =>
-      outlined
-        .all({ organizationId, general: accountKey(null), own: accountKey(accountId), documents })
-        .map(({ id, ...rest }) => ({ ...rest, headings: headingsOf.all({ organizationId, id, headings }) })),
-  );
 
   function findUnknown(
-    organizationId: string,
+    organizationId: OrganizationId,
     accountId: string | null,
     terms: readonly string[],
     limit: number,
   ) {
-    const keys = accountId === null ? [accountKey(null)] : [accountKey(null), accountKey(accountId)];
-    const corpora = keys
-      .map((key) => findCorpus.get({ organizationId, key }))
-      .filter((corpus) => corpus !== undefined);
-    const passageCount = corpora.reduce((sum, { passages }) => sum + passages, 0);
+    const corpora = runWork(corporaOf(organizationId, accountId));
+    const passageCount = passageCountOf(corpora);
     if (passageCount === 0) return { passageCount, holders: terms.map((): PassageNumber[] => []) };
     // The index also has the passages of documents that are being written or removed. There are seldom any.
     const hidden = new Set(hiddenNumbers.all({ organizationId }));
     const holders = terms.map((term) => {
-      const anyCorpus = corpora.map(({ number }) => `(${allOf(number, term)})`).join(' OR ');
+      const anyCorpus = passageQuery(corpora, term, queryDialect);
       const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
       return hidden.size === 0 ? found : found.filter((number) => !hidden.has(number)).slice(0, limit);
     });
     return { passageCount, holders };
   }
 
-  const findPassages = database.transaction(
-    (organizationId: string, accountId: string | null, terms: readonly string[], limit: number) => {
+  const find = database.transaction(
+    (organizationId: OrganizationId, accountId: string | null, terms: readonly string[], limit: number) => {
       const known = knownDocuments.of(organizationId);
       const account = accountKey(accountId);
       const keyOf = (term: string) => `${limit} ${term} ${account}`;
@@ -129,35 +91,21 @@ function sqlitePassages(database: Database): Passages {
     },
   );
 
-  const readPassages = database.transaction((organizationId: string, passages: readonly PassageNumber[]) => {
+  const read = database.transaction((organizationId: OrganizationId, passages: readonly PassageNumber[]) => {
     const known = knownDocuments.of(organizationId);
-    const sources = new Map<DocumentId, Source | undefined>();
-    for (const wanted of passages) {
-      if (known.passages.has(wanted)) continue;
-      const row = readPassage.get({ number: wanted, organizationId });
-      if (row === undefined) continue;
-      const { number, storedId, heading, text } = row;
-      if (!sources.has(storedId)) sources.set(storedId, readSource.get({ organizationId, storedId }));
-      const source = sources.get(storedId);
-      if (source === undefined) continue;
-      known.passages.set(number, { number, ...source, heading, text });
-      knownDocuments.grew(500 + heading.length + text.length);
+    const unknown = passages.filter((number) => !known.passages.has(number));
+    for (const passage of runWork(readPassages(organizationId, unknown))) {
+      known.passages.set(passage.number, passage);
+      knownDocuments.grew(500 + passage.heading.length + passage.text.length);
     }
     return passages.flatMap((number) => known.passages.get(number) ?? []);
   });
 
   return {
-    outlineDocuments: async (...args) => outlineDocuments(...args),
-    findPassages: async (...args) => findPassages(...args),
-    readPassages: async (...args) => readPassages(...args),
+    outlineDocuments: async (...asked) => runWork(outlineDocuments(...asked)),
+    findPassages: async (...asked) => find(...asked),
+    readPassages: async (...asked) => read(...asked),
   };
-}
-
-function allOf(corpus: number, terms: string): string {
-  return terms
-    .split(' ')
-    .map((term) => `"${scoped(corpus, term)}"`)
-    .join(' AND ');
 }
 
 /** What searches have read of the documents of one organization. */
@@ -166,7 +114,7 @@ export interface Known {
   readonly passageCounts: Map<string, number>;
   /** By account key, limit and term. */
   readonly holders: Map<string, PassageNumber[]>;
-  readonly passages: Map<PassageNumber, FoundPassage & { number: PassageNumber }>;
+  readonly passages: Map<PassageNumber, ReadPassage>;
 }
 
 interface Listed {

@@ -49,11 +49,11 @@ export function openSqliteStore(
   const store: Store = {
     ...sharedStore(transactions),
     ...sqliteAdmissions(database, commits, cache),
-    ...sqliteThreads(database, commits, cache),
+    ...sqliteThreads(database, transactions, cache),
     ...sqliteWalks(database, commits, cache),
     ...sqliteThreadSearch(database, commits, reads),
-    ...sqliteReplies(database, commits, workerLock),
-    ...sqliteDocuments(database, commits),
+    ...sqliteReplies(transactions, commits, workerLock),
+    ...sqliteDocuments(database, commits, transactions),
     ...retention(transactions, sqliteRemoval),
     ...sqlitePurges(database, commits),
 

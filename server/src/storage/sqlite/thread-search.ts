@@ -23,7 +23,7 @@ const numbersPerMs = 2048;
 const mergeStepsMax = 3;
 const pagesPerMergeStep = 4;
 
-const dialect: QueryDialect = {
+export const queryDialect: QueryDialect = {
   and: ' AND ',
   or: ' OR ',
   term: (term) => `"${term}"`,
@@ -123,7 +123,7 @@ export function sqliteThreadSearch(
     async searchThreads(organizationId, query, limit, after) {
       const found = await reads.all<FoundRow>(searchText, {
         ...foundValues(organizationId, query),
-        match: matchText(organizationId, query, dialect),
+        match: matchText(organizationId, query, queryDialect),
         before: after === undefined ? Number.MAX_SAFE_INTEGER : Number(after),
         since: (query.since ?? 0) * numbersPerMs,
         limit,

@@ -1,63 +1,90 @@
-import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
+import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
+import type { Thread } from '../../domain/thread.ts';
+import { writeNote } from '../sql/audit.ts';
 import { inOrderOfCreation, messageBytes, messageColumns } from '../sql/messages.ts';
-import { findThread, isRevoked, threadColumns, threadReads } from '../sql/thread-reads.ts';
-import type { NewThread, Reader, Threads, WholeThread, Writer } from '../store.ts';
-import type { CommitClock, CommitQueue } from './commit-queue.ts';
-import type { Database } from './database.ts';
-import { sqliteFollowUps } from './follow-ups.ts';
-import type { ObjectCache } from './object-cache.ts';
-import { prepareAdjustSizes, sqliteThreadListing } from './thread-listing.ts';
+import { sql, statement } from '../sql/sql.ts';
 import {
-  type MessageRow,
-  prepareInsertMessages,
-  prepareNoteMove,
-  prepareRaiseVersion,
-  type ThreadRow,
-  threadColumnCount,
-  toMessage,
-  toThread,
-} from './thread-row.ts';
-import { sqliteTransactions, workRunner } from './transactions.ts';
+  adjustSizes,
+  cancelRunning,
+  insertMessages,
+  isThread,
+  nextVersion,
+  recordMove,
+  repeatedCreate,
+  type ThreadDialect,
+  threadChanges,
+} from '../sql/thread-changes.ts';
+import {
+  findThread,
+  isRevoked,
+  type NoWrite,
+  outcomeOfNoWrite,
+  threadColumns,
+  threadReads,
+} from '../sql/thread-reads.ts';
+import { row, run, type Transactions, type Work } from '../sql/work.ts';
+import type { NewThread, Reader, Replies, Threads, WholeThread, Writer } from '../store.ts';
+import type { Database } from './database.ts';
+import type { ObjectCache } from './object-cache.ts';
+import { type MessageRow, type ThreadRow, threadColumnCount, toMessage, toThread } from './thread-row.ts';
 
-interface Repeated {
-  bodyHash: string;
-  threadId: ThreadId;
-  messageId: MessageId;
-  replyId: MessageId;
-  createdAt: number;
+const insertThread = statement('insert-thread')`
+  INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at, published,
+    deleted, version)
+  VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, 0, :now)
+  RETURNING created_at AS at`;
+const insertKey = statement('insert-idempotency-key')`INSERT OR REPLACE INTO idempotency_key
+    (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
+  VALUES (:organizationId, :userId, :key, :bodyHash, :id, :messageId, :replyId, :now, :now + :keepMs)`;
+const rename = statement('rename-thread')`
+  UPDATE thread SET title = :title, updated_at = :at, activity_at = :at, ${nextVersion} WHERE ${isThread}
+  RETURNING ${threadColumns}`;
+const softDelete = statement('delete-thread')`
+  UPDATE thread SET deleted_at = :now, deleted = 1, ${nextVersion} WHERE ${isThread}`;
+
+const dialect: ThreadDialect = {
+  restore: sql`deleted_at = NULL, deleted = 0`,
+  tick: statement('tick')`
+    UPDATE store_clock SET move_sequence = move_sequence + :moves RETURNING :later AS at, move_sequence AS move`,
+};
+
+function* create(organizationId: OrganizationId, thread: NewThread): Work<Created> {
+  const { id: threadId, messageId, prompt, idempotency } = thread;
+  if (yield* isRevoked(organizationId, thread)) return { outcome: 'revoked' };
+  const known = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
+  if (known?.live) return known.result;
+  const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId }))!;
+  const reply = { ...thread, prompt: { messageId, content: prompt } };
+  yield* insertMessages({ organizationId, threadId }, reply, at);
+  yield* adjustSizes({ ...thread, organizationId }, { threads: 1, published: 0 });
+  if (idempotency) yield* run(insertKey, { ...thread, ...idempotency, organizationId });
+  return { outcome: 'created', createdAt: at };
 }
 
+/** The writer's thread, or why they may not change it. */
+function* findOwn(
+  organizationId: OrganizationId,
+  threadId: ThreadId,
+  writer: Writer,
+): Work<Thread | NoWrite> {
+  const thread = yield* findThread(organizationId, threadId);
+  const isOwn = thread?.deletedAt === null && thread.userId === writer.userId;
+  if (isOwn && !(yield* isRevoked(organizationId, writer))) return thread;
+  return yield* outcomeOfNoWrite(organizationId, threadId, writer);
+}
+
+type Created = Awaited<ReturnType<Threads['createThread']>>;
 type WholeThreadRow = [...ThreadRow, version: number, ...MessageRow];
 
 export function sqliteThreads(
   database: Database,
-  commits: CommitQueue,
+  transactions: Transactions,
   cache: ObjectCache,
-): Omit<Threads, 'beginWalk' | 'continueWalk'> {
-  const adjustSizes = prepareAdjustSizes(database);
-  const insertMessages = prepareInsertMessages(database);
-  const noteMove = prepareNoteMove(database);
-  const raiseVersion = prepareRaiseVersion(database);
-  const runWork = workRunner(database);
-  const reads = threadReads(sqliteTransactions(database, commits));
-  const insertThread = database.prepare(
-    `INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at,
-       published, deleted, version)
-     VALUES (@organizationId, @id, @userId, @title, @accountId, @secondaryId, @now, @now, 0, 0, @now)`,
-  );
-  const findIdempotencyKey = database.prepare<[object], Repeated>(
-    `SELECT body_hash AS bodyHash, thread_id AS threadId, message_id AS messageId, reply_id AS replyId,
-       created_at AS createdAt
-     FROM idempotency_key
-     WHERE organization_id = @organizationId AND user_id = @userId AND key = @key AND expires_at > @now`,
-  );
-  const insertIdempotencyKey = database.prepare(
-    `INSERT OR REPLACE INTO idempotency_key
-       (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
-     VALUES (@organizationId, @userId, @key, @bodyHash, @id, @messageId, @replyId, @now, @now + @keepMs)`,
-  );
+): Omit<Threads, 'beginWalk' | 'continueWalk'> & Pick<Replies, 'cancelReplies'> {
+  const { write } = transactions;
+  const reads = threadReads(transactions);
   /**
    * One statement, so that the thread and its messages are consistent even if another process writes. CROSS JOIN makes
    * SQLite check the thread first: if it does not meet the condition, no message is read.
@@ -78,56 +105,6 @@ export function sqliteThreads(
   const getReadable = selectWithMessages(
     `deleted = 0 AND (published = 1 OR user_id = @userId) AND ${isSmall}`,
   );
-  const rename = database
-    .prepare<[object], ThreadRow>(
-      `UPDATE thread SET title = @title, updated_at = @at, activity_at = @at
-       WHERE organization_id = @organizationId AND id = @threadId AND user_id = @userId AND deleted = 0
-       RETURNING ${threadColumns}`,
-    )
-    .raw();
-
-  function insertAll(organizationId: OrganizationId, thread: NewThread, now: number): void {
-    const { id, userId, title, accountId, secondaryId, prompt, messageId } = thread;
-    insertThread.run({ organizationId, id, userId, title, accountId, secondaryId, now });
-    insertMessages(organizationId, id, { ...thread, prompt: { messageId, content: prompt } }, now);
-    adjustSizes({ organizationId, userId, accountId }, { threads: 1, published: 0 });
-  }
-
-  function createOnce(
-    organizationId: OrganizationId,
-    thread: NewThread,
-    { key, bodyHash, keepMs }: NonNullable<NewThread['idempotency']>,
-    now: number,
-  ): Awaited<ReturnType<Threads['createThread']>> {
-    const { id, userId, messageId, replyId } = thread;
-    const known = findIdempotencyKey.get({ organizationId, userId, key, now });
-    if (known !== undefined) {
-      const { bodyHash: knownHash, ...first } = known;
-      return knownHash === bodyHash ? { outcome: 'repeated', ...first } : { outcome: 'key-reused' };
-    }
-    insertAll(organizationId, thread, now);
-    insertIdempotencyKey.run({ organizationId, userId, key, bodyHash, id, messageId, replyId, now, keepMs });
-    return { outcome: 'created', createdAt: now };
-  }
-
-  function renameNow(
-    organizationId: OrganizationId,
-    threadId: ThreadId,
-    { userId, keyHash }: Writer,
-    title: string,
-    clock: CommitClock,
-  ): Awaited<ReturnType<Threads['renameThread']>> {
-    if (runWork(isRevoked(organizationId, { userId, keyHash }), clock.now())) return { outcome: 'revoked' };
-    const before = runWork(findThread(organizationId, threadId));
-    if (before === undefined) return { outcome: 'missing' };
-    const at = clock.after();
-    const renamed = rename.get({ organizationId, threadId, userId, title, at });
-    if (renamed === undefined) return { outcome: 'refused', thread: before };
-    noteMove(organizationId, threadId, { leftActivityAt: before.updatedAt ?? before.createdAt, movedAt: at });
-    raiseVersion(organizationId, threadId, at);
-    return { outcome: 'renamed', thread: toThread(renamed) };
-  }
-
   /** A thread that the reader may not read is looked up, so that it takes as long as one that does not exist. */
   function findKept(
     organizationId: OrganizationId,
@@ -142,14 +119,7 @@ export function sqliteThreads(
   return {
     ...reads,
 
-    createThread: (organizationId, thread) =>
-      commits.durable((clock) => {
-        const now = clock.now();
-        if (runWork(isRevoked(organizationId, thread), now)) return { outcome: 'revoked' };
-        if (thread.idempotency) return createOnce(organizationId, thread, thread.idempotency, now);
-        insertAll(organizationId, thread, now);
-        return { outcome: 'created', createdAt: now };
-      }),
+    createThread: (organizationId, thread) => write(() => create(organizationId, thread)),
 
     async getThread(organizationId, threadId, reader) {
       const kept = findKept(organizationId, threadId, reader);
@@ -176,10 +146,28 @@ export function sqliteThreads(
     },
 
     renameThread: (organizationId, threadId, writer, title) =>
-      commits.durable((clock) => renameNow(organizationId, threadId, writer, title, clock)),
+      write(function* () {
+        const before = yield* findOwn(organizationId, threadId, writer);
+        if ('outcome' in before) return before;
+        const values = { organizationId, moves: 1, previousAt: 0 };
+        const tick = (yield* row<{ at: number; move: number }>(dialect.tick, values))!;
+        yield* recordMove(before, tick);
+        const renamed = yield* row<Thread>(rename, { organizationId, threadId, title, at: tick.at });
+        return { outcome: 'renamed', thread: renamed! };
+      }),
 
-    ...sqliteThreadListing(database, commits),
-    ...sqliteFollowUps(database, commits),
+    deleteThread: (organizationId, threadId, writer, note) =>
+      write(function* () {
+        const before = yield* findOwn(organizationId, threadId, writer);
+        if ('outcome' in before) return before;
+        yield* run(softDelete, { organizationId, threadId });
+        const cancelled = yield* cancelRunning({ organizationId, threadId });
+        yield* adjustSizes(before, { threads: -1, published: before.published ? -1 : 0 });
+        yield* writeNote(organizationId, note);
+        return { outcome: 'deleted', cancelled };
+      }),
+
+    ...threadChanges(transactions, dialect),
   };
 }
 

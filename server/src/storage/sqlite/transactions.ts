@@ -1,5 +1,3 @@
-import type { OrganizationId } from '../../domain/id.ts';
-import { writeNote } from '../sql/audit.ts';
 import {
   askedOnce,
   boundValue,
@@ -11,11 +9,12 @@ import {
   valueNames,
 } from '../sql/sql.ts';
 import type { Transactions, Work } from '../sql/work.ts';
-import type { AuditNote } from '../store.ts';
-import type { CommitQueue } from './commit-queue.ts';
+import type { CommitClock, CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 
-type Run = (statement: Statement, values: Values, now: () => number | undefined) => unknown[];
+/** Of a commit, or of a read, which gives out no later time. */
+type Clock = Pick<CommitClock, 'now'> & Partial<CommitClock>;
+type Run = (statement: Statement, values: Values, clock: Clock) => unknown[];
 
 /** Columns of these names are flags in every shared statement. SQLite returns them as 0 or 1. */
 const flags = new Set(
@@ -27,55 +26,53 @@ export function sqliteTransactions(database: Database, commits: CommitQueue): Tr
   const run = runner(database);
   return {
     runsLocally: true,
-    read: async (work) => runAll(run, work(), () => commits.now()),
+    read: async (work) => runAll(run, work(), commits),
     readMany: <Row>(name: string, columns: CallColumns, text: (asked: Sql) => Sql) => {
       const readOne = statement(name)`${text(askedOnce(columns))}`;
-      return async (values: Values) => run(readOne, values, () => commits.now()) as Row[];
+      return async (values: Values) => run(readOne, values, commits) as Row[];
     },
-    write: (work) => commits.durable((clock) => runAll(run, work(), () => clock.now())),
-    writeUnsynced: (work) => commits.unsynced((clock) => runAll(run, work(), () => clock.now())),
+    write: (work) => commits.durable((clock) => runAll(run, work(), clock)),
+    writeUnsynced: (work) => commits.unsynced((clock) => runAll(run, work(), clock)),
     writeOne: <Row>(statement: Statement, values: Values) =>
-      commits.durable((clock) => run(statement, values, () => clock.now()) as Row[]),
+      commits.durable((clock) => run(statement, values, clock) as Row[]),
   };
 }
 
-/** Runs work in the transaction of the caller, whose time is `now`. */
-export function workRunner(database: Database): <T>(work: Work<T>, now?: number) => T {
+/** Runs work in the transaction of the caller. */
+export function workRunner(database: Database, clock: Clock): <T>(work: Work<T>) => T {
   const run = runner(database);
-  return (work, now) => runAll(run, work, () => now);
+  return (work) => runAll(run, work, clock);
 }
 
-/** Writes a note in the transaction of the caller, after the change that it describes. */
-export function auditWriter(database: Database) {
-  const runWork = workRunner(database);
-  return (organizationId: OrganizationId, note: AuditNote, at: number): void =>
-    runWork(writeNote(organizationId, note), at);
-}
-
-function runAll<T>(run: Run, work: Work<T>, now: () => number | undefined): T {
+function runAll<T>(run: Run, work: Work<T>, clock: Clock): T {
   let step = work.next();
-  while (step.done !== true) step = work.next(run(step.value.statement, step.value.values, now));
+  while (step.done !== true) step = work.next(run(step.value.statement, step.value.values, clock));
   return step.value;
 }
 
-/** The text without the locks of rows, which one writer at a time does not need. */
-export function sqliteText({ sql }: Statement): string {
-  return sql.replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: SKIP LOCKED)?$/, '');
+/** The text in the dialect of SQLite, without the locks of rows, which one writer at a time does not need. */
+export function sqliteText({ sql }: Statement): Sql {
+  return sql
+    .replace(/\bgreatest\(/g, 'max(')
+    .replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: SKIP LOCKED)?$/, '') as Sql;
 }
 
 function runner(database: Database): Run {
-  const prepared = new WeakMap<Statement, (values: Values, now: () => number | undefined) => unknown[]>();
-  return (statement, values, now) => {
+  const prepared = new WeakMap<Statement, (values: Values, clock: Clock) => unknown[]>();
+  return (statement, values, clock) => {
     let run = prepared.get(statement);
     if (run === undefined) {
       run = prepare(database, statement);
       prepared.set(statement, run);
     }
-    return run(values, now);
+    return run(values, clock);
   };
 }
 
-/** Values are bound by position, which takes half as long as by name. */
+/**
+ * Values are bound by position, which takes half as long as by name. `:later` is a time after everything committed before,
+ * and after `previousAt`.
+ */
 function prepare(database: Database, statement: Statement) {
   const names: string[] = [];
   const text = sqliteText(statement).replace(valueNames, (_, name: string) => {
@@ -85,12 +82,16 @@ function prepare(database: Database, statement: Statement) {
   const usesTime = names.includes('now');
   const prepared = database.prepare<unknown[], Record<string, unknown>>(text);
   const found = prepared.reader ? prepared.columns().filter(({ name }) => flags.has(name)) : [];
-  return (values: Values, now: () => number | undefined): unknown[] => {
-    const time = usesTime ? { now: now() } : values;
+  return (values: Values, clock: Clock): unknown[] => {
+    const now = usesTime ? clock.now() : undefined;
     const bound: unknown[] = [];
     for (const name of names) {
-      const value = boundValue(statement, name, name === 'now' ? time : values);
-      bound.push(typeof value === 'boolean' ? Number(value) : value);
+      if (name === 'now') bound.push(now);
+      else if (name === 'later') bound.push(clock.after!(values.previousAt as number));
+      else {
+        const value = boundValue(statement, name, values);
+        bound.push(typeof value === 'boolean' ? Number(value) : value);
+      }
     }
     if (!prepared.reader) {
       prepared.run(bound);

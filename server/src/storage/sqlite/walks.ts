@@ -1,26 +1,25 @@
 import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import {
-  accountKey,
-  bottom,
-  byPosition,
-  cut,
-  isExpired,
-  kindOf,
-  type ListingKind,
-  listingKinds,
-  readStart,
-  writeStart,
-} from '../listings.ts';
-import type { Values } from '../sql/sql.ts';
+import { accountKey, cut, isExpired, kindOf, type ListingKind, readStart, writeStart } from '../listings.ts';
+import { join, type Sql, sql, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
+import {
+  forEachListing,
+  isLater,
+  type ListingQuery,
+  laterValues,
+  lowestValues,
+  namedValues,
+  pageValues,
+  withMoved,
+} from '../sql/walks.ts';
 import type { ListedThread, Listing, ThreadPage, Threads } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ObjectCache } from './object-cache.ts';
-import { type Counted, sizeExpression } from './thread-listing.ts';
 import { type ThreadRow, threadColumnCount, toThread } from './thread-row.ts';
+import { sqliteText } from './transactions.ts';
 
 /** `activityAt` is the position of the thread when the walk started. */
 type ListedRow = [...ThreadRow, activityAt: number];
@@ -47,15 +46,15 @@ export function sqliteWalks(
   commits: CommitQueue,
   cache: ObjectCache,
 ): Pick<Threads, 'beginWalk' | 'continueWalk'> {
-  const queries = listingQueries();
-  const prepare = <Row>(name: keyof Queries) => {
-    const statement = (kind: ListingKind) => database.prepare<[Values], Row>(queries[kind][name]).raw();
-    const statements = listingKinds.map((kind) => [kind, statement(kind)]);
-    return Object.fromEntries(statements) as Record<ListingKind, ReturnType<typeof statement>>;
-  };
-  const firstPages = prepare<FirstPageRow>('firstPage');
-  const laterPages = prepare<ListedRow>('laterPage');
-  const moves = prepare<ListedRow>('moves');
+  const prepare = <Row>(text: Sql) => database.prepare<[Values], Row>(text).raw();
+  const queries = forEachListing(dialect, (query) => {
+    const { firstPage, laterPage, moves } = textsOf(query);
+    return {
+      firstPage: prepare<FirstPageRow>(firstPage),
+      laterPage: prepare<ListedRow>(laterPage),
+      moves: prepare<ListedRow>(moves),
+    };
+  });
 
   const memory = new WeakMap<Thread, number>();
 
@@ -82,13 +81,11 @@ export function sqliteWalks(
   }
 
   /** In one transaction, so that the page and the moves are consistent. */
-  const proceed = database.transaction((kind: ListingKind, limit: number, values: Values) => {
-    const rows = laterPages[kind].all(values).map(toListed);
-    // A page that is not full is the last one, and reaches to the end of the listing.
-    const lowest = rows.length <= limit ? bottom : (rows.at(-1)?.position ?? bottom);
-    const range = { lowestActivityAt: lowest.activityAt, lowestId: lowest.id };
-    const moved = moves[kind].all({ ...values, ...range });
-    return moved.length === 0 ? rows : [...rows, ...moved.map(toListed)].sort(byPosition);
+  const readLater = database.transaction((kind: ListingKind, limit: number, values: Values) => {
+    const { laterPage, moves } = queries[kind];
+    const rows = laterPage.all(values).map(toListed);
+    const moved = moves.all({ ...values, ...lowestValues(rows, limit) }).map(toListed);
+    return withMoved(rows, moved, limit);
   });
 
   return {
@@ -100,7 +97,7 @@ export function sqliteWalks(
       const listingChange = cache.listingChange(organizationId);
       const kept = cache.get<KeptPage<FirstPage>>(name);
       if (kept?.listingChange === listingChange && at - kept.at < keptMsMax) return kept.page;
-      const rows = firstPages[kindOf(listing)].all(valuesOf(organizationId, listing, limit));
+      const rows = queries[kindOf(listing)].firstPage.all(pageValues(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
       const start = writeStart({ lastSequence, lastMove, at });
@@ -116,23 +113,10 @@ export function sqliteWalks(
       const listingChange = cache.listingChange(organizationId);
       const kept = cache.get<KeptPage>(name);
       if (kept?.listingChange === listingChange) return kept.page;
-      const { lastSequence, lastMove } = start;
-      const range = { ...walk.after, lastSequence, lastMove };
-      const values = { ...valuesOf(organizationId, listing, limit), ...range };
-      const page = cut(proceed(kindOf(listing), limit, values), limit);
+      const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk, start) };
+      const page = readLater(kindOf(listing), limit, values);
       return keep(name, { page, listingChange, at });
     },
-  };
-}
-
-/** Reads one row more than the page has, to know whether another page follows. */
-function valuesOf(organizationId: OrganizationId, { userId, accountId }: Listing, limit: number): Values {
-  return {
-    organizationId,
-    userId,
-    accountId: accountId ?? null,
-    accountKey: accountKey(accountId),
-    count: limit + 1,
   };
 }
 
@@ -162,45 +146,19 @@ function isSame(
   );
 }
 
-interface Queries {
-  readonly firstPage: string;
-  readonly laterPage: string;
-  readonly moves: string;
-}
+const dialect = { isLive: sql`deleted = 0`, isPublished: sql`published = 1` };
 
-/** `+ 0`, because SQLite would compile a query with a bare parameter again for each value: 50 µs per page. */
-const count = '@count + 0';
+export const listingTexts = () => forEachListing(dialect, textsOf);
 
-export function listingQueries(): Record<ListingKind, Queries> {
-  const own = 'user_id = @userId';
-  const published = 'published = 1';
-  const account = 'account_id = @accountId';
+function textsOf({ ranges, size, moves }: ListingQuery) {
+  const all = ranges(namedValues);
   return {
-    own: queries('own', `(${own} OR ${published})`, own, published),
-    ownAccount: queries(
-      'own',
-      `(${own} OR ${published}) AND ${account}`,
-      `${own} AND ${account}`,
-      `${account} AND ${published}`,
-    ),
-    published: queries('published', published, published),
-    publishedAccount: queries('published', `${published} AND ${account}`, `${account} AND ${published}`),
-    mine: queries('mine', own, own),
-    mineAccount: queries('mine', `${own} AND ${account}`, `${own} AND ${account}`),
-  };
-}
-
-function queries(counted: Counted, visible: string, ...ranges: string[]): Queries {
-  return {
-    firstPage: `SELECT ${threadColumns}, thread.activity_at,
+    firstPage: sql`SELECT ${threadColumns}, thread.activity_at,
         (SELECT max(sequence) FROM thread), (SELECT move_sequence FROM store_clock),
-        ${sizeExpression(counted)} FROM ${merged(ranges)}`,
-    laterPage: `SELECT ${threadColumns}, thread.activity_at FROM ${merged(
-      ranges.map(
-        (range) => `${range} AND (activity_at, id) < (@activityAt, @id) AND sequence <= @lastSequence`,
-      ),
-    )}`,
-    moves: moved(visible),
+        ${size(namedValues)} FROM ${merged(all)}`,
+    laterPage: sql`SELECT ${threadColumns}, thread.activity_at
+      FROM ${merged(all.map((range) => sql`${range} AND ${isLater}`))}`,
+    moves: sqliteText(moves),
   };
 }
 
@@ -208,26 +166,13 @@ function queries(counted: Counted, visible: string, ...ranges: string[]): Querie
  * Merges index ranges of the same order while they are read, and stops at the end of the page. Only keys are merged; rows
  * are read only for the threads on the page.
  */
-function merged(ranges: string[]): string {
+function merged(ranges: readonly Sql[]): Sql {
   const keys = ranges.map(
-    (range) => `SELECT activity_at, id, sequence FROM thread
-      WHERE organization_id = @organizationId AND deleted = 0 AND ${range}`,
+    (range) => sql`SELECT activity_at, id, sequence FROM thread
+      WHERE organization_id = :organizationId AND deleted = 0 AND ${range}`,
   );
-  // Every index ends with the sequence: ordering by it, too, avoids a sort.
-  return `(${keys.join(' UNION ')} ORDER BY activity_at DESC, id DESC, sequence DESC LIMIT ${count}) AS page
+  // Every index ends with the sequence: ordering by it, too, avoids a sort. `+ 0`, because SQLite would compile a query
+  // with a bare parameter again for each value: 50 µs per page.
+  return sql`(${join(keys, sql` UNION `)} ORDER BY activity_at DESC, id DESC, sequence DESC LIMIT :count + 0) AS page
     CROSS JOIN thread ON thread.sequence = page.sequence`;
-}
-
-/**
- * Threads that moved since the start, at the position that they had then: the store's clock dates later changes above it.
- * Each move is on one page of a walk, so that the cost of moves does not add up from page to page.
- */
-function moved(visible: string): string {
-  return `SELECT ${threadColumns}, left_activity_at FROM thread_move INDEXED BY thread_move_position
-    CROSS JOIN thread ON thread.organization_id = thread_move.organization_id AND thread.id = thread_id
-    WHERE thread_move.organization_id = @organizationId AND thread_move.sequence > @lastMove
-      AND (left_activity_at, thread_id) < (@activityAt, @id)
-      AND (left_activity_at, thread_id) >= (@lowestActivityAt, @lowestId)
-      AND ${visible} AND deleted = 0 AND thread.sequence <= @lastSequence
-    ORDER BY left_activity_at DESC, thread_id DESC LIMIT ${count}`;
 }

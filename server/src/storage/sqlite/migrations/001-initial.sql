@@ -329,9 +329,9 @@ CREATE TABLE message (
 ) STRICT, WITHOUT ROWID;
 -- By organization, so that one search skips an organization with very many waiting replies.
 CREATE INDEX message_waiting ON message (organization_id, available_at)
-  WHERE held = 0 AND status IN ('in_progress', 'corroborating');
+  WHERE NOT held AND status IN ('in_progress', 'corroborating');
 CREATE INDEX message_held ON message (available_at)
-  WHERE held = 1 AND status IN ('in_progress', 'corroborating');
+  WHERE held AND status IN ('in_progress', 'corroborating');
 CREATE INDEX message_deadline ON message (deadline_at)
   WHERE status IN ('in_progress', 'corroborating');
 -- The running reply of a thread. Without this index the search reads every page of the thread: 15 ms in a thread of 10 MB.

@@ -1,0 +1,101 @@
+import type { DocumentOutline, FoundPassage } from '../../domain/document.ts';
+import type { DocumentId, OrganizationId } from '../../domain/id.ts';
+import { accountKey } from '../listings.ts';
+import type { Documents, PassageNumber } from '../store.ts';
+import { scoped } from './documents.ts';
+import { jsonRows, sql, statement } from './sql.ts';
+import type { QueryDialect } from './thread-search.ts';
+import { rows, type Work } from './work.ts';
+
+export interface Corpus {
+  readonly number: number;
+  readonly passages: number;
+}
+
+interface OutlineRow extends Omit<DocumentOutline, 'headings'> {
+  readonly id: DocumentId;
+  readonly heading: string | null;
+}
+
+type PassageRow = Pick<FoundPassage, 'heading' | 'text'> & { number: PassageNumber; storedId: DocumentId };
+type SourceRow = Omit<FoundPassage, 'heading' | 'text'> & { storedId: DocumentId };
+export type ReadPassage = FoundPassage & { readonly number: PassageNumber };
+
+/** A search covers the organization's general documents, and those of the account. */
+const isCovered = sql`organization_id = :organizationId AND account_key IN (:generalKey, :ownKey)`;
+const keysOf = (accountId: string | null) => ({
+  generalKey: accountKey(null),
+  ownKey: accountKey(accountId),
+});
+
+const findCorpora = statement('find-corpora')`SELECT number, passages FROM corpus WHERE ${isCovered}`;
+const readTexts = statement('read-passages')`SELECT number, document_id AS "storedId", heading, text
+  FROM json_each(:passages) AS entry CROSS JOIN passage
+  WHERE organization_id = :organizationId AND number = CAST(entry.value ->> 'number' AS bigint)`;
+const readSources = statement('read-sources')`
+  SELECT document.id AS "storedId", coalesce(kept_id, document.id) AS "documentId", name, title, url
+  FROM json_each(:documents) AS entry CROSS JOIN document
+  WHERE organization_id = :organizationId AND document.id = (entry.value ->> 'id') AND state = 'ready'`;
+const outline = statement('outline-documents')`WITH outlined AS (
+    SELECT id, name, title FROM document WHERE ${isCovered} AND state = 'ready' ORDER BY name LIMIT :documents
+  ), headed AS (
+    SELECT document_id, heading, row_number() OVER (PARTITION BY document_id ORDER BY min(number)) AS place FROM passage
+    WHERE organization_id = :organizationId AND document_id IN (SELECT id FROM outlined) AND heading <> ''
+    GROUP BY document_id, heading
+  )
+  SELECT id, title, heading, coalesce((SELECT text FROM passage
+      WHERE organization_id = :organizationId AND document_id = outlined.id ORDER BY number LIMIT 1), '') AS opening
+  FROM outlined LEFT JOIN headed ON document_id = id AND place <= :headings ORDER BY name, id, place`;
+
+export const corporaOf = (organizationId: OrganizationId, accountId: string | null): Work<Corpus[]> =>
+  rows<Corpus>(findCorpora, { organizationId, ...keysOf(accountId) });
+
+export const passageCountOf = (corpora: readonly Corpus[]): number =>
+  corpora.reduce((sum, { passages }) => sum + passages, 0);
+
+/** The text of a query for the passages of any of the corpora with all of the terms, which are separated by spaces. */
+export function passageQuery(
+  corpora: readonly Corpus[],
+  terms: string,
+  { and, or, term }: QueryDialect,
+): string {
+  const each = terms.split(' ');
+  return corpora
+    .map(({ number }) => `(${each.map((word) => term(scoped(number, word))).join(and)})`)
+    .join(or);
+}
+
+/** In the given order, without those that are gone. */
+export function* readPassages(
+  organizationId: OrganizationId,
+  passages: readonly PassageNumber[],
+): Work<ReadPassage[]> {
+  if (passages.length === 0) return [];
+  const numbers = jsonRows(passages.map((number) => ({ number })));
+  const found = yield* rows<PassageRow>(readTexts, { organizationId, passages: numbers });
+  const documents = jsonRows([...new Set(found.map(({ storedId }) => storedId))].map((id) => ({ id })));
+  const sources = new Map<DocumentId, Omit<SourceRow, 'storedId'>>();
+  for (const { storedId, ...source } of yield* rows<SourceRow>(readSources, { organizationId, documents }))
+    sources.set(storedId, source);
+  const known = new Map<PassageNumber, ReadPassage>();
+  for (const { storedId, ...passage } of found) {
+    const source = sources.get(storedId);
+    if (source !== undefined) known.set(passage.number, { ...source, ...passage });
+  }
+  return passages.flatMap((number) => known.get(number) ?? []);
+}
+
+export function* outlineDocuments(
+  organizationId: OrganizationId,
+  accountId: string | null,
+  limits: Parameters<Documents['outlineDocuments']>[2],
+): Work<DocumentOutline[]> {
+  const found = yield* rows<OutlineRow>(outline, { organizationId, ...keysOf(accountId), ...limits });
+  const outlines = new Map<DocumentId, DocumentOutline & { readonly headings: string[] }>();
+  for (const { id, heading, ...document } of found) {
+    const known = outlines.get(id) ?? { ...document, headings: [] };
+    outlines.set(id, known);
+    if (heading !== null) known.headings.push(heading);
+  }
+  return [...outlines.values()];
+}

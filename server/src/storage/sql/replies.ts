@@ -1,0 +1,93 @@
+import type { MessageId, OrganizationId } from '../../domain/id.ts';
+import type { Replies, ReplyBacklog, ReplyProgress } from '../store.ts';
+import { isRunning } from './messages.ts';
+import { jsonRows, opaque, type Sql, sql, statement } from './sql.ts';
+import { row, rows, type Transactions } from './work.ts';
+
+/** Conditions on a running reply: nobody has claimed it, or a worker has. */
+export const isWaiting = sql`NOT held AND ${isRunning}`;
+export const isHeld = sql`held AND ${isRunning}`;
+
+/**
+ * The backlog counts no further than this. On SQLite a reply takes 2 µs, so 50 ms at most; on PostgreSQL it took 3 ms with
+ * 3,000 running replies among 300,000 messages.
+ */
+const countedMax = 10_000;
+
+const nextAfter = (after: Sql) => sql`(SELECT message.organization_id FROM message INDEXED BY message_waiting
+    WHERE ${isWaiting} AND message.organization_id > ${after} ORDER BY message.organization_id LIMIT 1)`;
+// A skip scan: one index search for each organization with waiting replies, however many it has.
+const listWaiting = statement('organizations-waiting')`WITH RECURSIVE waiting (organization_id) AS (
+    SELECT ${nextAfter(sql`:after`)}
+    UNION ALL
+    SELECT ${nextAfter(sql`waiting.organization_id`)} FROM waiting WHERE waiting.organization_id IS NOT NULL
+  )
+  SELECT organization_id AS id FROM waiting WHERE organization_id IS NOT NULL AND EXISTS (
+    SELECT 1 FROM message INDEXED BY message_waiting
+    WHERE message.organization_id = waiting.organization_id AND ${isWaiting} AND available_at <= :now)
+  LIMIT :limit + 0`;
+const findRunning = statement(
+  'running-replies',
+)`SELECT message.id FROM json_each(:replies) AS entry CROSS JOIN message
+  WHERE message.organization_id = (entry.value ->> 'organizationId') AND message.thread_id = (entry.value ->> 'threadId')
+    AND message.id = (entry.value ->> 'messageId') AND ${opaque(isRunning)}`;
+const readBacklog = statement('reply-backlog')`SELECT
+    (SELECT count(*) FROM (
+      SELECT 1 FROM message INDEXED BY message_waiting WHERE ${isWaiting} LIMIT ${countedMax}) AS waiting) AS waiting,
+    (SELECT count(*) FROM (
+      SELECT 1 FROM message INDEXED BY message_held WHERE ${isHeld} LIMIT ${countedMax}) AS held) AS held,
+    (SELECT :now - created_at FROM (
+      SELECT created_at, deadline_at, held FROM message INDEXED BY message_deadline WHERE ${isRunning}
+      ORDER BY deadline_at LIMIT ${countedMax}) AS running
+     WHERE NOT held ORDER BY deadline_at LIMIT 1) AS "oldestWaitingMs"`;
+
+/** What workers and waiting requests ask about running replies. */
+export function replyReads({
+  read,
+}: Transactions): Pick<Replies, 'organizationsWaiting' | 'endedReplies' | 'replyBacklog'> {
+  async function waitingAfter(after: string, limit: number): Promise<OrganizationId[]> {
+    return (await read(() => rows<{ id: OrganizationId }>(listWaiting, { after, limit }))).map(
+      ({ id }) => id,
+    );
+  }
+
+  return {
+    async organizationsWaiting(after, limit) {
+      const first = await waitingAfter(after ?? '', limit);
+      if (after === undefined || first.length === limit) return first;
+      // Continue from the beginning, up to where the first round started.
+      const rest = (await waitingAfter('', limit - first.length)).filter((id) => id <= after);
+      return [...first, ...rest];
+    },
+
+    async endedReplies(replies) {
+      if (replies.length === 0) return [];
+      const values = { replies: jsonRows(replies) };
+      const running = await read(() => rows<{ id: MessageId }>(findRunning, values));
+      const ids = new Set(running.map(({ id }) => id));
+      return replies.filter(({ messageId }) => !ids.has(messageId));
+    },
+
+    replyBacklog: async () => (await read(() => row<ReplyBacklog>(readBacklog)))!,
+  };
+}
+
+export function progressValues({ status, content, steps }: ReplyProgress) {
+  return { status, content, steps: JSON.stringify(steps) };
+}
+
+type Result = Parameters<Replies['settleReply']>[1];
+
+export function resultValues({ status, content, steps, sources, model, ...result }: Omit<Result, 'note'>) {
+  const { verdict, unanswered = false, failure = null } = result;
+  return {
+    status,
+    content,
+    steps: JSON.stringify(steps),
+    sources: sources && JSON.stringify(sources),
+    model,
+    verdict: verdict === undefined ? null : JSON.stringify(verdict),
+    unanswered,
+    failure,
+  };
+}
