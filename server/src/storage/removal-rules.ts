@@ -45,66 +45,48 @@ interface PurgeRule {
   readonly person: 'remove' | 'forget' | 'rewrite' | 'keep';
 }
 
-/** A table that is missing here does not compile. */
+/**
+ * A table that is missing here does not compile. In the order of a purge: referring tables before the tables they refer to,
+ * and credentials and members first, to end access.
+ */
 export const purgeRules: Readonly<Record<TableName, PurgeRule>> = {
-  secret: { organization: 'keep', person: 'keep' },
-  signing_key: { organization: 'keep', person: 'keep' },
-  user: { organization: 'forget', person: 'forget' },
-  organization: { organization: 'remove', person: 'keep' },
-  member: { organization: 'remove', person: 'remove' },
-  password: { organization: 'forget', person: 'forget' },
-  identity: { organization: 'forget', person: 'forget' },
-  invitation: { organization: 'remove', person: 'remove' },
-  session: { organization: 'forget', person: 'forget' },
   api_key: { organization: 'remove', person: 'remove' },
-  key_request: { organization: 'remove', person: 'remove' },
   application: { organization: 'remove', person: 'keep' },
-  quota_use: { organization: 'remove', person: 'keep' },
-  prompt_use: { organization: 'remove', person: 'remove' },
-  audit_event: { organization: 'remove', person: 'rewrite' },
+  key_request: { organization: 'remove', person: 'remove' },
+  invitation: { organization: 'remove', person: 'remove' },
+  member: { organization: 'remove', person: 'remove' },
+  rating: { organization: 'remove', person: 'remove' },
+  message: { organization: 'remove', person: 'remove' },
+  idempotency_key: { organization: 'remove', person: 'remove' },
+  // Only ids and times; retention removes them within a day.
+  thread_move: { organization: 'remove', person: 'keep' },
+  thread: { organization: 'remove', person: 'remove' },
+  listing_size: { organization: 'remove', person: 'remove' },
+  passage: { organization: 'remove', person: 'keep' },
+  document: { organization: 'remove', person: 'keep' },
+  corpus: { organization: 'remove', person: 'keep' },
+  credential_use: { organization: 'remove', person: 'remove' },
   usage_day: { organization: 'remove', person: 'keep' },
   // Credentials are named by their ids only.
   request: { organization: 'remove', person: 'keep' },
   traffic_hour: { organization: 'remove', person: 'keep' },
   traffic_day: { organization: 'remove', person: 'keep' },
-  credential_use: { organization: 'remove', person: 'remove' },
-  thread: { organization: 'remove', person: 'remove' },
-  listing_size: { organization: 'remove', person: 'remove' },
-  // Only ids and times; retention removes them within a day.
-  thread_move: { organization: 'remove', person: 'keep' },
-  message: { organization: 'remove', person: 'remove' },
-  rating: { organization: 'remove', person: 'remove' },
-  idempotency_key: { organization: 'remove', person: 'remove' },
-  document: { organization: 'remove', person: 'keep' },
-  corpus: { organization: 'remove', person: 'keep' },
-  passage: { organization: 'remove', person: 'keep' },
+  quota_use: { organization: 'remove', person: 'keep' },
+  prompt_use: { organization: 'remove', person: 'remove' },
+  audit_event: { organization: 'remove', person: 'rewrite' },
+  secret: { organization: 'keep', person: 'keep' },
+  signing_key: { organization: 'keep', person: 'keep' },
+  user: { organization: 'forget', person: 'forget' },
+  organization: { organization: 'remove', person: 'keep' },
+  password: { organization: 'forget', person: 'forget' },
+  identity: { organization: 'forget', person: 'forget' },
+  session: { organization: 'forget', person: 'forget' },
 };
 
-/** Referring tables before the tables they refer to, and credentials and members first, to end access. */
-export const purgeOrder: readonly TableName[] = [
-  'api_key',
-  'application',
-  'key_request',
-  'invitation',
-  'member',
-  'rating',
-  'message',
-  'idempotency_key',
-  'thread_move',
-  'thread',
-  'listing_size',
-  'passage',
-  'document',
-  'corpus',
-  'credential_use',
-  'usage_day',
-  'request',
-  'traffic_hour',
-  'traffic_day',
-  'quota_use',
-  'prompt_use',
-  'audit_event',
-];
+/** The tables whose rows belong to one organization. */
+export const purgeOrder = (Object.keys(purgeRules) as TableName[]).filter(
+  (table) => purgeRules[table].organization === 'remove' && table !== 'organization',
+);
 
 /** The id of every purged person in the audit log. */
 export const purgedUserId = 'usr_purged';

@@ -22,12 +22,6 @@ import { query, types } from './database.ts';
 import { bringUpToDate, isUnfinished } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
 
-/** When a repeated create says that the thread was created: SQLite reads this column, PostgreSQL the message. */
-const expressions = {
-  'idempotency_key.created_at': `coalesce((SELECT message.created_at FROM message
-    WHERE message.organization_id = idempotency_key.organization_id AND message.thread_id = idempotency_key.thread_id
-      AND message.id = idempotency_key.message_id), idempotency_key.created_at)`,
-};
 /** Derived from the texts of the passages. */
 const ownColumns = ['passage.terms'];
 
@@ -114,7 +108,7 @@ function reader(client: pg.Client): Archive {
     async read(table, after, limit) {
       const { rows } = await client.query<Value[]>({
         name: `read ${table.name}${after === null ? '' : ' on'}`,
-        text: readText(table, expressions, after !== null, (number) => `$${number}`),
+        text: readText(table, {}, after !== null, (number) => `$${number}`),
         values: [...(after ?? []), limit],
         rowMode: 'array',
       });

@@ -1,6 +1,5 @@
-import type { ThreadId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { opaque, sql, statement } from '../sql/sql.ts';
+import { opaque, type Sql, sql, statement } from '../sql/sql.ts';
 import { threadColumns, threadOf } from '../sql/thread-reads.ts';
 import {
   foundValues,
@@ -33,24 +32,25 @@ const take = statement('take-unindexed')`WITH taken AS (
   )
   SELECT organization_id AS "organizationId", thread_id AS "threadId", stamp FROM taken
   ORDER BY organization_id, thread_id`;
-const named = sql`unnest(:organizationIds::text[], :threadIds::text[]`;
+/** Each call is a row of `:threads`, with the ids of a thread and what `columns` says. */
+const threads = (columns: Sql) =>
+  sql`json_to_recordset(:threads) AS new ("organizationId" text, "threadId" text, ${columns})`;
 const index = statement('index-threads')`
   INSERT INTO thread_search (organization_id, thread_id, activity_at, version, state, line, terms)
-  SELECT thread.organization_id, thread.id, new.activity_at, new.version, new.state, new.line,
+  SELECT thread.organization_id, thread.id, new."activityAt", new.version, new.state, new.line,
     array_to_tsvector(string_to_array(new.terms, ' '))
-  FROM ${named}, :activities::bigint[], :versions::bigint[], :states::text[], :lines::text[], :terms::text[])
-    AS new (organization_id, thread_id, activity_at, version, state, line, terms)
-  JOIN thread ON thread.organization_id = new.organization_id AND thread.id = new.thread_id
+  FROM ${threads(sql`"activityAt" bigint, version bigint, state text, line text, terms text`)}
+  JOIN thread ON thread.organization_id = new."organizationId" AND thread.id = new."threadId"
   ON CONFLICT (organization_id, thread_id) DO UPDATE SET activity_at = excluded.activity_at,
     version = excluded.version, state = excluded.state, line = excluded.line, terms = excluded.terms
   WHERE thread_search.version <= excluded.version`;
 const removeEntries = statement('remove-from-index')`DELETE FROM thread_search
-  USING ${named}) AS gone (organization_id, thread_id)
-  WHERE thread_search.organization_id = gone.organization_id AND thread_search.thread_id = gone.thread_id`;
+  USING ${threads(sql`stamp bigint`)}
+  WHERE thread_search.organization_id = new."organizationId" AND thread_search.thread_id = new."threadId"`;
 const removeDue = statement('remove-indexed')`DELETE FROM search_due
-  USING ${named}, :stamps::bigint[]) AS done (organization_id, thread_id, stamp)
-  WHERE search_due.organization_id = done.organization_id AND search_due.thread_id = done.thread_id
-    AND search_due.stamp = done.stamp`;
+  USING ${threads(sql`stamp bigint`)}
+  WHERE search_due.organization_id = new."organizationId" AND search_due.thread_id = new."threadId"
+    AND search_due.stamp = new.stamp`;
 // Only the index of terms may choose the rows: what else it could be told about them is hidden from the planner.
 const search = statement('search-threads')`WITH found AS MATERIALIZED (
     SELECT thread_id, activity_at FROM thread_search
@@ -67,18 +67,17 @@ type FoundRow = { place: string } & (Thread | { id: null });
 export function postgresThreadSearch(database: Database): ThreadSearch {
   const { run } = database;
   return {
-    ...threadSummaries(database, sql`SELECT jsonb_array_elements_text(:threadIds::jsonb) AS id`),
+    ...threadSummaries(database),
 
     takeUnindexed: takeInRotation((after, limit) => run<UnindexedThread>(take, { after, limit })),
 
     // One statement after the other: a transaction that held both rows could deadlock with a writer of the thread.
     async indexThreads(threads) {
-      const present = threads.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
       const gone = threads.flatMap(({ due, entry }) => (entry === undefined ? [due] : []));
-      if (gone.length > 0) await run(removeEntries, namesOf(gone));
-      if (present.length > 0) await run(index, columnsOf(present));
-      const all = threads.map(({ due }) => due);
-      await run(removeDue, { ...namesOf(all), stamps: all.map(({ stamp }) => stamp) });
+      const present = threads.flatMap(({ due, entry }) => (entry === undefined ? [] : [indexed(due, entry)]));
+      if (gone.length > 0) await run(removeEntries, { threads: JSON.stringify(gone) });
+      if (present.length > 0) await run(index, { threads: JSON.stringify(present) });
+      await run(removeDue, { threads: JSON.stringify(threads.map(({ due }) => due)) });
     },
 
     async searchThreads(organizationId, query, limit, after) {
@@ -101,21 +100,10 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
   };
 }
 
-function namesOf(threads: readonly Pick<UnindexedThread, 'organizationId' | 'threadId'>[]) {
-  return {
-    organizationIds: threads.map(({ organizationId }) => organizationId),
-    threadIds: threads.map(({ threadId }): ThreadId => threadId),
-  };
-}
-
-function columnsOf(entries: readonly IndexedThread[]) {
-  return {
-    organizationIds: entries.map(({ thread }) => thread.organizationId),
-    threadIds: entries.map(({ thread }) => thread.id),
-    activities: entries.map(({ thread }) => thread.updatedAt ?? thread.createdAt),
-    versions: entries.map(({ version }) => version),
-    states: entries.map(({ state }) => state),
-    lines: entries.map(({ line }) => line),
-    terms: entries.map(scopedTerms),
-  };
+function indexed(due: UnindexedThread, entry: IndexedThread) {
+  const { thread, version, state, line } = entry;
+  const activityAt = thread.updatedAt ?? thread.createdAt;
+  // PostgreSQL rejects the JSON of a text that was cut within a character.
+  const texts = { line: line.toWellFormed(), terms: scopedTerms(entry).toWellFormed() };
+  return { ...due, ...texts, activityAt, version, state };
 }

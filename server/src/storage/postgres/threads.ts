@@ -1,12 +1,13 @@
+import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { type MessageRow, messageBytes, messageColumns, toMessage } from '../sql/messages.ts';
-import { sql, statement } from '../sql/sql.ts';
+import { insertNotes, noteCalls, noteValues } from '../sql/audit.ts';
+import { isRunning, type MessageRow, messageBytes, messageColumns, toMessage } from '../sql/messages.ts';
+import { opaque, sql, statement } from '../sql/sql.ts';
 import { nextVersion, repeatedCreate, type ThreadDialect, threadChanges } from '../sql/thread-changes.ts';
 import { isRevoked, outcomeOfNoWrite, threadColumns, threadOf, threadReads } from '../sql/thread-reads.ts';
 import type { Replies, Threads } from '../store.ts';
 import { askedWith, type Database } from './database.ts';
-import { adjustSizes, postgresThreadListing } from './thread-listing.ts';
-import { isGranted, isOwnThread } from './thread-row.ts';
+import { adjustSizes, isGranted, isOwnThread } from './thread-row.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
@@ -120,6 +121,47 @@ const rename = statement('rename-thread')`WITH asked AS (
   FROM left_behind WHERE thread.organization_id = :organizationId AND thread.id = left_behind.thread_id
   RETURNING place, ${threadColumns}`;
 
+const deleteCalls = { threadId: 'text', userId: 'text', keyHash: 'text', ...noteCalls } as const;
+
+/**
+ * The running reply is read as of the start of the statement, which may then have waited for its locks: it counts only if
+ * the locked thread still has the version that was seen.
+ */
+const softDelete = statement('delete-thread')`WITH asked AS (
+    SELECT * FROM ${askedWith(deleteCalls)}
+  ), seen AS (
+    SELECT id, version FROM asked JOIN thread ON organization_id = :organizationId AND id = thread_id
+  ), gate AS (
+    SELECT id AS gate_id, api_enabled FROM organization WHERE id = :organizationId FOR NO KEY UPDATE
+  ), granted AS (
+    SELECT asked.* FROM gate JOIN asked ON ${isGranted(sql`gate`)}
+  ), held_thread AS (
+    SELECT granted.*, organization_id, activity_at, version FROM granted JOIN thread
+      ON organization_id = :organizationId AND thread.id = granted.thread_id AND ${isOwnThread(sql`granted`)}
+    ORDER BY thread.id FOR UPDATE OF thread
+  ), unchanged AS (
+    SELECT held_thread.* FROM held_thread JOIN seen ON seen.id = thread_id AND seen.version = held_thread.version
+  ), held_reply AS (
+    SELECT message.thread_id, message.id FROM unchanged JOIN message
+      ON message.organization_id = :organizationId AND message.thread_id = unchanged.thread_id
+      AND ${opaque(isRunning)}
+    ORDER BY message.thread_id, message.id FOR UPDATE OF message
+  ), deleted AS (
+    UPDATE thread SET deleted_at = greatest(:now, unchanged.activity_at), ${nextVersion} FROM unchanged
+    WHERE thread.organization_id = :organizationId AND thread.id = unchanged.thread_id
+    RETURNING unchanged.*, thread.account_id, thread.deleted_at, -1 AS threads,
+      CASE WHEN thread.published THEN -1 ELSE 0 END AS published
+  ), cancelled AS (
+    UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(:now, message.created_at)
+    FROM held_reply WHERE message.organization_id = :organizationId AND message.thread_id = held_reply.thread_id
+      AND message.id = held_reply.id
+    RETURNING message.thread_id, message.id
+  ), sizes AS (${adjustSizes(sql`deleted`)}
+  ), noted AS (${insertNotes(sql`deleted`, sql`deleted_at`)})
+  SELECT place, place IN (SELECT place FROM deleted) AS deleted,
+    ARRAY(SELECT id FROM cancelled WHERE cancelled.thread_id = held_thread.thread_id) AS cancelled
+  FROM held_thread`;
+
 const dialect: ThreadDialect = {
   restore: sql`deleted_at = NULL`,
   tick: statement('tick')`UPDATE organization
@@ -141,6 +183,18 @@ export function postgresThreads(
   const batchGets = database.batched<GetRow>(get, getColumns, { batchesMax: 2 });
   const getWhole = database.batched<GetRow>(get, getColumns, { batchesMax: 4, callsMax: 1 });
   const batchRenames = database.batched<Thread>(rename, renameColumns, { batchesMax: 1, key: 'threadId' });
+  type Deletion = { deleted: boolean; cancelled: MessageId[] };
+  const batchLimits = { batchesMax: 1, key: 'threadId' };
+  const batchDeletes = database.batched<Deletion>(softDelete, deleteCalls, batchLimits);
+
+  const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
+    const [held] = await batchDeletes({ ...writer, ...noteValues(note), organizationId, threadId });
+    if (held === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, writer));
+    if (held.deleted) return { outcome: 'deleted', cancelled: held.cancelled };
+    // The thread was changed between the read and the lock: a reply may have been added, which must be cancelled too.
+    return deleteThread(organizationId, threadId, writer, note);
+  };
+
   return {
     async createThread(organizationId, thread) {
       const { id: threadId, idempotency, claim } = thread;
@@ -174,8 +228,8 @@ export function postgresThreads(
       return { outcome: 'renamed', thread: threadOf(renamed) };
     },
 
+    deleteThread,
     ...threadReads(database),
-    ...postgresThreadListing(database),
     ...threadChanges(database, dialect),
   };
 }

@@ -17,18 +17,6 @@ export interface AuditRow {
   traceId: string;
 }
 
-/**
- * Writes an audit note for every row of `change`, a relation with one row per organization, and none if nothing was
- * changed. `organization` and `at` are expressions over that row. `noteValues` has the values.
- */
-export function insertNote(change: Sql, organization: Sql, at: Sql): Sql {
-  return sql`INSERT INTO audit_event
-      (organization_id, at, id, actor_kind, actor_user_id, action, subject, detail, trace_id)
-    SELECT ${organization}, ${at}, :noteId, :noteActorKind, :noteActorUserId, :noteAction, :noteSubject, :noteDetail,
-      :noteTraceId
-    FROM ${change}`;
-}
-
 export function noteValues({ id, actor, action, subject, detail, traceId }: AuditNote): Values {
   return {
     noteId: id,
@@ -41,8 +29,11 @@ export function noteValues({ id, actor, action, subject, detail, traceId }: Audi
   };
 }
 
-const write = statement('write-audit')`
-  ${insertNote(sql`(SELECT :now AS at) AS moment`, sql`:organizationId`, sql`at`)} RETURNING at`;
+const columns = sql`organization_id, at, id, actor_kind, actor_user_id, action, subject, detail, trace_id`;
+const write = statement(
+  'write-audit',
+)`INSERT INTO audit_event (${columns}) VALUES (:organizationId, :now, :noteId,
+    :noteActorKind, :noteActorUserId, :noteAction, :noteSubject, :noteDetail, :noteTraceId) RETURNING at`;
 
 /** To be called in the transaction of the change that the note describes, after the change. */
 export function* writeNote(organizationId: OrganizationId, note: AuditNote): Work<void> {
@@ -144,7 +135,7 @@ export const withoutNote: Values = Object.fromEntries(Object.keys(noteCalls).map
  * has changed something, with its columns, and `at` is an expression over that row.
  */
 export const insertNotes = (changed: Sql, at: Sql) => sql`
-      INSERT INTO audit_event (organization_id, at, id, actor_kind, actor_user_id, action, subject, detail, trace_id)
+      INSERT INTO audit_event (${columns})
       SELECT organization_id, ${at}, note_id, note_actor_kind, note_actor_user_id, note_action, note_subject,
         note_detail, note_trace_id
       FROM ${changed} WHERE note_id IS NOT NULL`;

@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { ThreadState } from '../../domain/message.ts';
 import type { IndexedThread, ThreadQuery, ThreadSearch, ThreadSummary, UnindexedThread } from '../store.ts';
 import { isRunning } from './messages.ts';
-import { type Sql, sql, statement } from './sql.ts';
+import { jsonRows, sql, statement } from './sql.ts';
 import { rows, type Transactions } from './work.ts';
 
 /** The terms of a scope start with this many characters of a hash. A collision costs time: the threads are checked, too. */
@@ -103,7 +103,6 @@ export function foundValues(organizationId: OrganizationId, { userId, scope, acc
   };
 }
 
-/** `ids` selects the ids of the JSON array `:threadIds`. */
 /**
  * Starts each batch after the last organization of the one before, so that an organization whose threads change all the
  * time does not keep those of others from being indexed. `take` returns threads in the order of their organizations.
@@ -120,24 +119,28 @@ export function takeInRotation(
   };
 }
 
-export function threadSummaries({ read }: Transactions, ids: Sql): Pick<ThreadSearch, 'summarizeThreads'> {
-  // The latest status is read only if the thread has changed since it was indexed: usually the index knows the state.
-  const summarize = statement('summarize-threads')`SELECT thread.id, "user".email AS author, CASE
-      WHEN EXISTS (SELECT 1 FROM message INDEXED BY message_running WHERE message.organization_id = :organizationId
-        AND message.thread_id = thread.id AND ${isRunning}) THEN 'in_progress'
-      WHEN thread_search.version = thread.version THEN thread_search.state
-      WHEN (SELECT status FROM message WHERE message.organization_id = :organizationId
-        AND message.thread_id = thread.id AND role = 'assistant'
-        ORDER BY message.created_at DESC, message.id DESC LIMIT 1) = 'failed' THEN 'error' ELSE 'idle' END AS state,
-      coalesce(thread_search.line, '') AS line
-    FROM thread
-    LEFT JOIN thread_search
-      ON thread_search.organization_id = thread.organization_id AND thread_search.thread_id = thread.id
-    LEFT JOIN member ON member.organization_id = thread.organization_id AND member.user_id = thread.user_id
-    LEFT JOIN "user" ON "user".id = member.user_id
-    WHERE thread.organization_id = :organizationId AND thread.id IN (${ids})`;
+// The latest status is read only if the thread has changed since it was indexed: usually the index knows the state.
+const summarize = statement('summarize-threads')`SELECT thread.id, "user".email AS author, CASE
+    WHEN EXISTS (SELECT 1 FROM message INDEXED BY message_running WHERE message.organization_id = :organizationId
+      AND message.thread_id = thread.id AND ${isRunning}) THEN 'in_progress'
+    WHEN thread_search.version = thread.version THEN thread_search.state
+    WHEN (SELECT status FROM message WHERE message.organization_id = :organizationId
+      AND message.thread_id = thread.id AND role = 'assistant'
+      ORDER BY message.created_at DESC, message.id DESC LIMIT 1) = 'failed' THEN 'error' ELSE 'idle' END AS state,
+    coalesce(thread_search.line, '') AS line
+  FROM thread
+  LEFT JOIN thread_search
+    ON thread_search.organization_id = thread.organization_id AND thread_search.thread_id = thread.id
+  LEFT JOIN member ON member.organization_id = thread.organization_id AND member.user_id = thread.user_id
+  LEFT JOIN "user" ON "user".id = member.user_id
+  WHERE thread.organization_id = :organizationId AND thread.id IN (
+    SELECT entry.value ->> 'id' FROM json_each(:threads) AS entry)`;
+
+export function threadSummaries({ read }: Transactions): Pick<ThreadSearch, 'summarizeThreads'> {
   return {
-    summarizeThreads: (organizationId, threadIds) =>
-      read(() => rows<ThreadSummary>(summarize, { organizationId, threadIds: JSON.stringify(threadIds) })),
+    summarizeThreads: (organizationId, threadIds) => {
+      const threads = jsonRows(threadIds.map((id) => ({ id })));
+      return read(() => rows<ThreadSummary>(summarize, { organizationId, threads }));
+    },
   };
 }

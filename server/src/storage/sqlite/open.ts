@@ -51,11 +51,11 @@ export function openSqliteStore(
     ...sqliteAdmissions(database, commits, cache),
     ...sqliteThreads(database, transactions, cache),
     ...sqliteWalks(database, commits, cache),
-    ...sqliteThreadSearch(database, commits, reads),
+    ...sqliteThreadSearch(database, commits, transactions, reads),
     ...sqliteReplies(transactions, commits, workerLock),
     ...sqliteDocuments(database, commits, transactions),
     ...retention(transactions, sqliteRemoval),
-    ...sqlitePurges(database, commits),
+    ...sqlitePurges(database, commits, transactions),
 
     async ping() {
       guard.assertInPlace();

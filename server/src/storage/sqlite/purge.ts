@@ -3,12 +3,11 @@ import { archiveTables } from '../archive.ts';
 import { purges } from '../sql/purge.ts';
 import type { Removal } from '../sql/retention.ts';
 import { empty, identifier, join, sql } from '../sql/sql.ts';
-import type { Work } from '../sql/work.ts';
+import type { Transactions, Work } from '../sql/work.ts';
 import type { Purges } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { pagesPerMergeStep, prepareMergeStep } from './document-writer.ts';
-import { sqliteTransactions } from './transactions.ts';
 
 /** How often a purge tries to empty the journal. */
 const emptyEveryMs = 50;
@@ -28,9 +27,7 @@ export const sqliteRemoval: Removal = {
   transactionMs: 10,
 };
 
-export function sqlitePurges(database: Database, commits: CommitQueue): Purges {
-  const transactions = sqliteTransactions(database, commits);
-
+export function sqlitePurges(database: Database, commits: CommitQueue, transactions: Transactions): Purges {
   /** Removed rows are overwritten in the file as far as SQLite can: see docs/operating.md. */
   function overwriteRemoved(): void {
     database.pragma('secure_delete = ON');

@@ -1,4 +1,3 @@
-import { sql } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
 import {
   foundValues,
@@ -9,13 +8,13 @@ import {
   takeInRotation,
   threadSummaries,
 } from '../sql/thread-search.ts';
+import type { Transactions } from '../sql/work.ts';
 import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { prepareMergeStep } from './document-writer.ts';
 import type { ReadThread } from './read-thread.ts';
 import { type ThreadRow, threadColumnCount, toThread } from './thread-row.ts';
-import { sqliteTransactions } from './transactions.ts';
 
 /** The numbers of one millisecond. The highest are safe integers until the year 2109. */
 const numbersPerMs = 2048;
@@ -48,6 +47,7 @@ interface Known {
 export function sqliteThreadSearch(
   database: Database,
   commits: CommitQueue,
+  transactions: Transactions,
   reads: ReadThread,
 ): ThreadSearch {
   const listDue = database.prepare<[object], UnindexedThread>(
@@ -98,8 +98,7 @@ export function sqliteThreadSearch(
     insertTerms.run({ number, terms: scopedTerms(entry) });
   }
 
-  const ids = sql`SELECT value AS id FROM json_each(:threadIds)`;
-  const { summarizeThreads } = threadSummaries(sqliteTransactions(database, commits), ids);
+  const { summarizeThreads } = threadSummaries(transactions);
   return {
     summarizeThreads(...asked) {
       // Whoever sees a list may search it next.
