@@ -1,26 +1,19 @@
 import { VisuallyHidden } from '@mantine/core';
-import { useSyncExternalStore } from 'react';
+import { sharedValue } from './shared-value.ts';
 
-let said = { text: '', times: 0 };
-const listeners = new Set<() => void>();
+const announcement = sharedValue({ text: '', times: 0 });
 
-/** Has a screen reader say it, when it has finished what it is saying. */
+/** Announces a text to screen readers, after what they are reading now. */
 export function announce(text: string): void {
-  said = { text, times: said.times + 1 };
-  for (const listener of listeners) listener();
+  announcement.set({ text, times: announcement.get().times + 1 });
 }
 
-/** The one live region of the application. A text that is said twice is a new node, or it would not be heard again. */
+/** The only live region of the application. Each text is a new node, because an unchanged one is not read again. */
 export function Announcer() {
-  const { text, times } = useSyncExternalStore(subscribe, () => said);
+  const { text, times } = announcement.use();
   return (
     <VisuallyHidden role="status" aria-live="polite" data-testid="announcer">
       <span key={times}>{text}</span>
     </VisuallyHidden>
   );
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }

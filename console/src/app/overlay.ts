@@ -1,26 +1,8 @@
-import { useSyncExternalStore } from 'react';
+import { sharedValue } from './shared-value.ts';
 
-/** What lies over the page, asked for from anywhere: at most one at a time. */
-export type Overlay = 'palette' | 'keyboard' | null;
+/** The dialog over the page, which any part of the page can open. */
+const overlay = sharedValue<'palette' | 'keyboard' | null>(null);
 
-let current: Overlay = null;
-const listeners = new Set<() => void>();
-
-export function openOverlay(overlay: Overlay): void {
-  current = overlay;
-  for (const listener of listeners) listener();
-}
-
-export function closeOverlay(): void {
-  openOverlay(null);
-}
-
-export function useOverlay(): Overlay {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => current,
-  );
-}
+export const openOverlay = overlay.set;
+export const closeOverlay = () => overlay.set(null);
+export const useOverlay = overlay.use;

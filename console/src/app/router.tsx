@@ -19,10 +19,8 @@ import {
 } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
-import { FailedAlone, FailedPage } from './failed-page.tsx';
+import { FailedAlone, FailedPage, NotFoundPage, PendingPage } from './fallback-pages.tsx';
 import { auditFilters, filtersOf, requestFilters } from './log-search.ts';
-import { NotFoundPage } from './not-found-page.tsx';
-import { PendingPage } from './pending-page.tsx';
 import { safeReturn } from './safe-return.ts';
 import { currentOrganization, switchOrganization } from './session.tsx';
 import { Shell } from './shell.tsx';
@@ -37,12 +35,12 @@ interface SignInSearch {
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  // Both are named whatever they are: what is left out here keeps the value that it has in the address.
+  // Always returns both: a value that is left out here stays as it is in the URL.
   validateSearch: ({ returnTo, problem }: Record<string, unknown>): SignInSearch => ({
     returnTo: safeReturn(returnTo),
     problem: typeof problem === 'string' ? problem : undefined,
   }),
-  // Known before the page is shown, so that nothing in it moves. Where it cannot be known, passwords remain.
+  // Loaded before the page is shown, so that nothing in it moves. If it fails, passwords still work.
   loader: () => queryClient.ensureQueryData(signInOfferOptions).catch(() => null),
   component: lazyRouteComponent(() => import('../sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
@@ -73,7 +71,7 @@ async function ensureSession(path: string): Promise<SessionJson> {
   }
 }
 
-/** All that needs a session. */
+/** The parent of all pages that need a session. */
 const door = createRoute({
   getParentRoute: () => root,
   id: 'door',
@@ -175,7 +173,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Other addresses: behind the door, too, so that they look like the application. */
+/** Unknown paths need a session, too, so that they look like the application. */
 const elsewhere = createRoute({ getParentRoute: () => door, path: '$', component: NotFoundPage });
 
 const settings = createRoute({
@@ -246,7 +244,7 @@ export const router = createRouter({
     ]),
   ]),
   defaultPreload: 'intent',
-  // The query client knows how fresh an answer is.
+  // The query client decides when data is stale.
   defaultPreloadStaleTime: 0,
   defaultErrorComponent: FailedPage,
   defaultNotFoundComponent: NotFoundPage,

@@ -1,49 +1,42 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { useSyncExternalStore } from 'react';
 import type { LimitsJson, OrganizationJson, SessionJson } from '../api/contract.ts';
 import { sessionOptions } from '../api/queries.ts';
 import { queryClient } from '../api/query-client.ts';
 import { keep, readKept } from './kept.ts';
+import { sharedValue } from './shared-value.ts';
 
-/** The person's. Pages behind the door have one: the router sees to it before it shows them. */
+/** The organizations that were chosen in this window, by person. */
+const chosen = sharedValue<Readonly<Record<string, string>>>({});
+
+/** Pages with a session only: the router makes sure of it before it shows them. */
 export function useSession(): SessionJson {
   return useSuspenseQuery(sessionOptions).data;
 }
 
-/** What the service accepts: lengths, sizes. */
+/** The lengths and sizes that the service accepts. */
 export function useLimits(): LimitsJson {
   return useSession().limits;
 }
 
 /** The organization that the person is looking at. */
 export function useOrganization(): OrganizationJson {
-  const session = useSession();
-  useSyncExternalStore(subscribe, () => entered.get(session.user.id));
-  return currentOrganization(session);
+  chosen.use();
+  return currentOrganization(useSession());
 }
 
-/** Chosen in this window, else where the person was last, else the first. Outside of React, too. */
+/** The one chosen in this window, or the last one in this browser, or the first. Also works outside of React. */
 export function currentOrganization({ user, organizations }: SessionJson): OrganizationJson {
-  const id = entered.get(user.id) ?? readKept(storageName(user.id));
+  const id = chosen.get()[user.id] ?? readKept(storageName(user.id));
   return (organizations.find((organization) => organization.id === id) ??
     organizations[0]) as OrganizationJson;
 }
 
-/** Another window stays where it is; the next one to be opened begins here. */
+/** Other windows stay where they are. Windows that are opened later start in this organization. */
 export function switchOrganization(organizationId: string): void {
-  const session = queryClient.getQueryData(sessionOptions.queryKey);
-  if (session === undefined) return;
-  entered.set(session.user.id, organizationId);
-  keep(storageName(session.user.id), organizationId);
-  for (const listener of listeners) listener();
-}
-
-const entered = new Map<string, string>();
-const listeners = new Set<() => void>();
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  const userId = queryClient.getQueryData(sessionOptions.queryKey)?.user.id;
+  if (userId === undefined) return;
+  keep(storageName(userId), organizationId);
+  chosen.set({ ...chosen.get(), [userId]: organizationId });
 }
 
 function storageName(userId: string): string {

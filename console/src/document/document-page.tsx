@@ -1,7 +1,7 @@
 import { Alert, Anchor, Badge, Button, Skeleton, Text } from '@mantine/core';
 import { IconExternalLink, IconFileText, IconHistory } from '@tabler/icons-react';
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { useParams, useRouterState, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useRouterState, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef } from 'react';
 import type { OpenedDocumentJson } from '../api/contract.ts';
 import { type Citation, documentOptions } from '../api/queries.ts';
@@ -11,7 +11,7 @@ import { RelativeTime } from '../app/relative-time.tsx';
 import { useOrganization } from '../app/session.tsx';
 import { outside, webLink } from '../thread/safe-link.ts';
 import classes from './document.module.css';
-import { DocumentContents } from './document-contents.tsx';
+import { headingsBetween } from './heading-path.ts';
 import { Passage, passageAnchor } from './passage.tsx';
 import { type LoadedPassages, usePassages } from './use-passages.ts';
 
@@ -172,4 +172,22 @@ function TextEnd({
   if (error !== null) return <Failure error={error} onRetry={retry} />;
   if (passages.length === 0) return <Skeleton height="6rem" aria-busy="true" />;
   return hasLater ? <div ref={end} className={classes.end} aria-busy={isLoading} /> : null;
+}
+
+/** The headings of a document, each a link to its first passage. */
+function DocumentContents({ headings }: Pick<OpenedDocumentJson, 'headings'>) {
+  const entries = headings.flatMap(({ heading, position }, at) =>
+    headingsBetween(headings[at - 1]?.heading ?? '', heading).map((entry) => ({ ...entry, position })),
+  );
+  return (
+    <ol className={classes.contents}>
+      {entries.map(({ text, depth, position }) => (
+        <li key={`${position} ${depth}`} data-depth={Math.min(depth, 4)}>
+          <Link to="." search={true} hash={passageAnchor(position)}>
+            {text}
+          </Link>
+        </li>
+      ))}
+    </ol>
+  );
 }

@@ -1,6 +1,6 @@
 import { Prompt } from './prompt.tsx';
 import { Reply } from './reply.tsx';
-import { useVersion } from './use-version.ts';
+import { useVersion } from './version-pager.tsx';
 import type { Exchange } from './versions.ts';
 
 export interface ExchangeProps {

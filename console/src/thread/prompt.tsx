@@ -8,8 +8,7 @@ import { useLimits } from '../app/session.tsx';
 import { isTouch } from './composer.tsx';
 import classes from './prompt.module.css';
 import hidden from './unseen.module.css';
-import type { VersionChoice } from './use-version.ts';
-import { VersionPager } from './version-pager.tsx';
+import { type VersionChoice, VersionPager } from './version-pager.tsx';
 
 const lengthMax = 1_200;
 const linesMax = 14;

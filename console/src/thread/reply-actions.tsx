@@ -7,8 +7,7 @@ import { Failure } from '../app/failure.tsx';
 import { RatingButtons } from './rating-buttons.tsx';
 import { replyMarkdown } from './thread-markdown.ts';
 import { isRunning } from './thread-state.ts';
-import type { VersionChoice } from './use-version.ts';
-import { VersionPager } from './version-pager.tsx';
+import { type VersionChoice, VersionPager } from './version-pager.tsx';
 import classes from './versions.module.css';
 
 interface ReplyActionsProps {

@@ -1,10 +1,9 @@
 import { Collapse, Loader, UnstyledButton } from '@mantine/core';
 import { IconCheck, IconChevronRight, IconMinus } from '@tabler/icons-react';
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import type { ReplyJson } from '../api/contract.ts';
 import { durationText, longDurationText, stepDurationsMs, totalMs } from './elapsed.ts';
 import classes from './reply.module.css';
-import { RunningClock } from './running-clock.tsx';
 import { isRunning } from './thread-state.ts';
 
 interface ReplyStepsProps {
@@ -110,4 +109,23 @@ function summaryOf(reply: ReplyJson): string {
   const count = reply.steps.length === 1 ? '1 step' : `${reply.steps.length} steps`;
   const endMs = totalMs(reply);
   return endMs === null ? count : `${count} · ${durationText(endMs)}`;
+}
+
+interface RunningClockProps {
+  /** A time by the service's clock. */
+  readonly sinceMs: number;
+  /** The service's clock minus the page's. */
+  readonly clockAheadMs: number | null;
+}
+
+/** The time elapsed so far. Empty for the first second, and until the service has sent its clock. */
+function RunningClock({ sinceMs, clockAheadMs }: RunningClockProps) {
+  const [pageMs, setPageMs] = useState(() => performance.now());
+  const elapsedMs = clockAheadMs === null ? null : pageMs + clockAheadMs - sinceMs;
+  const isShort = elapsedMs !== null && elapsedMs < 10_000;
+  useEffect(() => {
+    const timer = setInterval(() => setPageMs(performance.now()), isShort ? 100 : 1_000);
+    return () => clearInterval(timer);
+  }, [isShort]);
+  return elapsedMs === null ? null : longDurationText(elapsedMs);
 }

@@ -1,15 +1,15 @@
 import { IconAlertCircle, IconCircleCheck, IconListCheck } from '@tabler/icons-react';
 import { type ComponentType, lazy, memo, useMemo, useState } from 'react';
-import type { ReplyJson, VerdictJson } from '../api/contract.ts';
-import { WrittenAt } from './document-link.tsx';
+import type { ReplyJson, SourceJson, VerdictJson } from '../api/contract.ts';
+import { DocumentLink, WrittenAt } from './document-link.tsx';
 import classes from './reply.module.css';
 import { ReplyActions } from './reply-actions.tsx';
 import { ReplyEnding } from './reply-ending.tsx';
-import { ReplySources } from './reply-sources.tsx';
 import { ReplySteps } from './reply-steps.tsx';
 import type { ReplyTextProps } from './reply-text.tsx';
+import { webLink } from './safe-link.ts';
 import hidden from './unseen.module.css';
-import type { VersionChoice } from './use-version.ts';
+import type { VersionChoice } from './version-pager.tsx';
 
 /** A separate chunk that loads together with this file: the Markdown renderer is larger than the rest of the page. */
 const loading = import('./reply-text.tsx').then(({ ReplyText }) => {
@@ -107,4 +107,32 @@ function Corroborating() {
       <span className={classes.stepText}>Checking each statement against the sources</span>
     </div>
   );
+}
+
+/** The sources of a reply, numbered like its citations. Each opens its document at the cited passage. */
+function ReplySources({ sources }: { sources: readonly SourceJson[] }) {
+  return (
+    <div className={classes.sources}>
+      <h3 className={classes.smallHeading}>
+        {sources.length === 1 ? '1 source' : `${sources.length} sources`}
+      </h3>
+      <ol className={classes.sourceList}>
+        {sources.map((source, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a source is identified by its number.
+          <li key={at}>
+            <DocumentLink source={source} className={classes.source}>
+              <span className={classes.sourceNumber}>{at + 1}</span>
+              <span className={classes.sourceTitle}>{source.title}</span>
+              <span className={classes.sourceHost}>{hostOf(source.url)}</span>
+            </DocumentLink>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function hostOf(url: string | null): string {
+  const link = webLink(url);
+  return link === undefined ? '' : new URL(link).host;
 }

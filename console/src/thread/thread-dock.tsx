@@ -2,12 +2,12 @@ import { Button, Loader } from '@mantine/core';
 import { IconArrowDown } from '@tabler/icons-react';
 import { type Ref, useEffect, useState } from 'react';
 import type { ThreadViewJson } from '../api/contract.ts';
+import { ApiError } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { Composer } from './composer.tsx';
 import { forgetDraft } from './draft.ts';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
-import { useArrivedPrompt } from './use-arrived-prompt.ts';
 import type { FollowedEnd } from './use-follow-end.ts';
 
 interface ThreadDockProps {
@@ -102,4 +102,23 @@ function Reconnecting({ isLive }: { isLive: boolean }) {
       <Loader size={12} aria-hidden /> Reconnecting…
     </div>
   );
+}
+
+/** If the response to a prompt was lost, the thread shows whether the prompt arrived. */
+function useArrivedPrompt(
+  { messages }: ThreadViewJson,
+  send: ThreadChanges['send'],
+  onArrived: (prompt: string) => void,
+): void {
+  const { error, variables: prompt, context, reset } = send;
+  const isUnsure = error instanceof ApiError && (error.status === 0 || error.status >= 500);
+  const known = context?.knownMessages ?? messages.length;
+  const hasArrived =
+    isUnsure && messages.slice(known).some(({ role, content }) => role === 'user' && content === prompt);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a prompt arrives once; the callback changes every time.
+  useEffect(() => {
+    if (!hasArrived || prompt === undefined) return;
+    reset();
+    onArrived(prompt);
+  }, [hasArrived, prompt, reset]);
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Menu, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Badge, type BadgeProps, Button, Menu, VisuallyHidden } from '@mantine/core';
 import { useDisclosure, useWindowEvent } from '@mantine/hooks';
 import {
   IconBuilding,
@@ -18,10 +18,10 @@ import { CopyButton } from '../app/copy-button.tsx';
 import { copyText } from '../app/copy-text.ts';
 import { RelativeTime } from '../app/relative-time.tsx';
 import type { ThreadDeletion } from './delete-thread.tsx';
-import { exportThread } from './export-thread.ts';
 import { PublishDialog } from './publish-dialog.tsx';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
+import { fileNameOf, threadMarkdown } from './thread-markdown.ts';
 import { ThreadTitle } from './thread-title.tsx';
 
 interface ThreadHeaderProps {
@@ -80,46 +80,28 @@ function About({ thread }: { thread: ThreadViewJson['thread'] }) {
   return (
     <div className={classes.about}>
       {thread.published ? (
-        <Badge
-          variant="light"
-          radius="sm"
-          tt="none"
-          fw={600}
-          leftSection={<IconWorld size={13} aria-hidden />}
-        >
+        <AboutBadge Icon={IconWorld} color="indigo" fw={600}>
           Published
-        </Badge>
+        </AboutBadge>
       ) : (
-        <Badge
-          variant="light"
-          color="gray"
-          radius="sm"
-          tt="none"
-          fw={500}
-          leftSection={<IconLock size={13} aria-hidden />}
-        >
-          Only you
-        </Badge>
+        <AboutBadge Icon={IconLock}>Only you</AboutBadge>
       )}
       {thread.accountId !== null && (
-        <Badge
-          variant="light"
-          color="gray"
-          radius="sm"
-          tt="none"
-          fw={500}
-          maw="min(100%, 20rem)"
-          leftSection={<IconBuilding size={13} aria-hidden />}
-        >
+        <AboutBadge Icon={IconBuilding} maw="min(100%, 20rem)">
           <VisuallyHidden>Account </VisuallyHidden>
           {thread.accountId}
-        </Badge>
+        </AboutBadge>
       )}
       <span>
         Started <RelativeTime at={thread.createdAt} />
       </span>
     </div>
   );
+}
+
+function AboutBadge({ Icon, ...props }: BadgeProps & { Icon: typeof IconWorld }) {
+  const icon = <Icon size={13} aria-hidden />;
+  return <Badge variant="light" color="gray" radius="sm" tt="none" fw={500} leftSection={icon} {...props} />;
 }
 
 /** A closing menu restores the focus after 10 ms, which would take it from the field. */
@@ -211,4 +193,21 @@ function ExportItems({ view }: { view: ThreadViewJson }) {
 
 function linkTo(threadId: string): string {
   return `${location.origin}/threads/${encodeURIComponent(threadId)}`;
+}
+
+/** Downloads the thread. JSON has every message; Markdown the current version of each. */
+function exportThread(view: ThreadViewJson, format: 'md' | 'json'): void {
+  const { thread, messages } = view;
+  const isJson = format === 'json';
+  const parts = isJson
+    ? [JSON.stringify({ thread, messages }, undefined, 2), '\n']
+    : [...threadMarkdown(view)];
+  const type = isJson ? 'application/json' : 'text/markdown;charset=utf-8';
+  const url = URL.createObjectURL(new Blob(parts, { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = fileNameOf(thread.title, format);
+  link.click();
+  // The download has its own reference by then.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -4,7 +4,7 @@ import { IconEye } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useRef } from 'react';
 import type { ThreadViewJson } from '../api/contract.ts';
-import { NotFoundPage } from '../app/not-found-page.tsx';
+import { NotFoundPage } from '../app/fallback-pages.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { useDeleteThread } from './delete-thread.tsx';
 import { draftNameOf } from './draft.ts';

@@ -1,7 +1,7 @@
 import { ActionIcon } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
+import { useState } from 'react';
 import { announce } from '../app/announcer.tsx';
-import type { VersionChoice } from './use-version.ts';
 import classes from './versions.module.css';
 
 /** Pages through the versions of a prompt or a reply: "2 / 3" between two arrows. */
@@ -49,4 +49,18 @@ function Arrow({ label, isOff, onClick, children }: ArrowProps) {
       {children}
     </ActionIcon>
   );
+}
+
+export interface VersionChoice {
+  /** From 0. */
+  readonly at: number;
+  readonly count: number;
+  readonly show: (at: number) => void;
+}
+
+/** Which of `count` versions is shown: the latest one, until the person chooses another. A new version is shown at once. */
+export function useVersion(count: number): VersionChoice {
+  const [chosen, setChosen] = useState<{ readonly at: number; readonly count: number }>();
+  const at = chosen?.count === count ? chosen.at : count - 1;
+  return { at, count, show: (next) => setChosen({ at: next, count }) };
 }

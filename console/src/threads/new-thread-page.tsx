@@ -1,5 +1,6 @@
-import { Stack } from '@mantine/core';
+import { Stack, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
+import { IconArrowUpRight } from '@tabler/icons-react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -13,7 +14,7 @@ import { useOrganization, useSession } from '../app/session.tsx';
 import { Composer } from '../thread/composer.tsx';
 import { draftNameOf, useDraft } from '../thread/draft.ts';
 import { AccountField } from './account-field.tsx';
-import { ExampleQuestions } from './example-questions.tsx';
+import classes from './first-minutes.module.css';
 import { FirstSteps, isComplete } from './first-steps.tsx';
 
 export function NewThreadPage() {
@@ -111,6 +112,33 @@ function FirstMinutes({ organizationId, account, disabled, onAsk }: FirstMinutes
   );
 }
 
+interface ExampleQuestionsProps {
+  readonly questions: readonly string[];
+  readonly disabled: boolean;
+  readonly onAsk: (question: string) => void;
+}
+
+/** Questions that the documents answer. A click asks one. */
+function ExampleQuestions({ questions, disabled, onAsk }: ExampleQuestionsProps) {
+  return (
+    <section aria-labelledby="examples">
+      <h2 id="examples" className={classes.heading}>
+        Try a question
+      </h2>
+      <ul className={classes.examples}>
+        {questions.map((question) => (
+          <li key={question}>
+            <UnstyledButton className={classes.example} disabled={disabled} onClick={() => onAsk(question)}>
+              <span>{question}</span>
+              <IconArrowUpRight size={16} aria-hidden />
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 /** A retry after a lost response uses the first key, so that it does not create a second thread. */
 function useCreateThread(organizationId: string) {
   const navigate = useNavigate();
@@ -134,7 +162,7 @@ function useCreateThread(organizationId: string) {
   });
 }
 
-/** `randomUUID` is there under TLS only. */
+/** `randomUUID` exists only over TLS. */
 function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

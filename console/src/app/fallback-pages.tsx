@@ -1,11 +1,12 @@
-import { Button, Text } from '@mantine/core';
-import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
+import { Button, Skeleton, Text, VisuallyHidden } from '@mantine/core';
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ApiError } from '../api/request.ts';
 import { Failure } from './failure.tsx';
+import classes from './page.module.css';
 import { Page } from './page.tsx';
 
-/** In the place of a page that could not be shown. */
+/** Shown instead of a page that failed. */
 export function FailedPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   useEffect(() => {
@@ -25,7 +26,7 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
   return <ReloadPage outdated={isOutdated(error)} />;
 }
 
-/** The same where the application's frame is missing, too. */
+/** The same without the sidebar and menus around it. */
 export function FailedAlone(props: ErrorComponentProps) {
   return (
     <main>
@@ -34,7 +35,7 @@ export function FailedAlone(props: ErrorComponentProps) {
   );
 }
 
-/** A part of the application that is not there any more: a newer version was installed since this window was opened. */
+/** Whether a part of the application is missing: a newer version was installed since this window was opened. */
 function isOutdated(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -52,5 +53,29 @@ function ReloadPage({ outdated }: { outdated: boolean }) {
       </Text>
       <Button onClick={() => location.reload()}>Reload</Button>
     </Page>
+  );
+}
+
+export function NotFoundPage() {
+  return (
+    <Page title="Page not found">
+      <Text mb="md">It may have been deleted, or you may not have access.</Text>
+      <Button component={Link} to="/" variant="default">
+        Go to my threads
+      </Button>
+    </Page>
+  );
+}
+
+/** Shown while a page is loading, if that takes long. */
+export function PendingPage() {
+  return (
+    <div className={classes.page} aria-busy="true">
+      <VisuallyHidden>Loading</VisuallyHidden>
+      <Skeleton height="1.75rem" width="min(14rem, 60%)" mb="xl" />
+      <Skeleton height="0.9rem" mb="sm" />
+      <Skeleton height="0.9rem" width="80%" mb="sm" />
+      <Skeleton height="0.9rem" width="65%" />
+    </div>
   );
 }
