@@ -4,7 +4,7 @@ import { accessSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync }
 import { type AddressInfo, createServer } from 'node:net';
 import { freemem } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { temporaryFolder } from './service.ts';
+import { root, temporaryFolder } from './service.ts';
 
 /**
  * The path of an installed program; undefined if it is not installed. Debian keeps some programs out of an ordinary
@@ -40,10 +40,20 @@ export function canMount(): boolean {
 const memoryBytesMin = 4 * 1024 ** 3;
 
 /**
+ * Keeps the temporary files of all child processes in memory, and lets test files share a cache of compiled code, as the
+ * launcher does for the service. What the environment sets already wins.
+ */
+export function prepareEnvironment(): void {
+  const memory = memoryFolder();
+  if (memory !== undefined) process.env.TMPDIR ??= memory;
+  process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/skein');
+}
+
+/**
  * A folder in memory for temporary files; undefined if the machine has none with enough room, or runs no programs from
  * it. Syncs take no time there, while on a slow disk they take most of the time of a test.
  */
-export function memoryFolder(): string | undefined {
+function memoryFolder(): string | undefined {
   const folder = '/dev/shm';
   let probe: string | undefined;
   try {

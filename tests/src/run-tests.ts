@@ -1,15 +1,16 @@
 /**
- * `node tests/src/run-tests.ts` runs every test file. Four processes at a time keep two cores busy, because tests often
- * wait for a lease, a timeout or a disk. Exits with 1 if a test fails.
+ * `node tests/src/run-tests.ts [PATTERN…]` runs the test files that match, by default all of them. Four processes at a
+ * time keep two cores busy, because tests often wait for a lease, a timeout or a disk. Exits with 1 if a test fails.
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { filesOf, type GroupName, groups } from './groups.ts';
+import { prepareEnvironment } from './machine.ts';
 import { root } from './service.ts';
 
-const testFiles = [
+const allTests = [
   'server/testing/**/*.test.ts',
   'server/src/{generation,metrics,storage}/**/*.test.ts',
   'tests/**/*.test.ts',
@@ -29,14 +30,25 @@ const longest = [
   'tests/src/neighbours/neighbours.test.ts',
 ];
 
-const grouped = new Set((Object.keys(groups) as GroupName[]).flatMap(filesOf));
-const first = longest.flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
-const alone = globSync(testFiles, { cwd: root }).filter((file) => !grouped.has(file));
-const files = [...new Set([...first, ...alone.sort()])];
+prepareEnvironment();
+const patterns = process.argv.slice(2);
+const files = patterns.length === 0 ? everyFile() : globSync(patterns, { cwd: root }).sort();
 
-run({ files: files.map((file) => join(root, file)), concurrency: 4, timeout: 900_000 })
+run({
+  files: files.map((file) => join(root, file)),
+  concurrency: 4,
+  timeout: 900_000,
+  execArgv: ['--import', join(import.meta.dirname, 'uncaught-errors.ts')],
+})
   .on('test:fail', () => {
     process.exitCode = 1;
   })
   .compose(new spec())
   .pipe(process.stdout);
+
+function everyFile(): string[] {
+  const grouped = new Set((Object.keys(groups) as GroupName[]).flatMap(filesOf));
+  const first = longest.flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
+  const alone = globSync(allTests, { cwd: root }).filter((file) => !grouped.has(file));
+  return [...new Set([...first, ...alone.sort()])];
+}

@@ -5,8 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
-import { memoryFolder } from '../machine.ts';
+import { prepareEnvironment } from '../machine.ts';
 import { startPostgres } from './server.ts';
 
 const [program, ...words] = process.argv.slice(2);
@@ -15,19 +14,12 @@ if (program === undefined) {
   process.exit(2);
 }
 
-const memory = memoryFolder();
-if (memory !== undefined) process.env.TMPDIR ??= memory;
-
+prepareEnvironment();
 const given = process.env.SKEIN_TEST_POSTGRES_URL;
 const server = given ? undefined : await startPostgres();
 const child = spawn(program, words, {
   stdio: 'inherit',
-  env: {
-    // Test files share a cache of compiled code, as the launcher does for the service.
-    NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../../node_modules/.cache/skein'),
-    ...process.env,
-    SKEIN_TEST_POSTGRES_URL: given || server?.url,
-  },
+  env: { ...process.env, SKEIN_TEST_POSTGRES_URL: given || server?.url },
 });
 forwardSignals(child);
 child.once('error', (error) => {
