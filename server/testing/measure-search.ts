@@ -33,6 +33,8 @@ const searches: Readonly<Record<string, Partial<SearchThreadsInput> & { search: 
   'a word of one thread in 10,000': { search: 'selvedge ' },
   'a word of no thread': { search: 'absent ' },
   'two frequent words that never meet': { search: 'even odd ' },
+  'a word of the older half only': { search: 'ancient ' },
+  'a frequent word of threads that others keep to themselves': { search: 'private ' },
   'three words': { search: 'order refund even ' },
   'the beginning of frequent words': { search: 'wor' },
   'own threads': { search: 'refund ', scope: 'mine' },
@@ -43,6 +45,8 @@ const searches: Readonly<Record<string, Partial<SearchThreadsInput> & { search: 
 /** The same number gives the same text: 40 of 5,000 words, few of them frequent. */
 function promptOf(number: number): string {
   const words = ['order', number % 2 === 0 ? 'even' : 'odd'];
+  if (number < threads / 2) words.push('ancient');
+  if (number % 4 === 2) words.push('private');
   if (number % 10 === 3) words.push('refund');
   if (number % 10_000 === 5) words.push('selvedge');
   for (let place = 0; place < 40; place += 1) {

@@ -1,5 +1,5 @@
 import type { Thread } from '../../domain/thread.ts';
-import { opaque, type Sql, sql, statement } from '../sql/sql.ts';
+import { opaque, type Sql, sql, statement, type Values } from '../sql/sql.ts';
 import { threadColumns, threadOf } from '../sql/thread-reads.ts';
 import {
   foundValues,
@@ -15,6 +15,11 @@ import type { Database } from './database.ts';
 
 /** Longer than indexing a batch takes. After a crash, another node takes its threads then. */
 const takenMs = 30_000;
+/** The newest entries, which a search reads first. */
+const walkedMax = 500;
+/** How many entries that match are sorted. A range of this many needs no smaller one. */
+const matchesMax = 2000;
+const rangeGrowth = 4;
 
 export const queryDialect: QueryDialect = {
   and: ' & ',
@@ -51,21 +56,46 @@ const removeDue = statement('remove-indexed')`DELETE FROM search_due
   USING ${threads(sql`stamp bigint`)}
   WHERE search_due.organization_id = new."organizationId" AND search_due.thread_id = new."threadId"
     AND search_due.stamp = new.stamp`;
-// Only the index of terms may choose the rows: what else it could be told about them is hidden from the planner.
-const search = statement('search-threads')`WITH found AS MATERIALIZED (
-    SELECT thread_id, activity_at FROM thread_search
-    WHERE terms @@ :match::tsquery AND ${opaque(sql`organization_id = :organizationId AND activity_at >= :since::bigint
-      AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)`)}
-    ORDER BY activity_at DESC, thread_id DESC LIMIT :limit
+const position = sql`activity_at DESC, thread_id DESC`;
+const isBefore = sql`organization_id = :organizationId
+  AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)`;
+const inRange = sql`${isBefore} AND (activity_at, thread_id) >= (:fromAt::bigint, :fromId::text)`;
+/** Where a range of `:size` entries ends. No row if there are fewer. */
+const edge = statement('search-edge')`SELECT activity_at AS at, thread_id AS id FROM thread_search
+  WHERE ${isBefore} AND activity_at >= :since::bigint ORDER BY ${position} OFFSET :size::bigint - 1 LIMIT 1`;
+const searchIn = (name: string, matching: Sql) => statement(name)`WITH found AS MATERIALIZED (
+    ${matching} ORDER BY ${position} LIMIT :limit
   )
-  SELECT found.activity_at || ' ' || found.thread_id AS place, ${threadColumns} FROM found
+  SELECT found.activity_at AS "placeAt", found.thread_id AS "placeId", matches, ${threadColumns} FROM found
   LEFT JOIN thread ON thread.organization_id = :organizationId AND thread.id = found.thread_id AND ${opaque(isFound)}
   ORDER BY found.activity_at DESC, found.thread_id DESC`;
+/** Reads entries one after the other until the page is full. */
+const walk = searchIn(
+  'search-newest',
+  sql`SELECT thread_id, activity_at, 0 AS matches FROM thread_search
+    WHERE ${inRange} AND ${opaque(sql`terms @@ :match::tsquery`)}`,
+);
+/** Collects the entries that match, and sorts them unless there are too many. */
+const collect = searchIn(
+  'search-terms',
+  sql`SELECT thread_id, activity_at, count(*) OVER () AS matches FROM (
+      SELECT thread_id, activity_at FROM thread_search WHERE ${inRange} AND terms @@ :match::tsquery
+      LIMIT ${matchesMax + 1}) AS entry`,
+);
+// Leaves the planner with bitmaps of the two indexes, which it can combine before it reads a row.
+const combineIndexes = statement('combine-indexes')`SELECT set_config(name, value, true) FROM (VALUES
+  ('enable_seqscan', 'off'), ('enable_indexscan', 'off'), ('plan_cache_mode', 'force_custom_plan')) AS set (name, value)`;
 
-type FoundRow = { place: string } & (Thread | { id: null });
+type FoundRow = { placeAt: number; placeId: string; matches: number } & (Thread | { id: null });
+type Position = { readonly at: number | string; readonly id: string };
 
 export function postgresThreadSearch(database: Database): ThreadSearch {
   const { run } = database;
+  const collectMatches = (values: Values) =>
+    database.transaction(async (run) => {
+      await run(combineIndexes);
+      return run<FoundRow>(collect, values);
+    });
   return {
     ...threadSummaries(database),
 
@@ -80,22 +110,46 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
       await run(removeDue, { threads: JSON.stringify(threads.map(({ due }) => due)) });
     },
 
+    /**
+     * A frequent word fills the page from the newest entries. Otherwise the index of terms is asked for all that match. It
+     * does not know their order: if there are too many to sort, they are looked for in ranges, from the newest.
+     */
     async searchThreads(organizationId, query, limit, after) {
+      const since = query.since ?? 0;
       const values = {
         ...foundValues(organizationId, query),
         match: matchText(organizationId, query, queryDialect),
-        since: query.since ?? 0,
+        since,
         limit,
       };
       const found: FoundThread[] = [];
-      for (let place = after; ; ) {
-        const [beforeAt, beforeId] = place?.split(' ') ?? [Number.MAX_SAFE_INTEGER, ''];
-        const rows = await run<FoundRow>(search, { ...values, beforeAt, beforeId });
-        for (const row of rows) if (row.id !== null) found.push({ thread: threadOf(row), place: row.place });
+      const [at = Number.MAX_SAFE_INTEGER, id = ''] = after?.split(' ') ?? [];
+      let before: Position = { at, id };
+      const edgeOf = async (size: number) =>
+        (await run<Position>(edge, { ...values, beforeAt: before.at, beforeId: before.id, size }))[0];
+      /** Whether the search is over. Undefined if too many entries match. */
+      const searchDownTo = async (
+        from: Position | undefined,
+        search: (values: Values) => Promise<FoundRow[]>,
+      ) => {
+        const { at: fromAt, id: fromId } = from ?? { at: since, id: '' };
+        const rows = await search({ ...values, beforeAt: before.at, beforeId: before.id, fromAt, fromId });
+        if ((rows[0]?.matches ?? 0) > matchesMax) return undefined;
+        for (const row of rows)
+          if (row.id !== null) found.push({ thread: threadOf(row), place: `${row.placeAt} ${row.placeId}` });
         // Rows without a thread were deleted or hidden a moment ago, and others follow in their place.
-        if (found.length >= limit || rows.length < limit) return found.slice(0, limit);
-        place = rows.at(-1)!.place;
+        const last = rows.length < limit ? from : { at: rows.at(-1)!.placeAt, id: rows.at(-1)!.placeId };
+        before = last ?? before;
+        return found.length >= limit || last === undefined;
+      };
+
+      let isOver = await searchDownTo(await edgeOf(walkedMax), (values) => run(walk, values));
+      for (let size: number | undefined; !isOver; ) {
+        isOver = await searchDownTo(size === undefined ? undefined : await edgeOf(size), collectMatches);
+        if (isOver === undefined) size = size === undefined ? matchesMax : size / rangeGrowth;
+        else if (size !== undefined) size *= rangeGrowth;
       }
+      return found.slice(0, limit);
     },
   };
 }
