@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { signedInMember } from './console/console-client.ts';
+import { ConsoleClient, signedInMember, testPassword } from './console/console-client.ts';
 import { assertDone, assertRefused, Visitor } from './console/visitor.ts';
 import { eventually } from './eventually.ts';
 import { type Answer, MailServer } from './mail-server.ts';
@@ -149,6 +149,55 @@ describe('Invitations by mail', () => {
     const { raw } = await server.mailTo('hans@example.org', 2);
     assert.match(raw, /Subject: =\?UTF-8\?Q\?Set_a_new_password/);
     assert.match(raw, /If you did not expect this mail, tell the operator\./);
+  });
+
+  const ask = (email: string) => new ConsoleClient(service.baseUrl).post('/password-link', { email });
+  const signIn = (password: string) =>
+    new ConsoleClient(service.baseUrl).signIn('lena@example.org', password);
+
+  it('sends a link to a person who forgot their password, and answers everyone alike', async () => {
+    const { id } = await invite('lena@example.org');
+    const joined = await Visitor.accept(organizationId, (await server.mailTo('lena@example.org')).link);
+    await invite('max@example.org');
+    await server.mailTo('max@example.org');
+    for (const email of ['lena@example.org', 'max@example.org', 'nobody@example.org', 'no address']) {
+      const { status, body } = await ask(email);
+      assert.deepEqual([status, body], [200, {}], email);
+    }
+    const mails = () => server.named.filter((name) => name === 'lena@example.org').length;
+    const { link, raw } = await server.mailTo('lena@example.org', 2);
+    assert.match(raw, /Somebody, probably you, asked for a link/);
+    assertDone(await ask('lena@example.org'));
+    const client = new ConsoleClient(service.baseUrl);
+    const read = await client.post('/invitation/read', { token: link.split('#')[1] });
+    assert.deepEqual([assertDone(read).resets, read.body.password], [true, 'choose']);
+    assertDone(await client.acceptInvitation(link, 'a quite different harbour'));
+    assertRefused(await new ConsoleClient(service.baseUrl).acceptInvitation(link, testPassword), 404);
+    assertRefused(await joined.get('/members'), 401);
+    assertRefused(await signIn(testPassword), 401);
+    assertDone(await signIn('a quite different harbour'));
+    assert.equal(mails(), 2, 'a link that can be used is not replaced');
+    assert.ok(!server.named.includes('nobody@example.org'));
+    assert.equal(server.named.filter((name) => name === 'max@example.org').length, 1, 'has not joined');
+    const { events } = assertDone(await admin.get('/audit?limit=20'));
+    const actions = events.filter(({ subject }: any) => subject === id).map(({ action }: any) => action);
+    assert.ok(actions.includes('password.link-requested') && actions.includes('password.changed'), actions);
+  });
+
+  it('ends the link when the password is changed', async () => {
+    const client = new ConsoleClient(service.baseUrl);
+    assertDone(await client.signIn('lena@example.org', 'a quite different harbour'));
+    assertDone(await ask('lena@example.org'));
+    const { link } = await server.mailTo('lena@example.org', 3);
+    const change = { current: 'a quite different harbour', next: testPassword };
+    assertDone(await client.post('/password', change));
+    assertRefused(await new ConsoleClient(service.baseUrl).acceptInvitation(link, testPassword), 404);
+  });
+
+  it('limits the requests for links from one place', async () => {
+    const answers = await Promise.all(Array.from({ length: 101 }, () => ask('nobody@example.org')));
+    const refused = answers.find(({ status }) => status === 429);
+    assert.match(refused?.headers.get('retry-after') ?? '', /^\d+$/);
   });
 
   it('loses none when the service stops while the server hangs', async () => {

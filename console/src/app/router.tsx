@@ -45,6 +45,13 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('../sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  loader: () => queryClient.ensureQueryData(signInOfferOptions).catch(() => null),
+  component: lazyRouteComponent(() => import('../sign-in/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+});
+
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
@@ -231,6 +238,7 @@ function settingPage<const Path extends string, Name extends string>(
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    forgotPassword,
     invitation,
     join,
     door.addChildren([

@@ -12,6 +12,7 @@ export const actions: Record<string, string> = {
   'session.refused': 'Failed sign-ins',
   'session.ended-everywhere': 'Signed out everywhere',
   'password.changed': 'Changed the password',
+  'password.link-requested': 'Asked for a link to choose a new password',
   'password.voided': 'Removed a password set before the email was verified',
   'key.created': 'Created an API key',
   'key.requested': 'Requested an API key',

@@ -1,14 +1,16 @@
-import { Alert, Button, PasswordInput, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, PasswordInput, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { IconMailOff } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import type { AcceptInvitationBody, InvitationBody, InvitationJson, SessionJson } from '../api/contract.ts';
+import { signInOfferOptions } from '../api/queries.ts';
 import { ApiError, request } from '../api/request.ts';
 import { Failure } from '../app/failure.tsx';
 import { switchOrganization } from '../app/session.tsx';
 import { Doorstep } from './doorstep.tsx';
 import { useEnter } from './enter.ts';
+import { askAnAdmin } from './forgot-password-page.tsx';
 import { PasswordStrength } from './password-strength.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { TooManyAttempts } from './too-many-attempts.tsx';
@@ -30,11 +32,11 @@ export function InvitationPage() {
   });
   if (token === '' || isGone(reading.error)) return <Gone />;
   return (
-    <Doorstep title={reading.data ? `Join ${reading.data.organization}` : 'Your invitation'}>
+    <Doorstep title={titleOf(reading.data)}>
       {reading.isError ? (
         <Failure
           error={reading.error}
-          title="Couldn’t open the invitation"
+          title="Couldn’t open the link"
           onRetry={() => void reading.refetch()}
         />
       ) : reading.data ? (
@@ -48,6 +50,11 @@ export function InvitationPage() {
       )}
     </Doorstep>
   );
+}
+
+function titleOf(invitation: InvitationJson | undefined): string {
+  if (invitation === undefined) return 'Opening your link';
+  return invitation.resets ? 'Choose a new password' : `Join ${invitation.organization}`;
 }
 
 /** Also handles another link opened in the same window: browsers do not reload a page when only the fragment changes. */
@@ -66,13 +73,27 @@ function isGone(error: Error | null): boolean {
 }
 
 function Gone() {
+  const { data } = useQuery(signInOfferOptions);
   return (
-    <Doorstep title="This invitation is no longer valid">
+    <Doorstep title="This link is no longer valid">
       <Stack>
         <Alert color="yellow" variant="light" icon={<IconMailOff aria-hidden />}>
-          It may have been used, expired, or the link may be incomplete. Ask an admin of the organization for
-          a new one. If you already set a password, sign in.
+          It may have been used, replaced or expired, or it may be incomplete. If you already set a password,
+          sign in.
         </Alert>
+        <Text size="sm">
+          <strong>To join an organization:</strong> ask one of its admins for a new link.
+        </Text>
+        <Text size="sm">
+          <strong>To choose a new password:</strong>{' '}
+          {data?.passwordLinks ? (
+            <Anchor component={Link} to="/forgot-password" inherit>
+              ask for a new link
+            </Anchor>
+          ) : (
+            askAnAdmin.replace(/^./, (letter) => letter.toLowerCase())
+          )}
+        </Text>
         <Button component={Link} to="/sign-in" variant="default">
           Go to sign in
         </Button>
@@ -86,7 +107,7 @@ function Ways({ token, invitation }: { token: string; invitation: InvitationJson
   if (invitation.password !== 'sso') {
     return (
       <Stack>
-        <SingleSignOn returnTo="/join" alternative="or with a password" />
+        {!invitation.resets && <SingleSignOn returnTo="/join" alternative="or with a password" />}
         <Accept token={token} invitation={invitation} />
       </Stack>
     );
@@ -111,6 +132,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
       enterOrganization(session, invitation.organization);
     },
   });
+  const { resets } = invitation;
   const chooses = invitation.password === 'choose';
   const fault = passwordFault(accepting.error);
   const submit = (event: FormEvent) => {
@@ -121,9 +143,11 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
     <form onSubmit={submit}>
       <Stack>
         <Text size="sm">
-          {chooses
-            ? 'Choose a password. If you already have one here, enter it.'
-            : 'You already have a password. Enter it to join.'}
+          {resets
+            ? 'You will be signed out everywhere else.'
+            : chooses
+              ? 'Choose a password. If you already have one here, enter it.'
+              : 'You already have a password. Enter it to join.'}
         </Text>
         <TextInput
           label="Email"
@@ -152,7 +176,7 @@ function Accept({ token, invitation }: { token: string; invitation: InvitationJs
         {chooses && <PasswordStrength password={password} />}
         {accepting.isError && fault === null && <Refused error={accepting.error} />}
         <Button type="submit" loading={accepting.isPending}>
-          {chooses ? 'Set password and join' : 'Join'}
+          {resets ? 'Set password' : chooses ? 'Set password and join' : 'Join'}
         </Button>
       </Stack>
     </form>

@@ -1,7 +1,7 @@
-import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import { useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useRef } from 'react';
 import type { SessionJson, SignInBody } from '../api/contract.ts';
 import { ApiError, request } from '../api/request.ts';
@@ -67,6 +67,9 @@ function PasswordForm({ returnTo }: { returnTo: string }) {
         <Button type="submit" loading={signingIn.isPending}>
           Sign in
         </Button>
+        <Anchor component={Link} to="/forgot-password" size="sm">
+          Forgot password?
+        </Anchor>
       </Stack>
     </form>
   );
@@ -77,14 +80,8 @@ function Refused({ error }: { error: Error }) {
   if (error.status === 429) return <TooManyAttempts error={error} />;
   if (error.status !== 401) return <Failure error={error} title="Couldn’t sign you in" />;
   return (
-    <Alert
-      role="alert"
-      color="red"
-      variant="light"
-      title={error.message}
-      icon={<IconAlertTriangle aria-hidden />}
-    >
-      Forgot your password? The operator of this service can send you a link to choose a new one.
+    <Alert role="alert" color="red" variant="light" icon={<IconAlertTriangle aria-hidden />}>
+      {error.message}
     </Alert>
   );
 }

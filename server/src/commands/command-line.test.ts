@@ -62,6 +62,7 @@ describe('A command line', () => {
     ['doc', /'skein doc' needs one of: add\./],
     ['thread list', /Unknown command 'thread list'\. Did you mean 'threads list'\? 'skein help'/],
     ['dco add o f', /Unknown command 'dco add'\. Did you mean 'doc add'\?/],
+    ['nope', /Unknown command 'nope'\. 'skein help'/],
     ['help dco add', /Unknown command 'dco add'\. Did you mean 'doc add'\?/],
     ['dance', /^Unknown command 'dance'\. 'skein help' shows all commands\.$/],
     ['--json threads list', /unknown option '--json'/i],

@@ -187,8 +187,10 @@ function similarTo(typed: string, names: readonly string[]): string {
   try {
     flat.parse([typed], { from: 'user' });
   } catch (error) {
-    const [, similar] = /\(Did you mean (?:one of )?(.*)\?\)/.exec((error as Error).message) ?? [];
-    if (similar !== undefined) return ` Did you mean '${similar.split(', ').join("' or '")}'?`;
+    const [, found = ''] = /\(Did you mean (?:one of )?(.*)\?\)/.exec((error as Error).message) ?? [];
+    // Commander also finds short names that share half of their letters. A typo rarely changes the first one.
+    const near = found.split(', ').filter((name) => name !== '' && name[0] === typed[0]);
+    if (near.length > 0) return ` Did you mean '${near.join("' or '")}'?`;
   }
   return '';
 }

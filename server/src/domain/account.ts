@@ -4,7 +4,7 @@ import type { PasswordId } from './id.ts';
  * Who may enter what, and what an invitation link may do.
  *
  * An address is *proven* once its owner has signed in through a provider that verified the address, or has used a link
- * that the operator created. Until then a password was only set by the holder of an organization's link, who may have
+ * that the operator created or that was sent to the address at its owner's request. Until then a password was only set by the holder of an organization's link, who may have
  * been that organization's admin: such a password enters only the memberships that were accepted with it.
  */
 
@@ -62,7 +62,7 @@ interface Invitee {
 interface InvitationLink {
   /** Whether the operator created it. The operator is responsible for handing it over. */
   readonly byOperator: boolean;
-  /** Whether a new password can replace a proven one. Only the operator can create such a link. */
+  /** Whether a new password can replace a proven one. Such a link is the operator's, or sent to the address of the account. */
   readonly resets: boolean;
 }
 
@@ -93,8 +93,9 @@ interface AcceptancePlan {
   readonly nowProven: PasswordId | undefined;
   /** Passwords that end, with their sessions and with the memberships accepted with them. */
   readonly voided: readonly Password[];
-  /** Whether all sessions end and all other memberships close. */
-  readonly startsOver: boolean;
+  readonly endsSessions: boolean;
+  /** Whether all other memberships close. */
+  readonly closesOthers: boolean;
 }
 
 /** Undefined if the link does not allow this acceptance. */
@@ -105,7 +106,9 @@ export function planAcceptance(
 ): AcceptancePlan | undefined {
   const terms = invitationTerms(link, invitee);
   const { passwords } = invitee;
-  const none = { openedWith: null, added: undefined, nowProven: undefined, voided: [], startsOver: false };
+  const kept = { voided: [], endsSessions: false, closesOthers: false };
+  const none = { openedWith: null, added: undefined, nowProven: undefined, ...kept };
+  const provesAddress = link.byOperator || link.resets;
   if (acceptance.kind === 'proven') {
     const used = passwords.find(({ hash }) => hash === acceptance.hash);
     if (used === undefined || link.resets || terms === 'sso') return undefined;
@@ -114,8 +117,9 @@ export function planAcceptance(
     return { ...none, nowProven: used.id, voided: passwords.filter(({ id }) => id !== used.id) };
   }
   if (terms !== 'choose') return undefined;
-  if (!link.byOperator && passwords.some(({ hash }) => hash === acceptance.password.hash)) return undefined;
-  const added = { ...acceptance.password, proven: link.byOperator };
-  if (!link.byOperator) return { ...none, added, openedWith: added.id };
-  return { ...none, added, voided: passwords, startsOver: link.resets };
+  if (!provesAddress && passwords.some(({ hash }) => hash === acceptance.password.hash)) return undefined;
+  const added = { ...acceptance.password, proven: provesAddress };
+  if (!provesAddress) return { ...none, added, openedWith: added.id };
+  const { resets, byOperator } = link;
+  return { ...none, added, voided: passwords, endsSessions: resets, closesOthers: resets && byOperator };
 }

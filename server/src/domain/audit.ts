@@ -25,6 +25,7 @@ export type AuditAction =
   | 'session.refused'
   | 'session.ended-everywhere'
   | 'password.changed'
+  | 'password.link-requested'
   | 'password.voided'
   | 'key.created'
   | 'key.requested'

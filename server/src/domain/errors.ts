@@ -12,17 +12,24 @@ export type ErrorCode = (typeof errorCodes)[number];
 
 /**
  * An error for the caller. `message` is safe to show; the internal reason is in `cause` and goes to the log only.
- * `logMessage` replaces a message that repeats text of the caller in the request log of the organization.
+ * `logMessage` replaces a message that repeats text of the caller in the request log of the organization. With
+ * RATE_LIMITED, `retryAfterSeconds` says when the next attempt is accepted.
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly logMessage: string;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; logMessage?: string }) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: { cause?: unknown; logMessage?: string; retryAfterSeconds?: number },
+  ) {
     super(message, options);
     this.name = 'ServiceError';
     this.code = code;
     this.logMessage = options?.logMessage ?? message;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }
 

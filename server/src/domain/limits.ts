@@ -208,9 +208,12 @@ export const limits = {
   mailsPerDay: {
     default: 200,
     variable: 'SKEIN_MAILS_PER_DAY',
-    sentence: 'Invitations by mail that the admins of an organization can send per day',
+    sentence: 'Invitations and password links by mail per organization and day',
   },
-  mailsPerPerson: { default: 5, sentence: 'Invitations by mail to one person per organization and day' },
+  mailsPerPerson: {
+    default: 5,
+    sentence: 'Invitations and password links by mail to one person per organization and day',
+  },
   personFailuresMax: {
     default: 10,
     sentence: 'Failed sign-ins of one person or application from one place in a minute',

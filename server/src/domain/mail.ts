@@ -61,24 +61,33 @@ interface InvitationMail {
   readonly id: string;
   readonly organizationName: string;
   readonly link: string;
+  readonly byOperator: boolean;
   readonly resets: boolean;
   readonly expiresAt: number;
 }
 
 const nameLengthMax = 100;
 
-export function invitationMail({ email, id, link, resets, expiresAt, ...mail }: InvitationMail): Mail {
+export function invitationMail({
+  email,
+  id,
+  link,
+  byOperator,
+  resets,
+  expiresAt,
+  ...mail
+}: InvitationMail): Mail {
   const name = oneLine(mail.organizationName);
   const until = `${iso(expiresAt).slice(0, 16).replace('T', ' ')} UTC`;
   const [subject, reason, action] = resets
     ? [
         `Set a new password for ${name}`,
-        `The operator of Skein created a link with which you can set a new password. You sign in to ${name} as ${email}.`,
+        `${byOperator ? 'The operator of Skein created a link' : 'Somebody, probably you, asked for a link'} with which you can set a new password. You sign in to ${name} as ${email}.`,
         'Set a new password',
       ]
     : [`Join ${name}`, `You are invited to join ${name} on Skein as ${email}.`, 'Accept the invitation'];
   const note = `The link works once, until ${until}. Do not forward it: anyone who uses it first can sign in as you.`;
-  const unexpected = `If you did not expect this mail, ${resets ? 'tell the operator' : 'you can ignore it'}.`;
+  const unexpected = `If you did not expect this mail, ${resets && byOperator ? 'tell the operator' : 'you can ignore it'}.`;
   return {
     to: email,
     id,

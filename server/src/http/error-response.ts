@@ -39,9 +39,11 @@ export async function sendError(
   const error = await firstFault(fault, request);
   const known = toServiceError(error as FastifyError);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
-  const { code, message, logMessage } = known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
+  const { code, message, logMessage, retryAfterSeconds } =
+    known ?? new ServiceError('INTERNAL_ERROR', unexpected(request.id));
   request.sentError = { code, message: logMessage };
   if (code === 'UNAUTHORIZED' && challenges) reply.header('www-authenticate', challengeFor(request));
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
   return reply
     .code(errorStatus[code])
     .header('content-type', 'application/json; charset=utf-8')

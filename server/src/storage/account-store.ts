@@ -25,7 +25,7 @@ export interface NewInvitation {
   readonly userId: UserId;
   readonly keepMs: number;
   readonly byOperator: boolean;
-  /** Whether a new password may replace a proven one. Implies `byOperator`. */
+  /** Whether a new password may replace a proven one. Without `byOperator`, the link is only sent by mail. */
   readonly resets: boolean;
   /** The link, sealed, if it is to be sent by mail; otherwise null. */
   readonly sealedLink: string | null;
@@ -39,6 +39,7 @@ export interface ClaimedMail {
   readonly email: string;
   readonly tokenHash: string;
   readonly sealedLink: string;
+  readonly byOperator: boolean;
   readonly resets: boolean;
   readonly expiresAt: number;
   /** Including this one. */

@@ -34,6 +34,7 @@ export function describeMails(world: () => World): void {
         tokenHash,
         sealedLink,
         resets: true,
+        byOperator: true,
         expiresAt: clock.ms + day,
         attempts: 1,
       });

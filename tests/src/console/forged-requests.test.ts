@@ -77,6 +77,9 @@ describe('A request of the console', () => {
     assertRefused(await post(nobody, organization), 'UNAUTHORIZED', 'no session');
     for (const id of [elsewhere, 'org_x', '%00', 'org_00000000000000000000000000'])
       assertRefused(await post(ada, id), 'NOT_FOUND', id);
+    for (const path of ['/documents', '/threads', '/keys', '/members', '/applications'])
+      for (const method of ['GET', 'DELETE'])
+        assertRefused(await ada.call(method, ada.at(`${path}/x%00`, organization)), 'NOT_FOUND', path);
     assertRefused(await post(ben, organization), 'FORBIDDEN', 'no admin');
     assertRefused(await post(ada, organization), 'INVALID_PARAMS', 'nonsense');
   });

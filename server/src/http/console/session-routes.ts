@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { ServiceError } from '../../domain/errors.ts';
 import type { Limits } from '../../domain/limits.ts';
 import {
   acceptInvitation,
@@ -6,11 +7,12 @@ import {
   readInvitation,
 } from '../../usecases/people/accept-invitation.ts';
 import {
+  countAttempt,
   knownDeviceMs,
   openDevice,
   sealDevice,
-  TooManyAttempts,
 } from '../../usecases/people/attempt-password.ts';
+import { sendPasswordLink } from '../../usecases/people/members.ts';
 import { changePassword, signIn } from '../../usecases/people/passwords.ts';
 import {
   endSession,
@@ -30,6 +32,7 @@ import {
   invitationSchema,
   type LimitsJson,
   passwordBody,
+  passwordLinkBody,
   type SessionJson,
   sessionSchema,
   signInBody,
@@ -45,8 +48,9 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
   return [
     defineConsoleRoute('GET /sign-in', 'anyone', {
       response: signInOfferSchema,
-      async handle({ context: { identityProvider } }) {
-        return { sso: identityProvider ? { name: identityProvider.name } : null };
+      async handle({ context: { identityProvider, mailer } }) {
+        const sso = identityProvider ? { name: identityProvider.name } : null;
+        return { sso, passwordLinks: mailer !== undefined };
       },
     }),
     defineConsoleRoute('POST /sign-in', 'anyone', {
@@ -54,7 +58,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       response: sessionSchema,
       async handle({ context, body, address, traceId, reply }) {
         const device = knownDevice(context, options, reply);
-        const started = await withRetryAfter(reply, signIn(context, { ...body, address, device }, traceId));
+        const started = await signIn(context, { ...body, address, device }, traceId);
         return openSession(context, options, reply, started);
       },
     }),
@@ -78,15 +82,27 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       body: passwordBody,
       handle({ context, session, body, address, initiator, reply }) {
         const input = { ...body, address, device: knownDevice(context, options, reply) };
-        return withRetryAfter(reply, changePassword(context, session, input, initiator));
+        return changePassword(context, session, input, initiator);
+      },
+    }),
+    defineConsoleRoute('POST /password-link', 'anyone', {
+      body: passwordLinkBody,
+      async handle({ context, body, address, traceId, reply }) {
+        if (context.mailer === undefined) throw new ServiceError('NOT_FOUND', 'No mail is configured.');
+        await countAttempt(context, address, traceId);
+        // Not awaited: neither the answer nor its time says whether the account exists.
+        sendPasswordLink(context, body.email, traceId).catch(({ message: reason }: Error) =>
+          reply.log.warn({ reason }, 'a password link was not sent'),
+        );
       },
     }),
     defineConsoleRoute('POST /invitation/read', 'anyone', {
       body: invitationBody,
       response: invitationSchema,
-      async handle({ context, body, address, traceId, reply }) {
-        const found = await withRetryAfter(reply, readInvitation(context, { ...body, address }, traceId));
-        return { email: found.email, organization: found.organizationName, password: found.terms };
+      async handle({ context, body, address, traceId }) {
+        const found = await readInvitation(context, { ...body, address }, traceId);
+        const { email, organizationName: organization, resets, terms: password } = found;
+        return { email, organization, resets, password };
       },
     }),
     defineConsoleRoute('POST /invitation/accept', 'anyone', {
@@ -94,7 +110,7 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       response: sessionSchema,
       async handle({ context, body, address, traceId, reply }) {
         const input = { ...body, address, device: knownDevice(context, options, reply) };
-        const started = await withRetryAfter(reply, acceptInvitation(context, input, traceId));
+        const started = await acceptInvitation(context, input, traceId);
         return openSession(context, options, reply, started);
       },
     }),
@@ -178,14 +194,4 @@ function pageLimits(limits: Limits): LimitsJson {
     ratingCommentLengthMax,
     documentBytesMax,
   };
-}
-
-/** Sets Retry-After when there were too many attempts. */
-async function withRetryAfter<T>(reply: FastifyReply, attempt: Promise<T>): Promise<T> {
-  try {
-    return await attempt;
-  } catch (error) {
-    if (error instanceof TooManyAttempts) reply.header('retry-after', error.retryAfterSeconds);
-    throw error;
-  }
 }

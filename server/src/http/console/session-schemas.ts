@@ -17,8 +17,15 @@ export type InvitationBody = Json<typeof invitationBody>;
 export const acceptInvitationBody = object({ token, password });
 export type AcceptInvitationBody = Json<typeof acceptInvitationBody>;
 
+export const passwordLinkBody = object({ email });
+export type PasswordLinkBody = Json<typeof passwordLinkBody>;
+
 /** The ways to sign in. `sso` names the provider where single sign-on is configured. */
-export const signInOfferSchema = object({ sso: nullable(object({ name: Type.String() })) });
+export const signInOfferSchema = object({
+  sso: nullable(object({ name: Type.String() })),
+  /** Whether a person can have a link to choose a new password sent by mail. */
+  passwordLinks: Type.Boolean(),
+});
 export type SignInOffer = Json<typeof signInOfferSchema>;
 
 /**
@@ -74,6 +81,8 @@ export type SessionJson = Json<typeof sessionSchema>;
 export const invitationSchema = object({
   email: Type.String(),
   organization: Type.String(),
+  /** Whether it is for a new password of a person who has joined. */
+  resets: Type.Boolean(),
   /** `choose`: set a new password. `prove`: enter the existing one. `sso`: sign in through the provider. */
   password: Type.Enum(['choose', 'prove', 'sso']),
 });

@@ -1,7 +1,7 @@
 import { invitationTerms, planAcceptance } from '../../domain/account.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { Accounts, Invitation } from '../store.ts';
-import { lockUser, passwordsOf, voidPasswords } from './accounts.ts';
+import { lockUser, passwordsOf, removeResets, voidPasswords } from './accounts.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { statement } from './sql.ts';
 import { row, rows, run, type Transactions } from './work.ts';
@@ -97,11 +97,11 @@ export function invitations(
         const plan = planAcceptance(found.invitation, found.invitee, acceptance);
         if (plan === undefined) return { outcome: 'refused' };
         yield* run(use, { tokenHash });
+        yield* run(removeResets, { userId });
         const closed = yield* voidPasswords(userId, plan.voided);
-        if (plan.startsOver) {
-          yield* run(endSessions, { userId });
+        if (plan.endsSessions) yield* run(endSessions, { userId });
+        if (plan.closesOthers)
           closed.push(...(yield* rows<Invited>(closeOthers, { userId, organizationId })));
-        }
         if (plan.nowProven !== undefined) {
           yield* run(prove, { passwordId: plan.nowProven });
           yield* run(proveMemberships, { passwordId: plan.nowProven });

@@ -13,7 +13,7 @@ const claim = statement('claim-mail')`
   WHERE organization_id = :organizationId AND user_id = :userId`;
 const read = statement('read-claimed-mail')`
   SELECT organization_id AS "organizationId", organization.name AS "organizationName", user_id AS "userId", email,
-    token_hash AS "tokenHash", sealed_link AS "sealedLink", resets, expires_at AS "expiresAt",
+    token_hash AS "tokenHash", sealed_link AS "sealedLink", resets, by_operator AS "byOperator", expires_at AS "expiresAt",
     mail_attempts AS attempts
   FROM invitation JOIN organization ON organization.id = organization_id JOIN "user" ON "user".id = user_id
   WHERE organization_id = :organizationId AND user_id = :userId`;

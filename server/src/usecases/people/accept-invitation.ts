@@ -30,11 +30,14 @@ export async function acceptInvitation(
 ): Promise<StartedSession> {
   const { store, sha256 } = context;
   const invitation = await readInvitation(context, { token, address: from.address }, traceId);
-  const { userId, email } = invitation;
+  const { userId, email, resets } = invitation;
   const acceptance = await acceptanceOf(context, invitation, password, { ...from, traceId });
   const initiator = { actor: { kind: 'user', userId }, traceId } as const;
   const notes = {
-    accepted: auditNote(context, initiator, 'member.joined', userId, { email, password: acceptance.kind }),
+    accepted: auditNote(context, initiator, resets ? 'password.changed' : 'member.joined', userId, {
+      email,
+      password: acceptance.kind,
+    }),
     closed: auditNote(context, initiator, 'password.voided', userId, {}),
   };
   const accepted = await store.acceptInvitation(sha256(token), acceptance, notes);
@@ -115,5 +118,5 @@ function checked(password: string, email: string): string {
 }
 
 function gone(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'This invitation has been used or has expired: ask for a new one.');
+  return new ServiceError('NOT_FOUND', 'This link has been used or has expired: ask for a new one.');
 }

@@ -5,16 +5,6 @@ import type { PasswordId } from '../../domain/id.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 
-/** Too many attempts failed: the next one is accepted after `retryAfterSeconds`. */
-export class TooManyAttempts extends ServiceError {
-  readonly retryAfterSeconds: number;
-
-  constructor(retryAfterSeconds: number) {
-    super('RATE_LIMITED', `Too many failed attempts: try again in ${retryAfterSeconds} seconds.`);
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
-
 /** Where an attempt comes from. */
 export interface Origin {
   readonly address: string;
@@ -56,15 +46,22 @@ export async function attempt<T>(
   const own = isClosed && device !== undefined ? [{ attempts: ofDevice, key: device.id }] : undefined;
   const counted = own ?? shared;
   const failed = () => person !== undefined && context.failedSignIns.count(person, place, traceId);
-  if (waitSeconds(counted) > 0) {
+  const retryAfterSeconds = waitSeconds(counted);
+  if (retryAfterSeconds > 0) {
     failed();
-    throw new TooManyAttempts(waitSeconds(counted));
+    const sentence = `Too many failed attempts: try again in ${retryAfterSeconds} seconds.`;
+    throw new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
   }
   for (const { attempts, key } of counted) attempts.failed(key);
   const proven = await prove(own && device?.passwordId);
   if (proven === undefined) failed();
   else for (const { attempts, key } of counted) attempts.takeBack(key);
   return proven;
+}
+
+/** For a request that anyone may repeat: it counts like a failed attempt from this place. */
+export async function countAttempt(context: Context, address: string, traceId: string): Promise<void> {
+  await attempt(context, { person: undefined, address, traceId }, async () => undefined);
 }
 
 function waitSeconds(counted: readonly { attempts: FailedAttempts; key: string }[]): number {

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../domain/audit.ts';
 import { type ApiKey, isLive } from '../../domain/credential.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
@@ -41,7 +42,7 @@ export async function addMember(
   switch (result.outcome) {
     case 'added': {
       const { userId } = result;
-      const invitation = service ? null : await issueInvitation(change, userId, false);
+      const invitation = service ? null : await issueInvitation(change, userId, {});
       return { userId, invitation };
     }
     case 'already-member':
@@ -170,11 +171,12 @@ export interface IssuedInvitation {
 }
 
 const invitationMs = 7 * 24 * 60 * 60 * 1000;
+const passwordLinkMs = 30 * 60 * 1000;
 
 /**
  * Creates a link with which a person joins the organization, once, and sends it by mail if mail is configured. A link from
  * the operator proves the address. With `resets` it also replaces a proven password, which gives the whole account to the
- * holder of the link: only the operator may create such a link.
+ * holder of the link: only the operator may create such a link, and the person may have one sent to their address.
  */
 export async function inviteMember(
   change: Change,
@@ -184,10 +186,39 @@ export async function inviteMember(
   if (!resets) await rejectJoined(change.context, change.organizationId, userId);
   const { email } = await findMemberById(change.context, change.organizationId, userId);
   await limitMails(change, email);
-  return issueInvitation(change, userId, resets);
+  return issueInvitation(change, userId, { resets });
 }
 
-async function issueInvitation(change: Change, userId: UserId, resets: boolean): Promise<IssuedInvitation> {
+/**
+ * Sends a link to choose a new password to a person who can sign in with one. A link that can still be used is not replaced:
+ * otherwise anyone could keep another person's links from working.
+ */
+export async function sendPasswordLink(context: Context, email: string, traceId: string): Promise<void> {
+  const { store, now } = context;
+  const person = await store.findPerson(normalizeEmail(email) ?? '');
+  if (person === undefined || person.passwords.length === 0) return;
+  const { userId } = person;
+  const { entered } = await store.listMemberships(userId, { proof: 'sso' });
+  const [organization] = entered;
+  if (organization === undefined) return;
+  const { organizationId } = organization;
+  const { invitedUntil } = await findMemberById(context, organizationId, userId);
+  if (invitedUntil !== null && invitedUntil > now()) return;
+  const change = { context, organizationId, initiator: { actor: { kind: 'skein' }, traceId } } as const;
+  await limitMails(change, person.email);
+  const action = 'password.link-requested';
+  await issueInvitation(change, userId, { resets: true, keepMs: passwordLinkMs, action });
+}
+
+async function issueInvitation(
+  change: Change,
+  userId: UserId,
+  {
+    resets = false,
+    keepMs = invitationMs,
+    action = 'member.invited',
+  }: { resets?: boolean; keepMs?: number; action?: AuditAction },
+): Promise<IssuedInvitation> {
   const { context, organizationId, initiator } = change;
   const { store, now, randomBytes, sha256, baseUrl, mailer } = context;
   const byOperator = initiator.actor.kind === 'operator';
@@ -196,11 +227,11 @@ async function issueInvitation(change: Change, userId: UserId, resets: boolean):
   const link = invitationLink(baseUrl(), token);
   const mailed = mailer !== undefined;
   const sealedLink = mailed ? sealLink(context, tokenHash, link) : null;
-  const expiresAt = now() + invitationMs;
+  const expiresAt = now() + keepMs;
   const outcome = await store.createInvitation(
     organizationId,
-    { tokenHash, userId, keepMs: invitationMs, byOperator, resets, sealedLink },
-    auditNote(context, initiator, 'member.invited', userId, { resets, ...(mailed && { mailed }) }),
+    { tokenHash, userId, keepMs, byOperator, resets, sealedLink },
+    auditNote(context, initiator, action, userId, { resets, ...(mailed && { mailed }) }),
   );
   switch (outcome) {
     case 'created':

@@ -33,18 +33,27 @@ export async function limitPrompts(
       personMax: limits[person],
       organizationMax: limits[organization],
     });
-    if (outcome === 'person-limit') throw limited('You have', limits[person], name);
-    if (outcome === 'organization-limit') throw limited('Your organization has', limits[organization], name);
+    if (outcome === 'counted') continue;
+    const retryAfterSeconds = Math.ceil((startedAt + ms - now()) / 1000);
+    throw outcome === 'person-limit'
+      ? limited('You have', limits[person], name, retryAfterSeconds)
+      : limited('Your organization has', limits[organization], name, retryAfterSeconds);
   }
 }
 
-function limited(who: string, limit: number, period: (typeof periods)[number]['name']): ServiceError {
+function limited(
+  who: string,
+  limit: number,
+  period: (typeof periods)[number]['name'],
+  retryAfterSeconds: number,
+): ServiceError {
   const [within, until] =
     period === 'minute'
       ? ['this minute', 'Wait a minute and try again.']
       : ['today', 'The limit resets at 00:00 UTC.'];
   const prompts = limit === 1 ? '1 prompt' : `${limit.toLocaleString('en')} prompts`;
-  return new ServiceError('RATE_LIMITED', `${who} sent ${prompts} ${within}, which is the limit. ${until}`);
+  const sentence = `${who} sent ${prompts} ${within}, which is the limit. ${until}`;
+  return new ServiceError('RATE_LIMITED', sentence, { retryAfterSeconds });
 }
 
 type Outcome = Awaited<ReturnType<Store['countPrompt']>>;

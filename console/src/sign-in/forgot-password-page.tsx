@@ -1,0 +1,75 @@
+import { Alert, Anchor, Button, Stack, Text, TextInput } from '@mantine/core';
+import { IconMailCheck } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
+import type { PasswordLinkBody } from '../api/contract.ts';
+import { signInOfferOptions } from '../api/queries.ts';
+import { ApiError, request } from '../api/request.ts';
+import { Failure } from '../app/failure.tsx';
+import { Doorstep } from './doorstep.tsx';
+import { TooManyAttempts } from './too-many-attempts.tsx';
+
+export function ForgotPasswordPage() {
+  const { data } = useQuery(signInOfferOptions);
+  return (
+    <Doorstep title="Forgot your password?">
+      <Stack>
+        {data?.passwordLinks ? <RequestLink /> : <Text size="sm">{askAnAdmin}</Text>}
+        <Anchor component={Link} to="/sign-in" size="sm">
+          Back to sign in
+        </Anchor>
+      </Stack>
+    </Doorstep>
+  );
+}
+
+export const askAnAdmin = 'Ask an admin for help: the operator of this service can create a link for you.';
+
+function RequestLink() {
+  const requesting = useMutation({
+    mutationFn: (body: PasswordLinkBody) => request('POST', '/password-link', { body }),
+  });
+  const { error } = requesting;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    requesting.mutate({ email: String(new FormData(event.currentTarget).get('email')) });
+  };
+  if (requesting.isSuccess) {
+    return (
+      <Alert
+        role="status"
+        variant="light"
+        icon={<IconMailCheck aria-hidden />}
+        title="If the address belongs to an account, we’ve sent a link."
+      >
+        The link works for 30 minutes. If no mail arrives, check your spam folder. People who sign in with an
+        identity provider get no link.
+      </Alert>
+    );
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm">Enter your email. We’ll send you a link to choose a new password.</Text>
+        <TextInput
+          name="email"
+          type="email"
+          label="Email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          autoFocus
+        />
+        {error instanceof ApiError && error.status === 429 ? (
+          <TooManyAttempts error={error} />
+        ) : (
+          error !== null && <Failure error={error} title="Couldn’t send the link" />
+        )}
+        <Button type="submit" loading={requesting.isPending}>
+          Send link
+        </Button>
+      </Stack>
+    </form>
+  );
+}
