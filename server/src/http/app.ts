@@ -95,6 +95,8 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     if (closing || drain.isStarted || request.headers.upgrade !== undefined)
       reply.header('connection', 'close');
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.requestArrived();
+    // DELETE has no body (§4.5). A Content-Type without a body is accepted.
+    if (request.method === 'DELETE') delete request.raw.headers['content-type'];
     done();
   });
   // After each surface has checked its caller, and before a body is read.
@@ -106,12 +108,13 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
       reply.raw.writeContinue();
     done(null, payload);
   });
+  const report = reportRequest(context);
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode >= 400) reply.header('cache-control', 'no-store');
     if (isLargeBodyLeft(request.raw)) reply.header('connection', 'close');
+    report(request, reply);
     done(null, payload);
   });
-  app.addHook('onSend', reportRequest(context));
   acceptJsonBodies(app);
 
   const api = apiV1(context, options, heldRequests);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createListener } from './listener.ts';
@@ -9,11 +10,7 @@ describe('A connection', () => {
   it('parses no more pipelined requests than may wait, however many it has read, and answers all', async () => {
     const count = 1000;
     const handled: ServerResponse[] = [];
-    const { server } = createListener((_, response) => handled.push(response), {
-      tls: undefined,
-      refused: () => {},
-      limits: { requestTimeoutMs: 30_000 },
-    });
+    const { server } = createListener((_, response) => handled.push(response), options);
     let parsed = 0;
     let accepted: Socket | undefined;
     server.prependListener('request', () => {
@@ -22,8 +19,7 @@ describe('A connection', () => {
     server.once('connection', (socket: Socket) => {
       accepted = socket;
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const client = connect(await listen(server), '127.0.0.1');
     let received = '';
     client.on('data', (data) => {
       received += data;
@@ -40,4 +36,29 @@ describe('A connection', () => {
     client.destroy();
     server.close();
   });
+
+  it('keeps the bodies of connections apart that are read in turns', async () => {
+    const bodies = new Map<string, Promise<string>>();
+    const receive: RequestListener = (request) => bodies.set(request.url!, text(request));
+    const { server } = createListener(receive, options);
+    const port = await listen(server);
+    const clients = ['a', 'b'].map((name) => ({ name, socket: connect(port, '127.0.0.1') }));
+    for (const { name, socket } of clients)
+      socket.write(`POST /${name} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n`);
+    while (bodies.size < clients.length) await setImmediate();
+    for (let sent = 0; sent < 100_000; sent += 1000) {
+      for (const { name, socket } of clients) socket.write(name.repeat(1000));
+      await setImmediate();
+    }
+    for (const { name } of clients) assert.equal(await bodies.get(`/${name}`), name.repeat(100_000));
+    for (const { socket } of clients) socket.destroy();
+    server.close();
+  });
 });
+
+const options = { tls: undefined, refused: () => {}, limits: { requestTimeoutMs: 30_000 } };
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}

@@ -8,11 +8,6 @@ import { limits } from '../domain/limits.ts';
 export function acceptJsonBodies(app: FastifyInstance): void {
   const parseSafely = app.getDefaultJsonParser('error', 'error');
 
-  app.addHook('onRequest', ({ method, raw }, _reply, done) => {
-    // DELETE has no body (§4.5). A Content-Type without a body is accepted.
-    if (method === 'DELETE') delete raw.headers['content-type'];
-    done();
-  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (request.method === 'DELETE' || body.length === 0) return done(null, undefined);

@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, errorCodes } from '../domain/errors.ts';
 import type { AnsweredRequest } from '../domain/traffic.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { errorStatus } from './error-response.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -15,17 +13,12 @@ declare module 'fastify' {
   }
 }
 
-const codeOf = new Map<number, ErrorCode>(errorCodes.map((code) => [errorStatus[code], code]));
-
-const noError = { code: null, message: null };
-
 const messageLengthMax = 500;
 
 /** The error without any text of the caller, so it contains no prompt and no credential. PostgreSQL cannot store NUL. */
 function loggedError({ sentError }: FastifyRequest): { code: string | null; message: string | null } {
-  if (sentError === undefined) return noError;
-  const message = sentError.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
-  return { code: sentError.code, message };
+  const shown = sentError?.message.slice(0, messageLengthMax).toWellFormed().replaceAll('\0', '\uFFFD');
+  return { code: sentError?.code ?? null, message: shown ?? null };
 }
 
 /**
@@ -33,18 +26,8 @@ function loggedError({ sentError }: FastifyRequest): { code: string | null; mess
  * route and the duration, and no header, query or body, so it contains no secret. (Waiting until the response is sent
  * would cost every request two more listeners.)
  */
-export function reportRequest({
-  telemetry,
-  usage,
-  recorder,
-  now,
-}: Pick<SurfaceContext, 'telemetry' | 'usage' | 'recorder' | 'now'>) {
-  return (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-    done: (error: null, payload: unknown) => void,
-  ): void => {
+export function reportRequest({ telemetry, usage, recorder, now }: SurfaceContext) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
     const { method, principal, credentialId } = request;
     const { url: route = 'unknown', config } = request.routeOptions;
     const { statusCode, elapsedTime } = reply;
@@ -65,7 +48,8 @@ export function reportRequest({
       const { organizationId } = principal;
       const { operationId: operation = 'unknown' } = config;
       const at = now();
-      usage.count({ organizationId, credentialId, operation, outcome: codeOf.get(statusCode) ?? 'OK', at });
+      const { code, message } = loggedError(request);
+      usage.count({ organizationId, credentialId, operation, outcome: code ?? 'OK', at });
       recorder.request({
         organizationId,
         at,
@@ -75,9 +59,9 @@ export function reportRequest({
         status: statusCode,
         latencyUs: Math.round(elapsedTime * 1000),
         credentialId,
-        ...loggedError(request),
+        code,
+        message,
       });
     }
-    done(null, payload);
   };
 }

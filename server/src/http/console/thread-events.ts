@@ -46,7 +46,7 @@ export class ThreadEventStreams {
     const stream = new EventStream(session.principal.organizationId, reply, closing, this.#writeTimeoutMs);
     const stopWatching = watchSession(following, stream, close);
     try {
-      reportRequest(context)(reply.request, reply, null, () => {});
+      reportRequest(context)(reply.request, reply);
       await this.#heldRequests.hold(reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
