@@ -1,6 +1,6 @@
 import { bareName, type FoundPassage } from '../../domain/document.ts';
 import type { Concept, Sought } from './question.ts';
-import { remembered, termCounts } from './term-counts.ts';
+import { oncePerPassage, remembered, termCounts } from './term-counts.ts';
 
 /** A concept with its weights, from the documents that are searched. */
 export interface WeighedConcept extends Concept {
@@ -81,9 +81,7 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
 }
 
 /** A file's name often contains what its title lacks, such as the name of the tool that it describes. */
-export function titleAndName({ title, name }: FoundPassage): string {
-  return `${title}\n${bareName(name)}`;
-}
+export const titleAndName = oncePerPassage(({ title, name }) => `${title}\n${bareName(name)}`);
 
 /** Per concept, the weight of the best wording that the text contains, or 0. */
 export function matchedWeights(concepts: readonly WeighedConcept[], text: string): number[] {

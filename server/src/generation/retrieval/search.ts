@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Findings } from '../../domain/library.ts';
 import type { Documents, PassageNumber } from '../../storage/store.ts';
-import { type Concept, conceptsOf, soughtBy } from './question.ts';
+import { type Concept, conceptsOf, type Sought, soughtBy } from './question.ts';
 import { type RankedPassage, rankPassages, type WeighedConcept } from './ranking.ts';
 import { respellings } from './spelling.ts';
 
@@ -10,6 +10,8 @@ export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'ou
 
 export interface SearchFindings extends Findings {
   readonly concepts: readonly WeighedConcept[];
+  /** Matches a sentence that has what the question asks for. */
+  readonly sought: Sought | undefined;
   /** The passages with their scores, best first. */
   readonly ranked: readonly RankedPassage[];
 }
@@ -48,11 +50,13 @@ export async function searchPassages(
   await index.lookUpTogether(asked.map(({ term }) => term));
   const candidates = nominate(concepts, index);
   const read = await store.readPassages(organizationId, candidates);
-  const ranked = rankPassages(concepts, read, limit, soughtBy(question) ?? soughtBy(context));
+  const sought = soughtBy(question) ?? soughtBy(context);
+  const ranked = rankPassages(concepts, read, limit, sought);
   return {
     searched: index.passageCount,
     passages: ranked.map(({ passage }) => passage),
     concepts,
+    sought,
     ranked,
   };
 }

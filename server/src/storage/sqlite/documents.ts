@@ -36,7 +36,7 @@ export function openPassages(file: string): Passages {
   return sqlitePassages(new Sqlite(file, { readonly: true, fileMustExist: true }));
 }
 
-/** What a search reads. Each call is one transaction: SQLite locks the file once, not once per term. */
+/** What a search reads. A call is one transaction: SQLite locks the file once, not once per term. */
 function sqlitePassages(database: Database): Passages {
   const knownDocuments = new KnownDocuments(database);
   const runWork = workRunner(database, { now: Date.now });
@@ -71,45 +71,44 @@ function sqlitePassages(database: Database): Passages {
     return { passageCount, holders };
   }
 
-  const find = database.transaction(
-    (organizationId: OrganizationId, accountId: string | null, terms: readonly string[], limit: number) => {
-      const known = knownDocuments.of(organizationId);
-      const account = accountKey(accountId);
-      const keyOf = (term: string) => `${limit} ${term} ${account}`;
-      const unknown = terms.filter((term) => !known.holders.has(keyOf(term)));
-      if (unknown.length > 0 || !known.passageCounts.has(account)) {
-        const found = findUnknown(organizationId, accountId, unknown, limit);
-        known.passageCounts.set(account, found.passageCount);
-        for (const [at, term] of unknown.entries()) {
-          const holders = found.holders[at]!;
-          known.holders.set(keyOf(term), holders);
-          knownDocuments.grew(200 + account.length + 8 * holders.length);
-        }
-      }
-      const holders = terms.map((term) => known.holders.get(keyOf(term))!);
-      return { passageCount: known.passageCounts.get(account)!, holders };
-    },
-  );
-
-  const read = database.transaction((organizationId: OrganizationId, passages: readonly PassageNumber[]) => {
-    const known = knownDocuments.of(organizationId);
-    const unknown = passages.filter((number) => !known.passages.has(number));
-    for (const passage of runWork(readPassages(organizationId, unknown))) {
-      known.passages.set(passage.number, passage);
-      knownDocuments.grew(500 + passage.heading.length + passage.text.length);
-    }
-    return passages.flatMap((number) => known.passages.get(number) ?? []);
-  });
-
   return {
     outlineDocuments: async (...asked) => runWork(outlineDocuments(...asked)),
-    findPassages: async (...asked) => find(...asked),
-    readPassages: async (...asked) => read(...asked),
+
+    findPassages: async (organizationId, accountId, terms, limit) =>
+      knownDocuments.read(organizationId, (known) => {
+        const account = accountKey(accountId);
+        const keyOf = (term: string) => `${limit} ${term} ${account}`;
+        const unknown = terms.filter((term) => !known.holders.has(keyOf(term)));
+        if (unknown.length > 0 || !known.passageCounts.has(account)) {
+          const found = findUnknown(organizationId, accountId, unknown, limit);
+          known.passageCounts.set(account, found.passageCount);
+          for (const [at, term] of unknown.entries()) {
+            const holders = found.holders[at]!;
+            known.holders.set(keyOf(term), holders);
+            knownDocuments.grew(200 + account.length + 8 * holders.length);
+          }
+        }
+        const holders = terms.map((term) => known.holders.get(keyOf(term))!);
+        return { passageCount: known.passageCounts.get(account)!, holders };
+      }),
+
+    readPassages: async (organizationId, passages) =>
+      knownDocuments.read(organizationId, (known) => {
+        const unknown = passages.filter((number) => !known.passages.has(number));
+        const found = unknown.length === 0 ? [] : runWork(readPassages(organizationId, unknown));
+        for (const passage of found) {
+          known.passages.set(passage.number, passage);
+          knownDocuments.grew(500 + passage.heading.length + passage.text.length);
+        }
+        return passages.flatMap((number) => known.passages.get(number) ?? []);
+      }),
   };
 }
 
 /** What searches have read of the documents of one organization. */
-export interface Known {
+interface Known {
+  /** The ids of the documents. */
+  readonly documents: string | null;
   /** By account key. */
   readonly passageCounts: Map<string, number>;
   /** By account key, limit and term. */
@@ -129,14 +128,23 @@ const bytesMax = 16_000_000;
 
 /**
  * Caches what searches read, per organization, as long as it has the same documents: a document that is ready never
- * changes. To be used within the transaction that reads what is not known yet.
+ * changes.
  */
 class KnownDocuments {
   readonly #list;
-  readonly #known = new Map<string, Known & { documents: string | null }>();
+  readonly #readDataVersion;
+  readonly #inTransaction;
+  readonly #known = new Map<string, Known>();
+  /** The organizations whose documents have not changed since they were compared. */
+  readonly #compared = new Map<string, Known>();
+  #isConfirmed = false;
+  #dataVersion: unknown;
   #bytes = 0;
 
   constructor(database: Database) {
+    // Does not change with the connection's own commits, so one that can write compares the documents every time.
+    this.#readDataVersion = database.readonly ? database.prepare('PRAGMA data_version').pluck() : undefined;
+    this.#inTransaction = database.transaction((read: () => unknown) => read());
     this.#list = database.prepare<[object], Listed>(
       `SELECT group_concat(id) AS documents, count(*) AS count FROM (
          SELECT id FROM document WHERE organization_id = @organizationId AND state = 'ready'
@@ -144,14 +152,44 @@ class KnownDocuments {
     );
   }
 
-  of(organizationId: string): Known {
+  /** Runs `read`, which adds what is not known yet: in a transaction, unless the documents were compared before. */
+  read<T>(organizationId: string, read: (known: Known) => T): T {
+    if (!this.#isConfirmed) this.#confirm();
+    const compared = this.#compared.get(organizationId);
+    if (compared !== undefined) return read(compared);
+    return this.#inTransaction(() => read(this.#compare(organizationId))) as T;
+  }
+
+  /** Once per turn of the event loop: the tasks of a turn were all asked for before it. */
+  #confirm(): void {
+    const dataVersion = this.#readDataVersion?.get();
+    if (dataVersion === undefined || dataVersion !== this.#dataVersion) this.#compared.clear();
+    this.#dataVersion = dataVersion;
+    this.#isConfirmed = dataVersion !== undefined;
+    process.nextTick(() => {
+      this.#isConfirmed = false;
+    });
+  }
+
+  #compare(organizationId: string): Known {
     const { documents, count } = this.#list.get({ organizationId })!;
-    const known = this.#known.get(organizationId);
-    if (known?.documents === documents && count <= documentsMax) return known;
-    const fresh = { documents, passageCounts: new Map(), holders: new Map(), passages: new Map() };
-    if (count <= documentsMax) this.#known.set(organizationId, fresh);
-    else this.#known.delete(organizationId);
-    return fresh;
+    const before = this.#known.get(organizationId);
+    const known =
+      before?.documents === documents
+        ? before
+        : {
+            documents,
+            passageCounts: new Map(),
+            holders: new Map(),
+            passages: new Map(),
+          };
+    if (count > documentsMax) {
+      this.#known.delete(organizationId);
+      return known;
+    }
+    this.#known.set(organizationId, known);
+    this.#compared.set(organizationId, known);
+    return known;
   }
 
   /** To be called when something was added. */
@@ -159,6 +197,7 @@ class KnownDocuments {
     this.#bytes += bytes;
     if (this.#bytes < bytesMax) return;
     this.#known.clear();
+    this.#compared.clear();
     this.#bytes = 0;
   }
 }

@@ -73,13 +73,13 @@ export function answerTo(
 /** One candidate per passage, best first. */
 export function candidatesFor(
   question: Question,
-  { concepts, ranked }: SearchFindings,
+  { concepts, sought, ranked }: SearchFindings,
   wordsMax: number,
   about?: string,
 ): Candidate[] {
-  const query = queryOf(question, concepts);
+  const query = queryOf(question, concepts, sought);
   const scored = ranked.flatMap((one) => {
-    const key = keyUnitOf(concepts, query.sought, one.passage);
+    const key = keyUnitOf(concepts, sought, one.passage);
     if (key === undefined) return [];
     const quote = quoteAround(one.passage, key, wordsMax);
     const { features, matched } = featuresOf(query, quote, one.score);

@@ -8,7 +8,7 @@ import {
   titleAndName,
   type WeighedConcept,
 } from '../../retrieval/ranking.ts';
-import { remembered } from '../../retrieval/term-counts.ts';
+import { oncePerPassage, remembered } from '../../retrieval/term-counts.ts';
 
 /** The smallest part of a passage that can be quoted: a sentence, a list item, a table row, or code (a line of long code). */
 export interface Unit {
@@ -65,9 +65,7 @@ export function keyUnitOf(
   return best?.key;
 }
 
-export function innermostHeading({ heading }: FoundPassage): string {
-  return heading.split(' › ').at(-1)!;
-}
+export const innermostHeading = oncePerPassage(({ heading }) => heading.split(' › ').at(-1)!);
 
 /** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
 export function quoteAround(passage: FoundPassage, key: number, wordsMax: number): Quote {

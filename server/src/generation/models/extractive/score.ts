@@ -1,5 +1,5 @@
 import { bareName } from '../../../domain/document.ts';
-import { type Sought, soughtBy } from '../../retrieval/question.ts';
+import type { Sought } from '../../retrieval/question.ts';
 import {
   coverageOf,
   largerWeights,
@@ -66,10 +66,10 @@ export interface Query {
   readonly sequence: readonly string[];
 }
 
-export function queryOf({ text, context }: Question, concepts: readonly WeighedConcept[]): Query {
+export function queryOf({ text }: Question, concepts: readonly WeighedConcept[], sought?: Sought): Query {
   return {
     concepts,
-    sought: soughtBy(text) ?? soughtBy(context),
+    sought,
     terms: new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term))),
     sequence: tokensOf(text).filter((token) => !stopWords.has(token)),
   };
