@@ -9,18 +9,25 @@ import { root } from './service.ts';
  */
 export const groups = {
   browser: ['tests/src/browser/!(looks).test.ts'],
+  client: ['tests/src/client/*.test.ts'],
+  commands: [
+    'tests/src/command-*.test.ts',
+    'tests/src/{commands,configuration,doc-command,mcp,model-command,remote-commands}.test.ts',
+  ],
   console: ['tests/src/console/!(settings-*).test.ts'],
   generation: [
     'server/src/generation/**/!(document-reader|long-drafts).test.ts',
     'server/src/storage/sql/*.test.ts',
   ],
   oauth: ['tests/src/oauth/*.test.ts'],
+  postgres: ['server/src/storage/postgres/!(store).test.ts'],
   protocol: [
     'tests/src/{late-bodies,malformed-http,quota,revocation,trusted-proxies}.test.ts',
     'tests/src/sockets/{closing,pipelining}.test.ts',
   ],
   settings: ['tests/src/console/settings-*.test.ts'],
   spec: ['tests/src/spec/*.test.ts'],
+  storage: ['server/src/storage/*.test.ts', 'server/src/storage/sqlite/!(store).test.ts'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type GroupName = keyof typeof groups;

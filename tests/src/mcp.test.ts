@@ -8,7 +8,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Api } from './api.ts';
 import { blocksOf, tableRows } from './markdown.ts';
-import { cleanEnvironment, root, Service, temporaryFolder } from './service.ts';
+import { cleanEnvironment, root, type Service, temporaryFolder } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 const skein = join(root, 'node_modules/.bin/skein');
 
@@ -19,14 +20,13 @@ describe('skein mcp', () => {
   let agent: Client;
   const agents: Client[] = [];
   before(async () => {
-    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted' } });
+    service = await sharedService();
     environment = await keyOf('Acme');
     api = new Api(service.baseUrl, environment.SKEIN_API_KEY);
     agent = await connect(environment);
   });
   after(async () => {
     await Promise.all(agents.map((one) => one.close()));
-    await service?.end();
   });
 
   async function keyOf(name: string, ...settings: string[]): Promise<Record<string, string>> {

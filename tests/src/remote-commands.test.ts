@@ -12,7 +12,8 @@ import { Api } from './api.ts';
 import { makeApplication } from './applications.ts';
 import { findProgram } from './machine.ts';
 import { blocksOf, sectionOf } from './markdown.ts';
-import { type CommandOutcome, cleanEnvironment, root, Service, temporaryFolder } from './service.ts';
+import { type CommandOutcome, cleanEnvironment, root, type Service, temporaryFolder } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 type Environment = Record<string, string>;
 
@@ -28,13 +29,12 @@ describe('The remote commands', { concurrency: 3 }, () => {
   let environment: Environment;
   let organization: string;
   before(async () => {
-    service = await Service.start({ environment: { SKEIN_MODEL: 'scripted' } });
+    service = await sharedService();
     organization = (await service.skein('org', 'create', 'Acme')).id;
     environment = await memberOf(organization, 'ada@example.com');
     api = new Api(service.baseUrl, environment.SKEIN_API_KEY);
   });
   after(async () => {
-    await service?.end();
     assert.deepEqual(readdirSync(folder), [], 'no command has made a store');
   });
 

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { jittered } from '../../../client/src/retries.ts';
 import type { SkeinOptions } from '../../../client/src/skein.ts';
 import { eventually } from '../eventually.ts';
-import { startWorld, type World } from '../world.ts';
+import { sharedWorld, type World } from '../world.ts';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
 
@@ -23,13 +23,12 @@ describe('A call that fails', () => {
   let proxy: FaultyProxy;
   let client: Client;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     proxy = await FaultyProxy.start(world.service.baseUrl);
     client = await packedClient();
   });
   after(async () => {
     await proxy.close();
-    await world.end();
   });
 
   const clientOf = (baseUrl: string, options: Partial<SkeinOptions> = {}) =>

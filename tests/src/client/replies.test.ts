@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Skein } from '../../../client/src/index.ts';
 import { eventually } from '../eventually.ts';
-import { startWorld, type World } from '../world.ts';
+import { sharedWorld, type World } from '../world.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
 
@@ -11,13 +11,12 @@ describe('Asking', { concurrency: true }, () => {
   let proxy: FaultyProxy;
   let client: Client;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     proxy = await FaultyProxy.start(world.service.baseUrl);
     client = await packedClient();
   });
   after(async () => {
     await proxy.close();
-    await world.end();
   });
 
   const threadsAt = (baseUrl: string): Skein['threads'] =>

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type IssuedApplication, makeApplication } from '../applications.ts';
 import { startBrowser, Window } from '../browser/browser.ts';
 import { cleanEnvironment, root, temporaryFolder } from '../service.ts';
-import { startWorld, type World } from '../world.ts';
+import { sharedWorld, type World } from '../world.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { consumerProject, packedFiles } from './packed.ts';
 import type { Report, Settings } from './scenario.ts';
@@ -29,7 +29,7 @@ describe('The packed client', () => {
   /** No request may go there. */
   let elsewhere: string;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     proxy = await FaultyProxy.start(world.service.baseUrl);
     elsewhere = proxy.address();
     project = await consumerProject();
@@ -47,7 +47,6 @@ console.log(JSON.stringify(await scenario(client, JSON.parse(process.argv[2]))))
   });
   after(async () => {
     await proxy.close();
-    await world.end();
   });
 
   const makeSettings = (): Settings => ({

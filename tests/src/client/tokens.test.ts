@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Fetch, SkeinOptions } from '../../../client/src/index.ts';
 import { exchange, type IssuedApplication, makeApplication } from '../applications.ts';
 import { eventually } from '../eventually.ts';
-import { createThread, startWorld, type World } from '../world.ts';
+import { createThread, sharedWorld, type World } from '../world.ts';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
 
@@ -19,7 +19,7 @@ describe("An application's client", () => {
   let application: IssuedApplication;
   let published: string;
   before(async () => {
-    world = await startWorld();
+    world = await sharedWorld();
     proxy = await FaultyProxy.start(world.service.baseUrl);
     client = await packedClient();
     application = await makeApplication(world.service, world.acme);
@@ -28,7 +28,6 @@ describe("An application's client", () => {
   });
   after(async () => {
     await proxy.close();
-    await world.end();
   });
 
   /** A client whose calls, and whose exchanges, meet these faults. */
